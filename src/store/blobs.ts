@@ -6,23 +6,23 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AppError, descriptorShares, fsyncFolder, KeyedLock, makeDurableFolder } from '../base/index.ts';
 
-/** Bytes that were taken in but belong to nothing yet. Keep or discard them. */
+/** Received bytes that no record refers to yet. Persist or discard them. */
 export interface IncomingBlob {
-	/** SHA-256 of the bytes, hexadecimal: the blob's name once kept. */
+	/** SHA-256 of the bytes, hexadecimal: the name of the persisted blob. */
 	hash: string;
 	size: number;
-	/** The first bytes (at most 64 KiB), to tell what it is. */
+	/** The first bytes (at most 64 KiB), to detect the format. */
 	head: Buffer;
-	/** Moves it to its place, durably. Keeping the same bytes twice is one blob. */
+	/** Moves it to its final path, durably. The same bytes persisted twice are one blob. */
 	persist(): Promise<void>;
-	/** Deletes it, unless it was kept. */
+	/** Deletes it, unless it was persisted. */
 	discard(): Promise<void>;
 }
 
 const HEAD_BYTES = 64 * 1024;
-/** The beginning of each is in memory. */
-const MOST_RECEIVED = 1_024;
-/** Room that must be there before a disk that was full counts as well again: small uploads and commits fit. */
+/** Upper limit of concurrent uploads: the head of each is in memory. */
+const MAX_RECEIVING = 1_024;
+/** Free space that ends a full-disk problem: enough for small uploads and commits. */
 const PROBE_BYTES = 1024 * 1024;
 
 /** Files by the SHA-256 of their content, in a folder of the data directory. */
@@ -31,46 +31,46 @@ export class BlobStore {
 	readonly #incomingFolder: string;
 	readonly #locks = new KeyedLock();
 	readonly #onFailure: (error: unknown) => void;
-	readonly #most: number;
+	readonly #maxReceiving: number;
 	#receiving = 0;
 
 	/**
 	 * @param onFailure receives each error of a write
-	 * @param most files that are received at once: each is an open file for as long as its sender takes
+	 * @param maxReceiving concurrent uploads: each is an open file for as long as its sender takes
 	 */
 	constructor(
 		folder: string,
 		onFailure: (error: unknown) => void = () => {},
-		most = Math.min(descriptorShares().uploads, MOST_RECEIVED),
+		maxReceiving = Math.min(descriptorShares().uploads, MAX_RECEIVING),
 	) {
 		this.#onFailure = onFailure;
-		this.#most = most;
+		this.#maxReceiving = maxReceiving;
 		this.#folder = folder;
 		this.#incomingFolder = join(folder, 'incoming');
 	}
 
 	/**
-	 * Makes the folders and, for who has them alone, deletes what an earlier process left half received. Beside a running
-	 * server that is what it is receiving.
+	 * Makes the folders. The only owner also deletes the incomplete uploads of an earlier process; beside a running server
+	 * these are the server's current uploads.
 	 */
-	async prepare({ alone: isOnlyOwner }: { alone: boolean }): Promise<void> {
+	async prepare({ isOnlyOwner }: { isOnlyOwner: boolean }): Promise<void> {
 		makeDurableFolder(this.#incomingFolder);
 		await fsyncFolder(dirname(this.#folder));
 		if (!isOnlyOwner) return;
 		for (const name of await readdir(this.#incomingFolder)) await rm(join(this.#incomingFolder, name), { force: true });
 	}
 
-	/** The path of a kept blob. */
+	/** The path of a persisted blob. */
 	path(hash: string): string {
 		return join(this.#folder, hash.slice(0, 2), hash);
 	}
 
 	/**
-	 * Streams bytes to disk, hashing on the way. On failure nothing is left behind.
-	 * @throws AppError `unavailable` where too many are received already, or the disk fails
+	 * Streams bytes to disk and hashes them on the way. A failure leaves nothing behind.
+	 * @throws AppError `unavailable` when too many uploads are running, or the disk fails
 	 */
 	async receive(source: Readable | AsyncIterable<Uint8Array>): Promise<IncomingBlob> {
-		if (this.#receiving >= this.#most) {
+		if (this.#receiving >= this.#maxReceiving) {
 			throw new AppError('unavailable', 'Too many files are being received at once. Try again.', { retry_after: 5 });
 		}
 		this.#receiving++;
@@ -99,7 +99,7 @@ export class BlobStore {
 			}
 		}
 		try {
-			// flush: the bytes are on disk before the stream says that it is finished.
+			// flush: the bytes are on disk before the stream finishes.
 			await pipeline(source, hashing, createWriteStream(temporary, { flags: 'wx', flush: true, mode: 0o600 }));
 		} catch (error) {
 			await rm(temporary, { force: true });
@@ -117,14 +117,14 @@ export class BlobStore {
 	}
 
 	/**
-	 * Runs one task at a time for one blob. Keeping bytes and committing what refers to them is one task, finding that nothing
-	 * refers to them and removing them another: without this, a removal could take what was just uploaded again.
+	 * Runs one task at a time for one blob. One task persists the bytes and commits a record that refers to them; another
+	 * finds that no record refers to them and removes them. Without the lock a removal could delete a new upload of the same bytes.
 	 */
 	exclusive<T>(hash: string, task: () => Promise<T>): Promise<T> {
 		return this.#locks.run(hash, task);
 	}
 
-	/** Writes a file durably and removes it: rejects where that fails. */
+	/** Writes a file durably and removes it; rejects when that fails. */
 	async probe(): Promise<void> {
 		const path = join(this.#incomingFolder, `probe-${randomUUID()}`);
 		try {
@@ -134,7 +134,7 @@ export class BlobStore {
 		}
 	}
 
-	/** The answer for an error of our own files; errors of the source pass through unchanged. */
+	/** The error for a failure of the store's files. Errors of the source pass unchanged. */
 	#diskError(error: unknown): unknown {
 		const isFileSystemError = error instanceof Error && typeof (error as NodeJS.ErrnoException).path === 'string';
 		const isDiskFull = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
@@ -143,7 +143,7 @@ export class BlobStore {
 		return new AppError('unavailable', 'The file could not be written to disk.', { retry_after: 5, cause: error });
 	}
 
-	/** The hashes of all kept blobs. */
+	/** The hashes of all persisted blobs. */
 	async *list(): AsyncGenerator<string> {
 		for (const shard of await readdir(this.#folder)) {
 			if (shard.length === 2) yield* await readdir(join(this.#folder, shard));
@@ -160,6 +160,6 @@ async function moveDurably(from: string, to: string): Promise<void> {
 	await mkdir(shard, { recursive: true });
 	await rename(from, to);
 	await fsyncFolder(shard);
-	// Also where the folder was there: who made it may not have come this far yet.
+	// Also when the folder exists: the call that made it may not have synced it yet.
 	await fsyncFolder(dirname(shard));
 }

@@ -13,60 +13,60 @@ type Change = {
 	[K in Kind]: { op: 'patch'; kind: K; id: string; set: Partial<Omit<Records[K], 'id' | 'version' | 'created_at'>> };
 }[Kind];
 
-/** One typed operation. A patch leaves fields that are undefined; of a record that is gone, it makes the commit a conflict. */
+/** One typed operation. A patch leaves undefined fields unchanged; a patch of a missing record makes the commit a conflict. */
 export type Write =
 	| Insert
 	| Change
 	| { op: 'remove'; kind: Kind; id: string }
-	/** Removes the rounds of a reply, with their calls. They go with their message by themselves. */
+	/** Removes the rounds of a reply with their calls. The removal of a message includes this. */
 	| { op: 'erase_rounds'; message_id: string }
 	/**
-	 * Removes a conversation, and of its messages, the events about it, their deliveries and the stored answers that show it at
-	 * most `limit` each (all, where it is absent). What remains is a job of the kind `CONVERSATION_ERASURE_JOB`, in the same transaction, until
-	 * the same write has removed it.
+	 * Removes a conversation, and at most `limit` (without it: all) of its messages, of the events about it with their
+	 * deliveries, and of the stored responses that show it. If rows remain, the same transaction adds a job of the kind
+	 * `CONVERSATION_ERASURE_JOB`; the same write repeated removes them.
 	 */
 	| { op: 'erase_conversation'; id: string; limit?: number }
 	/** Removes a knowledge base with its documents, every generation of its index and every job about any of them. */
 	| { op: 'erase_knowledge_base'; id: string }
-	/** Removes all sessions of a user, but one where it is named. */
+	/** Removes all sessions of a user except the named one. */
 	| { op: 'end_sessions'; user_id: string; except?: string }
-	/** Removes stored answers and sessions whose time is over (ms since the epoch), at most `limit` of each. */
+	/** Removes stored responses and sessions that expired before a time (ms since the epoch), at most `limit` of each. */
 	| { op: 'erase_expired'; before: number; limit: number }
-	/** Removes every stored answer that is sealed with the server's secret key. */
+	/** Removes every stored response that is sealed with the server's secret key. */
 	| { op: 'erase_sealed_answers' }
 	| DeliveryWrite
 	| IndexWrite;
 
-/** A change of what is delivered to webhook endpoints, beside the deliveries that come with events. `limit` bounds one commit. */
+/** A change of deliveries beyond those that the commit of an event adds. `limit` bounds one commit. */
 export type DeliveryWrite =
-	/** Ends deliveries of an endpoint that wait. */
+	/** Cancels pending deliveries of an endpoint. */
 	| { op: 'cancel_deliveries'; webhook_id: string; at: number; limit: number }
-	/** Removes deliveries of an endpoint that is gone, with their attempts. */
+	/** Removes deliveries of a deleted endpoint, with their attempts. */
 	| { op: 'erase_deliveries'; webhook_id: string; limit: number }
 	/**
-	 * Removes events from before a time (ms since the epoch) that no delivery waits for, with their deliveries; 30 days later
-	 * also those that one still waits for. It looks at some thousands, and the next one goes on behind them.
+	 * Removes events from before a time (ms since the epoch) without pending deliveries, together with their deliveries. After
+	 * 30 more days it also removes events with pending deliveries. Each write scans some thousands; the next one continues there.
 	 */
 	| { op: 'erase_events'; before: number; limit: number }
-	/** Makes these events, by their places in the log, due anew at an endpoint; those that wait already stay as they are. */
+	/** Makes these events (commit sequences) due again at an endpoint. Pending deliveries stay as they are. */
 	| { op: 'redeliver'; webhook_id: string; seqs: number[]; at: number }
-	/** An attempt has failed: the first one since the last success is remembered. */
+	/** Records a failed attempt. The time of the first failure since the last success is kept. */
 	| { op: 'note_failure'; webhook_id: string; at: number }
-	/** An attempt has succeeded, or the endpoint begins anew. */
+	/** Forgets the failures: an attempt has succeeded, or the endpoint starts again. */
 	| { op: 'forget_failures'; webhook_id: string };
 
 /**
- * An event to be stored with the change it tells of. One of a workspace's stream is due at once at each active webhook
- * endpoint that asked for its type: its deliveries are stored with it.
+ * An event that is stored with the change that it reports. An event of a workspace's stream is due at once at each active
+ * webhook endpoint that subscribes to its type: its deliveries are stored with it.
  */
 export interface NewEvent {
 	/** `evt_…` */
 	id: string;
-	/** Whom it concerns: a workspace (what webhooks and the event log carry) or a conversation (what its stream carries). */
+	/** The id of a workspace (for webhooks and the event log) or of a conversation (for its event stream). */
 	stream: string;
 	type: string;
 	data: unknown;
-	/** The conversation that it tells of, where it does: it is erased with it. */
+	/** The conversation that it is about, if any: both are erased together. */
 	subject?: string | null;
 	created_at: number;
 }
@@ -76,32 +76,33 @@ export interface StoredEvent extends NewEvent {
 	seq: number;
 }
 
-/** Work that must be done although the process may end at any moment. */
+/** Durable work: it survives the end of the process. */
 export interface Job {
 	id: string;
 	kind: string;
-	/** What it is about, an id. */
+	/** The id of what it is about. */
 	ref: string;
 	/** Jobs are claimed fairly across groups. */
 	group: string;
 	/** Not before this time (ms since the epoch). */
 	due_at: number;
-	/** How often it was claimed since it was enqueued or postponed, this time included: beyond once, its process ended each time. */
+	/** Claims since it was enqueued or postponed, including this one. Each earlier claim ended with its process. */
 	attempts: number;
 }
 
+/** A change of the queue of jobs. */
 export type JobWrite =
 	| { op: 'enqueue'; job: Omit<Job, 'attempts'> }
-	/** Done, or given up: it will not be claimed again. */
+	/** Removes the job, done or given up. */
 	| { op: 'settle'; id: string }
-	/** Try again later. */
+	/** Makes it due later. */
 	| { op: 'postpone'; id: string; due_at: number }
-	/** What was postponed is due at once: all jobs of a kind, of one group or about one id where that is named. */
+	/** Makes postponed jobs of a kind due at once; only of one group or about one id, if named. */
 	| { op: 'hasten'; kind: string; group?: string; ref?: string }
-	/** Settles every job about this id; of one kind, where it is named. */
+	/** Settles every job about this id; only of one kind, if named. */
 	| { op: 'settle_all'; ref: string; kind?: string };
 
-/** The kind of the jobs that wait for what remains of erased conversations; `ref` is the conversation. */
+/** The kind of the jobs that erase the remaining rows of erased conversations; `ref` is the conversation. */
 export const CONVERSATION_ERASURE_JOB = 'conversation_remains';
 
 /** A response that is stored whole. */
@@ -131,7 +132,7 @@ export type StoredResponse = { body_hash: string } & (CompleteResponse | Pending
 
 /** The request that a stored response belongs to. */
 export interface ReceiptKey {
-	/** Whose key it is: workspace (or deployment and visitor), method and path. */
+	/** What the key is unique in: workspace (or deployment and visitor), method and path. */
 	scope: string;
 	key: string;
 	/** SHA-256 of the canonical body, hexadecimal. */

@@ -1,7 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { AppError } from '../base/index.ts';
 
-/** What to do about a folder, by the code of what could not be done in it. */
+/** What the operator can do, by the prefix of the error code. */
 const REMEDIES: Readonly<Record<string, string>> = {
 	EACCES: 'this user may not read or write there. Give the folder, and all that is in it, to the user that runs Parley',
 	EPERM: 'this user may not read or write there. Give the folder, and all that is in it, to the user that runs Parley',
@@ -24,8 +24,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The sentence about what could not be done in the data folder, with what the operator can do about it; null for an error
- * of another kind, or about another place.
+ * An error of the data folder as a sentence that says what the operator can do; null for another kind of error, or one about
+ * a path elsewhere.
  */
 export function dataFolderError(error: unknown, dataDir: string): AppError | null {
 	const code = (error as { code?: unknown } | null)?.code;
@@ -39,7 +39,7 @@ export function dataFolderError(error: unknown, dataDir: string): AppError | nul
 	return new AppError('unavailable', sentence, { cause: error });
 }
 
-/** Whether a path is a folder, or in it. */
+/** Whether a path is the folder or inside it. */
 function isInside(path: string, folder: string): boolean {
 	const way = relative(folder, path);
 	return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);

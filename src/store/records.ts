@@ -16,8 +16,8 @@ import type {
 } from '../contract/index.ts';
 
 /**
- * What the store keeps. Times are integer milliseconds since the epoch; `version` starts at 1 and grows by one with every
- * write of the record (it is the resource's ETag).
+ * A stored record. Times are integer milliseconds since the epoch. `version` starts at 1 and grows by one with every write
+ * of the record; it is the resource's ETag.
  */
 interface VersionedRecord {
 	id: string;
@@ -40,9 +40,9 @@ export interface WorkspaceRecord extends VersionedRecord {
 export interface ApiKeyRecord extends VersionedRecord {
 	workspace_id: string;
 	name: string;
-	/** SHA-256 of the whole key, hexadecimal. The key itself is nowhere. */
+	/** SHA-256 of the whole key, hexadecimal. The key itself is not stored. */
 	hash: string;
-	/** The first characters, for people to tell keys apart. */
+	/** The first characters, so that people can tell keys apart. */
 	prefix: string;
 	scopes: ('*' | Scope)[];
 	last_used_at: number | null;
@@ -50,13 +50,13 @@ export interface ApiKeyRecord extends VersionedRecord {
 }
 
 export interface UserRecord extends WorkspaceScopedRecord {
-	/** Lower-case; once in a workspace. */
+	/** Lower-case; unique in a workspace. */
 	email: string;
 	name: string;
 	role: 'owner' | 'member';
-	/** In the PHC string format; null until the person has set one. */
+	/** In the PHC string format; null until the user sets a password. */
 	password_hash: string | null;
-	/** SHA-256 of the token of the link with which the person sets a password, hexadecimal. */
+	/** SHA-256 of the token of the password link, hexadecimal. */
 	password_link_hash: string | null;
 	password_link_expires_at: number | null;
 }
@@ -70,8 +70,8 @@ export interface SessionRecord extends VersionedRecord {
 }
 
 /**
- * One for each workspace, with its id. A decision that rests on a count or on uniqueness within the workspace expects its
- * version and patches it with nothing, so that two such decisions at once cannot both hold.
+ * One for each workspace, with its id. A decision that depends on a count or on uniqueness within the workspace expects its
+ * version and patches it with nothing, so that two such decisions at the same time conflict.
  */
 export interface WorkspaceGuardRecord extends VersionedRecord {}
 
@@ -79,7 +79,7 @@ export interface ToolRecord extends WorkspaceScopedRecord {
 	name: string;
 	description: string | null;
 	type: 'api' | 'mcp';
-	/** As the API takes it, with each secret sealed. */
+	/** As the API accepts it, with each secret sealed. */
 	config: Record<string, unknown>;
 	status: 'active' | 'archived';
 }
@@ -92,27 +92,27 @@ export interface WebhookRecord extends WorkspaceScopedRecord {
 	disabled_reason: string | null;
 	/** Sealed. */
 	secret: string;
-	/** Secrets before the newest one, the latest first: each sealed, and until when it signs (ms since the epoch). */
+	/** Former secrets, the latest first: each sealed, with the time (ms since the epoch) until which it signs. */
 	former_secrets: { secret: string; until: number }[];
 }
 
-/** What becomes of one event at one endpoint. */
+/** One event for one endpoint. */
 export interface DeliveryRecord extends WorkspaceScopedRecord {
 	webhook_id: string;
-	/** The event's place in the log. */
+	/** The event's commit sequence. */
 	event_seq: number;
 	event_id: string;
 	event_type: string;
-	/** The conversation that the event tells of, where it does. */
+	/** The conversation that the event is about; null when it is about none. */
 	subject: string | null;
 	status: 'pending' | 'delivered' | 'failed' | 'cancelled';
-	/** How many there were. */
+	/** Attempts so far. */
 	attempts: number;
-	/** How many have failed since an event or a person made it due. */
+	/** Failed attempts since an event or a person made it due. */
 	failures: number;
-	/** The first one since then: the time for retries counts from here. */
+	/** The first attempt since then: the 72 hours of retries count from here. */
 	first_attempt_at: number | null;
-	/** When the next attempt is due: 0 for the first one, which is in order of the log; null where none is to come. */
+	/** When the next attempt is due: 0 for a first attempt, which is made in the order of events; null when none will follow. */
 	due_at: number | null;
 	/** Of the last attempt. */
 	status_code: number | null;
@@ -126,11 +126,11 @@ export interface DeliveryAttemptRecord extends VersionedRecord {
 	delivery_id: string;
 	/** From 1. */
 	number: number;
-	/** Null where there was no answer. */
+	/** Null when there was no response. */
 	status_code: number | null;
 	duration_ms: number;
 	error: string | null;
-	/** The beginning of what the endpoint answered. */
+	/** The beginning of the response body. */
 	answer: string | null;
 }
 
@@ -152,26 +152,26 @@ export interface KnowledgeBaseRecord extends WorkspaceScopedRecord {
 	search_settings: SearchSettings;
 	/** The generation of the search index that serves; null until the first document is indexed. */
 	generation: string | null;
-	/** The generation that a reindex is building beside the serving one; null where none runs. */
+	/** The generation that a reindex is building beside the serving one; null when none runs. */
 	rebuilding: string | null;
-	/** Whose vectors the serving generation holds; null where there is none. */
+	/** The embedder of the serving generation's vectors; null when there is none. */
 	embedder: string | null;
 	/**
-	 * Why the index is to be built anew: the server's embedder is another one by now, or documents were added without vectors
-	 * while the index's own was not to be had, or another model answers to its name. Null where nothing calls for it.
+	 * Why the knowledge base needs a reindex: the server has another embedder now, or documents were added without vectors
+	 * while the index's embedder was unavailable, or another model has its name. Null when it needs none.
 	 */
 	reindex_reason: 'embedder' | 'vectors' | 'model' | null;
-	/** What indexing waits for, or why the last reindex came to nothing; null where there is no such thing. */
+	/** What indexing waits for, or why the last reindex failed; null when there is no problem. */
 	problem: { code: string; message: string } | null;
-	/** Counted in the record itself, so that its version tells of every change of its documents. */
+	/** Counted in the record itself, so that its version changes with every change of its documents. */
 	documents_total: number;
 	/** Documents that are queued or being processed. */
 	documents_pending: number;
 	documents_failed: number;
 	last_indexed_at: number | null;
-	/** When the basis that serves was trained; null where there is none, or the vectors come from a provider. */
+	/** When the serving basis was trained; null when there is none, or the vectors come from a provider. */
 	trained_at: number | null;
-	/** When a training was last asked for that has not ended; null where none is due or under way. */
+	/** When the pending or running training was requested; null when there is none. */
 	training_asked_at: number | null;
 }
 
@@ -183,11 +183,11 @@ export interface DocumentRecord extends WorkspaceScopedRecord {
 	file_name: string | null;
 	content_type: string | null;
 	size_bytes: number | null;
-	/** Where the bytes are in the blob store: their SHA-256. Null for a URL that was not fetched yet. */
+	/** The name of the bytes in the blob store: their SHA-256. Null for a URL that was not fetched yet. */
 	blob: string | null;
 	status: Document['status'];
 	error: Document['error'];
-	/** How often processing has failed, and may yet succeed, since it was last queued by a person. */
+	/** Failures of processing since a person last queued it, after which it may still succeed. */
 	attempts: number;
 	chunk_count: number;
 	page_count: number | null;
@@ -199,12 +199,12 @@ export interface DeploymentRecord extends WorkspaceScopedRecord {
 	name: string;
 	assistant_id: string;
 	allowed_domains: string[];
-	/** What it does not set has a default, which is filled in when it is read. */
+	/** A missing field has a default, which is filled in when the record is read. */
 	appearance: Partial<Appearance> &
 		Pick<Appearance, 'primary_color' | 'theme' | 'position' | 'greeting' | 'suggested_questions'>;
 	features: Partial<Features> & Pick<Features, 'streaming' | 'rich_content' | 'jwt_required'>;
 	rate_limit: DeploymentRateLimit;
-	/** How visitors' tokens are verified, its secret sealed. */
+	/** How visitors' tokens are verified, with its secret sealed. */
 	jwt: DeploymentJwt | null;
 	status: 'active' | 'archived';
 }
@@ -227,7 +227,7 @@ export interface ConversationRecord extends WorkspaceScopedRecord {
 export interface MessageRecord extends VersionedRecord {
 	workspace_id: string;
 	conversation_id: string;
-	/** Its place in the conversation, from 1. */
+	/** Its number in the conversation, from 1. */
 	seq: number;
 	role: Message['role'];
 	author: Message['author'];
@@ -235,49 +235,49 @@ export interface MessageRecord extends VersionedRecord {
 	status: Message['status'];
 	model: string | null;
 	citations: Citation[];
-	/** Of a reply that has ended; those of one that is being written are records of their own. */
+	/** Of a reply that has ended. The calls of an unfinished reply are `reply_calls` records. */
 	tool_calls: ToolCall[];
 	usage: Usage | null;
 	error: Message['error'];
 	feedback: Message['feedback'];
 	feedback_comment: string | null;
-	/** How often the reply was begun: a crash of ours allows one more, then it has failed. */
+	/** How often the reply was started: after one crash it is started again, after a second it has failed. */
 	attempts: number;
 	completed_at: number | null;
 }
 
-/** A round of a reply that is being written, or that has failed: what its model said before it asked for calls. */
+/** A round of an unfinished or failed reply: the model's text before its tool calls. */
 export interface ReplyRoundRecord extends VersionedRecord {
 	message_id: string;
-	/** Its place in the reply, from 1. */
+	/** Its number in the reply, from 1. */
 	number: number;
 	/** The full name of the model that wrote it. */
 	model: string;
 	text: string;
-	/** What the reply has cost up to the calls of this round. */
+	/** Usage of the reply up to the calls of this round. */
 	usage: Usage | null;
-	/** What the model wants to be given again with the round. */
+	/** Data that the model needs again with the round. */
 	memory: unknown;
-	/** What the reply is answered from; with its first round only. */
+	/** What the reply is based on; with its first round only. */
 	grounding: unknown;
 }
 
-/** A call of such a round. */
+/** A tool call of such a round. */
 export interface ReplyCallRecord extends VersionedRecord {
 	message_id: string;
-	/** Its round's place in the reply, from 1. */
+	/** Its round's number in the reply, from 1. */
 	round: number;
-	/** Its place among all calls of the reply, from 1. */
+	/** Its number among all calls of the reply, from 1. */
 	number: number;
 	call: ToolCall;
 }
 
-/** What the database knows of the server that it belongs to; the id names the fact. */
+/** A fact about the server that the database belongs to; the id names the fact. */
 export interface ServerFactRecord extends VersionedRecord {
 	value: string;
 }
 
-/** The kinds of records and what each holds. */
+/** The kinds of records and the type of each. */
 export interface Records {
 	server_facts: ServerFactRecord;
 	workspaces: WorkspaceRecord;
@@ -299,4 +299,5 @@ export interface Records {
 	reply_calls: ReplyCallRecord;
 }
 
+/** A kind of record; also the name of its table. */
 export type Kind = keyof Records;

@@ -11,37 +11,37 @@ export type IndexWrite =
 			op: 'index.open_generation';
 			generation: string;
 			knowledge_base_id: string;
-			/** Whose vectors it holds, and no other's. */
+			/** The embedder of all its vectors. */
 			embedder: string;
 	  }
-	/** Adds a document's chunks, and their vectors where the generation has a basis. Replaces what the document had. */
+	/** Adds a document's chunks, with their vectors if the generation has a basis. Replaces the document's earlier chunks. */
 	| {
 			op: 'index.add_document';
 			generation: string;
 			document_id: string;
 			title: string;
 			url: string | null;
-			/** ISO 639-1: how its terms were stemmed, and so how queries must be. */
+			/** ISO 639-1: the language in which its terms were stemmed. Queries are stemmed in the same language. */
 			language: string | null;
 			chunks: ParsedChunk[];
-			/** The basis that `vectors` were made with; null where none is given. */
+			/** The basis of `vectors`; null without vectors. */
 			basis: string | null;
 			vectors: Int8Array | null;
-			/** In a generation that is being built: what `coverage` and `index.describe_documents` tell of it. */
+			/** In a generation that is being built: what `coverage` and `index.describe_documents` report. */
 			built_from?: { version: number; page_count: number | null };
 	  }
-	/** Adds a document with the chunks, full text and vectors of another one of the same bytes and title. */
+	/** Adds a document with the chunks, full text and vectors of another document with the same bytes and title. */
 	| {
 			op: 'index.copy_document';
 			generation: string;
 			from_document_id: string;
-			/** Another generation to copy from; vectors stay behind, as they belong to its bases. */
+			/** Another generation to copy from. Its vectors are not copied, because they belong to its bases. */
 			from_generation?: string;
 			document_id: string;
 			title: string;
 			url: string | null;
 	  }
-	/** Writes into the records of documents what a generation that is being built holds of them. Passes over those that have changed since. */
+	/** Copies into the documents' records what a generation that is being built has of them. Skips documents that have changed since. */
 	| { op: 'index.describe_documents'; generation: string; document_ids: string[]; indexed_at: number }
 	/** Removes a document's chunks, full text and vectors (of every basis of the generation). */
 	| { op: 'index.remove_document'; generation: string; document_id: string }
@@ -51,18 +51,18 @@ export type IndexWrite =
 			generation: string;
 			basis: string;
 			dimensions: number;
-			/** 0 where it was not trained here. */
+			/** 0 when it was not trained here. */
 			trained_on: number;
-			/** What was trained; no bytes where the vectors come from a provider. */
+			/** The trained model; empty when the vectors come from a provider. */
 			model: Uint8Array;
-			/** The cosine of what has nothing to do with each other, 0..1; 0 where absent. */
+			/** The cosine of unrelated texts, 0..1; 0 when absent. */
 			floor?: number;
-			/** The vector that a provider's model gives a text that is always the same; absent where nobody needs to know it again. */
+			/** The vector that a provider's model gives a fixed text, by which the model is recognised later; absent for other models. */
 			sample?: Int8Array;
 	  }
-	/** Vectors of stored chunks (row ids) under a basis. Ids that are gone by now are passed over. */
+	/** Vectors of stored chunks (row ids) under a basis. Ids of removed chunks are skipped. */
 	| { op: 'index.add_vectors'; basis: string; chunk_ids: number[]; vectors: Int8Array }
-	/** The generation's searches use this basis from now on; its other bases are dropped. */
+	/** Makes this basis serve the generation's searches and drops its other bases. */
 	| { op: 'index.serve_basis'; generation: string; basis: string }
 	/** Drops a generation with everything it holds. */
 	| { op: 'index.drop_generation'; generation: string };
@@ -71,7 +71,7 @@ export type IndexWrite =
 export interface Generation {
 	id: string;
 	knowledge_base_id: string;
-	/** Whose vectors it holds: `builtin`, or the id of a provider's embedder. */
+	/** The embedder of its vectors: `builtin`, or the id of a provider's embedder. */
 	embedder: string;
 	/** The serving basis, null before the first one. */
 	basis: string | null;
@@ -83,23 +83,23 @@ export interface Generation {
 	chunk_count: number;
 }
 
-/** A document beside what a generation that is being built has of it. */
+/** A document, and what a generation that is being built has of it. */
 export interface DocumentCoverage {
 	document: DocumentRecord;
-	/** The version that it was built from; 0 where it was copied, null where the generation does not have it. */
+	/** The version that it was built from; 0 when it was copied, null when the generation does not have it. */
 	built_from: number | null;
 }
 
-/** A basis as far as it has come. */
+/** A basis and its progress. */
 export interface OpenedBasis {
 	id: string;
 	/** Values of a vector. */
 	dimensions: number;
-	/** The last chunk that `index.add_vectors` has given a vector: chunks of smaller ids have theirs. 0 for none. */
+	/** The last chunk that `index.add_vectors` gave a vector: chunks with smaller ids have theirs. 0 for none. */
 	embedded_to: number;
 }
 
-/** What a stored chunk says, for an embedder that reads texts. */
+/** The text of a stored chunk, for an embedder of a provider. */
 export interface StoredText {
 	id: number;
 	/** The document's. */

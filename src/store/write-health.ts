@@ -1,18 +1,18 @@
 import { type Log, messageOf } from '../base/index.ts';
 
-/** Why nothing can be stored. */
+/** Why writes fail. */
 export type WriteProblemReason = keyof typeof SENTENCES;
 
-/** Nothing can be stored, and why. */
+/** Writes fail, with the reason. */
 export interface WriteProblem {
 	reason: WriteProblemReason;
-	/** For people; names no path. */
+	/** A sentence for people. It names no path. */
 	message: string;
 }
 
 export interface WriteHealthOptions {
 	log: Log;
-	/** Writes something and syncs it; rejects where that fails. Called while writes fail, one call at a time. */
+	/** Writes something and syncs it; rejects when that fails. Called while writes fail, one call at a time. */
 	probe(): Promise<void>;
 	/** Milliseconds from one probe to the next. */
 	probeMs?: number;
@@ -31,12 +31,12 @@ const SENTENCES = {
 	writer_ended: 'The thread that writes has ended: nothing can be stored.',
 } as const;
 
-/** Codes of this store beside those of SQLite and of the operating system. */
+/** Codes of this store, in addition to those of SQLite and of the operating system. */
 export const GONE_CODE = 'DATABASE_GONE';
 export const STALLED_CODE = 'WRITES_STALLED';
 export const ENDED_CODE = 'WRITER_ENDED';
 
-/** By the beginning of a code; the first that fits. What fits none belongs to the one write that failed, not to the disk. */
+/** The first pattern that matches the code decides. A code without a match belongs to the write that failed, not to the disk. */
 const REASONS: ReadonlyArray<readonly [RegExp, WriteProblemReason]> = [
 	[/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'disk_full'],
 	[/^(SQLITE_CORRUPT|SQLITE_NOTADB)/, 'database_damaged'],
@@ -49,13 +49,13 @@ const REASONS: ReadonlyArray<readonly [RegExp, WriteProblemReason]> = [
 ];
 
 const PROBE_MS = 3_000;
-/** A disk that fails again soon after it recovered is believed again later and later. */
+/** The interval doubles up to this when a disk fails again soon after it recovered. */
 const MAX_PROBE_MS = 30_000;
 const REPEAT_MS = 60_000;
 
 /**
- * Whether writes succeed. While they fail it tries a write of its own every few seconds, because a server that is not ready
- * gets no requests that would show that writes succeed again. Each change is logged, and a lasting problem once a minute.
+ * Tracks whether writes succeed. While they fail, it probes with a write every few seconds, because a server that is not
+ * ready gets no requests that would show the recovery. It logs each change, and a lasting problem once a minute.
  */
 export class WriteHealth implements Disposable {
 	readonly #options: WriteHealthOptions;
@@ -66,9 +66,9 @@ export class WriteHealth implements Disposable {
 	#probeMs: number;
 	#recoveredAt = Number.NEGATIVE_INFINITY;
 	#loggedAt = Number.NEGATIVE_INFINITY;
-	/** When a file that could not be written was last told of. */
+	/** When a file that could not be written was last logged. */
 	#fileLoggedAt = Number.NEGATIVE_INFINITY;
-	/** Writes that have failed since the last line. */
+	/** Writes that have failed since the last log line. */
 	#failures = 0;
 	#disposed = false;
 
@@ -85,7 +85,7 @@ export class WriteHealth implements Disposable {
 		return { reason, message: SENTENCES[reason] };
 	}
 
-	/** A write has failed. Nothing follows from a code that belongs to that write alone, such as a constraint's. */
+	/** Records a failed write. A code that belongs to that write alone, such as a violated constraint, changes nothing. */
 	recordFailure(code: string | undefined, cause: string): void {
 		const reason = reasonOf(code);
 		if (reason === null || code === undefined || this.#disposed) return;
@@ -96,7 +96,7 @@ export class WriteHealth implements Disposable {
 		if (isChange || performance.now() - this.#loggedAt >= this.#repeatMs) this.#logProblem(isChange);
 	}
 
-	/** A file could not be written. It may have been too large for what room there is: a probe tells whether anything fits. */
+	/** Records a file that could not be written. It may have been too large for the free space: a probe shows whether anything fits. */
 	recordFileFailure(error: unknown): void {
 		const code = (error as NodeJS.ErrnoException | null)?.code;
 		if (reasonOf(code) === null || this.#disposed) return;
@@ -107,7 +107,7 @@ export class WriteHealth implements Disposable {
 		if (this.#problem === null) void this.#probe();
 	}
 
-	/** Writes that had not been answered for long are answered again. */
+	/** Records that a stalled writer answers again. */
 	recordProgress(): void {
 		if (this.#problem?.reason === 'disk_stalled') this.#recover();
 	}
@@ -118,11 +118,11 @@ export class WriteHealth implements Disposable {
 	}
 
 	#startProbing(): void {
-		// Doubled where the last recovery did not last; back to the beginning where it did.
+		// Doubled when the last recovery did not last, otherwise reset.
 		const recoveredRecently = performance.now() - this.#recoveredAt < this.#repeatMs;
 		this.#probeMs = recoveredRecently ? Math.min(this.#probeMs * 2, MAX_PROBE_MS) : (this.#options.probeMs ?? PROBE_MS);
 		this.#timer = setInterval(() => {
-			// A probe that hangs as well gives no other sign.
+			// A probe that hangs is visible only here.
 			if (this.#probing && performance.now() - this.#loggedAt >= this.#repeatMs) this.#logProblem(false);
 			void this.#probe();
 		}, this.#probeMs);

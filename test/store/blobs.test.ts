@@ -11,7 +11,7 @@ import { temporaryPlace } from './contract/life.ts';
 async function openBlobs(t: Parameters<typeof temporaryPlace>[0]) {
 	const folder = join(await temporaryPlace(t), 'blobs');
 	const blobs = new BlobStore(folder);
-	await blobs.prepare({ alone: true });
+	await blobs.prepare({ isOnlyOwner: true });
 	return { blobs, folder, incoming: () => readdir(join(folder, 'incoming')) };
 }
 
@@ -50,7 +50,7 @@ test('an empty file is a blob like any other', async (t) => {
 test('beyond the limit of files that are received at once one more is refused; one that has ended makes room', async (t) => {
 	const folder = join(await temporaryPlace(t), 'blobs');
 	const blobs = new BlobStore(folder, undefined, 2);
-	await blobs.prepare({ alone: true });
+	await blobs.prepare({ isOnlyOwner: true });
 	const sources = [new PassThrough(), new PassThrough()] as const;
 	const running = sources.map((source) => blobs.receive(source));
 	await assert.rejects(blobs.receive(Readable.from(['more'])), { code: 'unavailable', retry_after: 5 });
@@ -108,10 +108,10 @@ test('what an earlier process was receiving is removed at the start, what was ke
 	await blob.persist();
 	await writeFile(join(folder, 'incoming', 'half'), 'half of a fi');
 	const beside = new BlobStore(folder);
-	await beside.prepare({ alone: false });
+	await beside.prepare({ isOnlyOwner: false });
 	assert.deepEqual(await incoming(), ['half'], 'a tool beside a server removes nothing');
 	const next = new BlobStore(folder);
-	await next.prepare({ alone: true });
+	await next.prepare({ isOnlyOwner: true });
 	assert.deepEqual(await incoming(), []);
 	assert.deepEqual(await listed(next), [blob.hash]);
 });

@@ -18,7 +18,7 @@ test('a disk that does not answer makes writes fail at once with a sentence, and
 	const lines: Array<Record<string, any>> = [];
 	const log = pino<never>({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
 	const writer = { file: new URL('./stalled-writer.mjs', import.meta.url) };
-	const store = await openSqliteStore({ dataDir, writer, log, lookMs: 5, closeMs: 5 });
+	const store = await openSqliteStore({ dataDir, writer, log, stallCheckMs: 5, closeMs: 5 });
 	const write = () => store.commit({ write: [{ op: 'insert', kind: 'assistants', record: assistant() }] });
 	write().catch(() => {});
 	await until('it counts as stalled', () => store.health.problem !== null);

@@ -7,7 +7,7 @@ export function databaseFile(dataDir: string): string {
 	return join(dataDir, 'parley.db');
 }
 
-/** Before 3.51.3 a WAL could be reset while a reader still needed it, and the database be damaged. */
+/** Older versions can reset the WAL while a reader still needs it, which damages the database. */
 const MIN_SQLITE_VERSION = [3, 51, 3] as const;
 
 /**
@@ -20,7 +20,7 @@ export function openWritable(file: string): Database.Database {
 	db.pragma('journal_mode = WAL');
 	db.pragma('synchronous = FULL');
 	db.pragma('foreign_keys = OFF');
-	// What is erased is overwritten, not only unlinked.
+	// Erased data is overwritten, not only unlinked.
 	db.pragma('secure_delete = ON');
 	db.pragma('temp_store = MEMORY');
 	db.pragma('cache_size = -32000');

@@ -3,7 +3,7 @@ import { CONVERSATION_ERASURE_JOB } from '../commit.ts';
 import { eraseDeliveriesOf } from './deliveries.ts';
 import type { Prepare } from './statements.ts';
 
-/** What there is of a conversation beside its record. */
+/** The rows of a conversation besides its record. */
 const UNERASED_ROWS = [
 	'SELECT 1 FROM events WHERE subject = @id',
 	'SELECT 1 FROM events WHERE stream = @id',
@@ -11,7 +11,7 @@ const UNERASED_ROWS = [
 	'SELECT 1 FROM messages WHERE conversation_id = @id',
 ];
 
-/** Removes a conversation and of all else at most so many rows of each kind; see the write of this name. */
+/** Removes a conversation, and at most `limit` of its other rows of each kind; see the write `erase_conversation`. */
 export function eraseConversation(prepare: Prepare, id: string, limit = -1): void {
 	prepare('DELETE FROM conversations WHERE id = ?').run(id);
 	const aboutIt = prepare('SELECT seq FROM events WHERE subject = ? LIMIT ?').pluck().all(id, limit) as number[];
@@ -33,7 +33,7 @@ export function eraseConversation(prepare: Prepare, id: string, limit = -1): voi
 	).run(newId('job'), CONVERSATION_ERASURE_JOB, id, id);
 }
 
-/** Whether anything remains of an erased conversation. */
+/** Whether any row of an erased conversation remains. */
 export function hasUnerasedRows(prepare: Prepare, id: string): boolean {
 	const { found } = prepare(`SELECT ${UNERASED_ROWS.map((sql) => `EXISTS (${sql})`).join(' OR ')} AS found`).get({
 		id,

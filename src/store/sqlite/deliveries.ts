@@ -29,7 +29,7 @@ export const DELIVERIES_SCHEMA = `
 	CREATE INDEX events_by_creation ON events (created_at);
 `;
 
-/** An event that was just stored, for each active endpoint of its workspace that asked for its type. */
+/** Adds the deliveries of a stored event: one for each active endpoint of its workspace that subscribes to its type. */
 export function addDeliveries(prepare: Prepare, event: NewEvent, seq: number): void {
 	const endpoints = prepare(
 		`SELECT id FROM webhooks WHERE workspace_id = ? AND status = 'active'
@@ -38,7 +38,7 @@ export function addDeliveries(prepare: Prepare, event: NewEvent, seq: number): v
 	for (const { id } of endpoints) addDelivery(prepare, event, seq, id, event.created_at);
 }
 
-/** What a delivery repeats of its event. */
+/** What a delivery copies from its event. */
 type CarriedEvent = Pick<NewEvent, 'id' | 'stream' | 'type' | 'subject'>;
 
 function addDelivery(prepare: Prepare, event: CarriedEvent, seq: number, webhook_id: string, now: number): void {
@@ -70,7 +70,7 @@ function addDelivery(prepare: Prepare, event: CarriedEvent, seq: number, webhook
 	).run(...columns.map((column) => encodeColumn('deliveries', column, delivery[column as keyof DeliveryRecord])));
 }
 
-/** Carries out one write about deliveries; which events have expired, the writer says. */
+/** Applies one write about deliveries. The writer itself finds expired events. */
 export function applyDeliveryWrite(prepare: Prepare, write: Exclude<DeliveryWrite, { op: 'erase_events' }>): void {
 	switch (write.op) {
 		case 'cancel_deliveries':
@@ -98,7 +98,7 @@ export function applyDeliveryWrite(prepare: Prepare, write: Exclude<DeliveryWrit
 			}
 			return;
 		case 'note_failure':
-			// Of an endpoint that was deleted meanwhile nothing is kept. The earlier time also where the clock was set back since.
+			// Nothing is kept of an endpoint that was deleted meanwhile. The earlier time counts even when the clock was set back.
 			prepare(
 				`INSERT INTO webhook_failures (webhook_id, since) SELECT id, @at FROM webhooks WHERE id = @webhook_id
 				 ON CONFLICT (webhook_id) DO UPDATE SET since = min(since, excluded.since)`,
@@ -109,7 +109,7 @@ export function applyDeliveryWrite(prepare: Prepare, write: Exclude<DeliveryWrit
 	}
 }
 
-/** The events at these places in the log, with what was to be delivered of them. */
+/** Erases the events with these commit sequences, and their deliveries. */
 export function eraseEvents(prepare: Prepare, seqs: readonly number[]): void {
 	for (const seq of seqs) {
 		eraseDeliveriesOf(prepare, seq);
@@ -117,7 +117,7 @@ export function eraseEvents(prepare: Prepare, seqs: readonly number[]): void {
 	}
 }
 
-/** What was to be delivered of an event, before it is erased. */
+/** Erases the deliveries of an event. */
 export function eraseDeliveriesOf(prepare: Prepare, seq: number): void {
 	const ids = prepare('SELECT id FROM deliveries WHERE event_seq = ?').pluck().all(seq) as string[];
 	for (const id of ids) eraseDelivery(prepare, id);

@@ -1,8 +1,8 @@
 import type { Prepare } from './statements.ts';
 
-/** Events that are looked at in one step: whoever waits for this thread does not wait for long. */
+/** Events scanned in one step. It bounds how long the thread is busy. */
 const SCAN_STEP = 2_000;
-/** So much longer is an event kept at most that is still to be delivered: an endpoint that never keeps up fills no disk. */
+/** Events with pending deliveries are kept this much longer, so that an endpoint that never keeps up cannot fill the disk. */
 const MAX_PENDING_MS = 30 * 24 * 3_600_000;
 
 /** Before the oldest event. */
@@ -19,9 +19,8 @@ interface OldEvent {
 }
 
 /**
- * Looks for events that are older than a time and that no delivery waits for, the oldest first, in steps. It passes over
- * those that are still to be delivered, however many they are, and goes on behind them; at the end of the log it begins
- * anew, since their deliveries end in any order.
+ * Finds events that are older than a time and have no pending delivery, the oldest first, in steps. It skips events with
+ * pending deliveries and continues after them. At the end of the log it starts again, because deliveries end in any order.
  */
 export class ExpiredEventScanner {
 	#scannedTo = SCAN_START;
@@ -29,13 +28,13 @@ export class ExpiredEventScanner {
 	/**
 	 * One step.
 	 * @param before milliseconds since the epoch
-	 * @returns the places in the log of at most `limit` events, which are found again until they are erased
+	 * @returns the commit sequences of at most `limit` events; the same ones are found again until they are erased
 	 */
 	find(
 		prepare: Prepare,
 		before: number,
 		limit: number,
-	): { seqs: number[] /** Nothing is left beyond them. */; isEnd: boolean } {
+	): { seqs: number[] /** No event follows them. */; isEnd: boolean } {
 		const old = prepare(
 			`${SELECT_OLD} created_at = @at AND seq > @seq UNION ALL ${SELECT_OLD} created_at > @at ORDER BY at, seq LIMIT @step`,
 		).iterate({ before, overdue: before - MAX_PENDING_MS, ...this.#scannedTo, step: SCAN_STEP }) as Iterable<OldEvent>;

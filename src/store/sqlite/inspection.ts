@@ -8,12 +8,12 @@ import { repairLanguages } from './search-index.ts';
 
 /** What an inspection found. */
 export interface DatabaseReport {
-	/** The version of the schema; null where it cannot be read. */
+	/** The version of the schema; null when it cannot be read. */
 	schema: number | null;
-	/** The version that this Parley works with. */
+	/** The version that this Parley needs. */
 	currentSchema: number;
 	bytes: number;
-	/** What is damaged, in SQLite's words, the first twenty; none where all is well. */
+	/** Damage as SQLite describes it, at most twenty lines; empty for a sound database. */
 	problems: string[];
 	/** Whether the search index lacks a table that `repairSearchIndex` makes. */
 	isRepairable: boolean;
@@ -22,10 +22,10 @@ export interface DatabaseReport {
 const REPAIRABLE = 'generation_languages';
 
 /**
- * Reads the whole database and checks that it is sound. Changes nothing, and may run beside a server; takes as long as the
- * disk takes to read all of it.
- * @returns null where there is no database
- * @throws AppError `unavailable` where this user cannot read it
+ * Reads the whole database and checks that it is sound. Changes nothing and may run beside a server. The duration depends on
+ * the size of the database.
+ * @returns null when there is no database
+ * @throws AppError `unavailable` when this user cannot read it
  */
 export function inspectDatabase(dataDir: string): DatabaseReport | null {
 	try {
@@ -37,7 +37,7 @@ export function inspectDatabase(dataDir: string): DatabaseReport | null {
 
 /**
  * Makes the table of the search index that databases of a very early build lack, as each start does. May run beside a server.
- * @throws AppError `unavailable` where this user cannot write there
+ * @throws AppError `unavailable` when this user cannot write there
  */
 export function repairSearchIndex(dataDir: string): void {
 	try {
@@ -78,7 +78,7 @@ function inspect(file: string, dataDir: string): DatabaseReport | null {
 		}
 	} catch (error) {
 		if (dataFolderError(error, dataDir) !== null) throw error;
-		// So damaged that it cannot be looked into.
+		// The database is too damaged to be inspected.
 		report.problems.push(messageOf(error));
 	}
 	return report;

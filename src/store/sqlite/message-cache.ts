@@ -3,12 +3,12 @@ import type { Commit, Write } from '../commit.ts';
 import type { MessageRecord } from '../records.ts';
 
 const MAX_MESSAGES = 1_000;
-/** Characters of a message and of what it cites: longer ones are read from disk, so that all together are some megabytes. */
+/** Characters of a message with its citations. Longer messages are read from disk, so that the cache takes some megabytes at most. */
 const MAX_CHARS = 4 * 1024;
 
 /**
- * Messages as they were committed last. Each is read again at once, by everybody who follows its conversation; and only the
- * server itself writes messages, so what it has committed is what is on disk.
+ * The latest committed messages. Every follower of a conversation reads a message right after its commit. Only the server
+ * writes messages, so its commits are what is on disk.
  */
 export class MessageCache {
 	readonly #messages = new LruCache<string, MessageRecord>(MAX_MESSAGES);
@@ -17,7 +17,7 @@ export class MessageCache {
 		return this.#messages.get(id);
 	}
 
-	/** Takes in what is on disk now. */
+	/** Applies a commit that is on disk. */
 	applyCommit({ write = [] }: Commit): void {
 		for (const each of write) this.#applyWrite(each);
 	}
@@ -39,7 +39,7 @@ export class MessageCache {
 				if (write.kind === 'messages') this.#messages.delete(write.id);
 				return;
 			case 'erase_conversation':
-				// Whose messages they are is not looked up: it is rare.
+				// Erasure is rare, so the cache does not look up which messages belong to the conversation.
 				this.#messages.clear();
 		}
 	}

@@ -9,7 +9,7 @@ import {
 	SEARCH_INDEX_SCHEMA,
 } from './search-index.ts';
 
-/** The steps from an empty database to today's, in order. A step that was released is never edited. */
+/** The steps from an empty database to the current schema, in order. A released step is never edited. */
 export const MIGRATIONS: readonly string[] = [
 	`
 	CREATE TABLE fences (shard TEXT PRIMARY KEY, owner TEXT NOT NULL, epoch INTEGER NOT NULL) STRICT;
@@ -248,8 +248,8 @@ export const MIGRATIONS: readonly string[] = [
 ];
 
 /**
- * For tools beside a server: they change no schema under it.
- * @throws Error where the database has another schema than this Parley's
+ * For tools beside a server, which must not change its schema.
+ * @throws Error when the database has another schema version
  */
 export function requireSchema(db: Database): void {
 	const version = db.pragma('user_version', { simple: true }) as number;
@@ -260,8 +260,8 @@ export function requireSchema(db: Database): void {
 }
 
 /**
- * Brings the database to today's schema, each step in a transaction of its own.
- * @throws where the database was written by a newer Parley
+ * Brings the database to the current schema, each step in its own transaction.
+ * @throws when the database was written by a newer Parley
  */
 export function migrate(db: Database): void {
 	const version = db.pragma('user_version', { simple: true }) as number;

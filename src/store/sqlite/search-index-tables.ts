@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3';
 
 /**
- * What all generations share. Each generation has its own full-text table besides, and each basis its own vector table,
- * so that a search touches nothing of other knowledge bases and a generation can be dropped whole. Ids of chunks are
- * never given twice: vectors that are computed for a chunk that has gone must not meet another one in its place.
+ * The tables that all generations share. Each generation also has its own full-text table, and each basis its own vector
+ * table, so that a search reads nothing of other knowledge bases and a generation can be dropped whole. Ids of chunks are
+ * never reused: a vector computed for a removed chunk must not become the vector of another one.
  */
 export const SEARCH_INDEX_SCHEMA = `
 	CREATE TABLE generations (
@@ -32,31 +32,31 @@ export const SEARCH_INDEX_SCHEMA = `
 	CREATE UNIQUE INDEX chunks_by_position ON chunks (document, position);
 `;
 
-/** What a rebuild remembers of each document in the generation that it builds. */
+/** What a rebuild records of each document in the generation that it builds. */
 export const SEARCH_INDEX_REBUILD = `
 	ALTER TABLE indexed_documents ADD COLUMN built_from INTEGER;
 	ALTER TABLE indexed_documents ADD COLUMN page_count INTEGER;
 	CREATE INDEX generations_by_knowledge_base ON generations (knowledge_base_id);
 `;
 
-/** Whose vectors a generation holds, and how far those of a basis have come. */
+/** The embedder of a generation, and the progress of a basis. */
 export const SEARCH_INDEX_EMBEDDERS = `
 	ALTER TABLE generations ADD COLUMN embedder TEXT NOT NULL DEFAULT 'builtin';
 	ALTER TABLE bases ADD COLUMN floor REAL NOT NULL DEFAULT 0;
 	ALTER TABLE bases ADD COLUMN embedded_to INTEGER NOT NULL DEFAULT 0;
 `;
 
-/** By what a provider's model is known again. */
+/** The vector by which a provider's model is recognised. */
 export const SEARCH_INDEX_SAMPLES = 'ALTER TABLE bases ADD COLUMN sample BLOB;';
 
-/** By what it is seen that the vectors of a generation are not those any more that somebody has read. */
+/** A count of changes, which shows that cached vectors of a generation are stale. */
 export const SEARCH_INDEX_CHANGES = 'ALTER TABLE generations ADD COLUMN changes INTEGER NOT NULL DEFAULT 0;';
 
 const HAS_LANGUAGES = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'generation_languages'";
 
 /**
- * Makes the table of languages where it is missing: databases of a very early build went through the schema step before the
- * table was a part of it. What it holds is counted from the documents.
+ * Makes the table of languages if it is missing: databases of a very early build ran the schema step before it had this
+ * table. The rows are counted from the documents.
  */
 export function repairLanguages(db: Database): void {
 	if (db.prepare(HAS_LANGUAGES).get() !== undefined) return;
@@ -77,7 +77,7 @@ export function fullTextTable(generation: string): string {
 	return `fts_${requireIdentifier(generation)}`;
 }
 
-/** The list of all terms in a generation's full text, with how many chunks have each. */
+/** The table of all terms in a generation's full text, with the number of chunks of each. */
 export function termsTable(generation: string): string {
 	return `terms_${requireIdentifier(generation)}`;
 }

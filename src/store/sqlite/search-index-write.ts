@@ -6,7 +6,7 @@ import { statement, statementsOf } from './statements.ts';
 
 type WriteOf<Op extends IndexWrite['op']> = Extract<IndexWrite, { op: Op }>;
 
-/** Vectors that one row of a vector table holds; each table reserves whole rows, and most knowledge bases are small. */
+/** Vectors in one row of a vector table. Each table reserves whole rows, and most knowledge bases are small. */
 const VECTORS_PER_ROW = 64;
 
 /** Carries out one change of the search index, inside the caller's transaction. */
@@ -23,13 +23,13 @@ export function applyIndexWrite(db: Database, write: IndexWrite): void {
 }
 
 /**
- * The full text keeps no copy of the terms. Its tokenizer is `ascii`, which splits at spaces and leaves every character
- * beyond ASCII alone: the analyser has said what a term is, and `unicode61` would take vowel signs of Indic scripts for
- * separators.
+ * The full-text table stores no copy of the terms. Its tokenizer is `ascii`, which splits at spaces and keeps every character
+ * beyond ASCII: the analyser has already split the text into terms, and `unicode61` would treat vowel signs of Indic scripts
+ * as separators.
  */
 function openGeneration(db: Database, write: WriteOf<'index.open_generation'>): void {
 	const { generation, knowledge_base_id, embedder } = write;
-	// A reindex heals an index that lacks it.
+	// A reindex repairs an index without this table.
 	repairLanguages(db);
 	const table = fullTextTable(generation);
 	statement(
@@ -145,7 +145,7 @@ function removeDocument(db: Database, generation: string, documentId: string): v
 	if (ids.length > 0) countLanguage(db, generation, found.language, -1);
 }
 
-/** What is described gets a new version, as after every change of a record, and is still what the generation was built from. */
+/** The description gives a document a new version; `built_from` follows, because the content is still the same. */
 function describeDocuments(db: Database, write: WriteOf<'index.describe_documents'>): void {
 	const { generation, document_ids, indexed_at } = write;
 	const describe = statement(
@@ -191,7 +191,7 @@ function addVectors(db: Database, { basis, chunk_ids, vectors }: WriteOf<'index.
 	const insert = vectorInsert(db, basis);
 	chunk_ids.forEach((id, index) => {
 		if (chunkExists.get(id, basis) === undefined) return;
-		// Written again after a crash between two commits of one training: the same row, once.
+		// After a crash between two commits of one training the same vectors are written again.
 		remove.run(BigInt(id));
 		insert.run(BigInt(id), rows[index]);
 	});
@@ -251,14 +251,14 @@ function vectorInsert(db: Database, basis: string) {
 	return statement(db, `INSERT INTO ${vectorTable(basis)} (rowid, embedding) VALUES (?, vec_int8(?))`);
 }
 
-/** Cuts vectors that lie one behind the other into rows, once their number is seen to be right. */
+/** Splits concatenated vectors into rows, after a check of their number. */
 function rowsOf(db: Database, basis: string, vectors: Int8Array, count: number): Int8Array[] {
 	const dimensions = statement(db, 'SELECT dimensions FROM bases WHERE id = ?').pluck().get(basis) as
 		| number
 		| undefined;
 	if (dimensions === undefined) throw new Error(`There is no basis ${basis}.`);
 	if (vectors.length !== count * dimensions) {
-		throw new Error(`${count} vectors of ${dimensions} values were announced, ${vectors.length} values came.`);
+		throw new Error(`${count} vectors of ${dimensions} values were expected, ${vectors.length} values came.`);
 	}
 	return Array.from({ length: count }, (_, row) => vectors.subarray(row * dimensions, (row + 1) * dimensions));
 }

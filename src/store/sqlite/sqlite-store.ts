@@ -23,36 +23,36 @@ import type { Fence, WriterOutcome, WriterTask } from './writer.ts';
 import type { FromWriter, ToWriter, WriterThreadData } from './writer-thread.ts';
 
 export interface SqliteStoreOptions {
-	/** The data directory, made where it is missing. */
+	/** The data directory, made if it is missing. */
 	dataDir: string;
 	/** The script of the writer thread and how Node runs it. */
 	writer: { file: URL; execArgv?: string[] };
-	/** Called once where the writer ends by itself: nothing can be written any more. */
+	/** Called once when the writer ends by itself: nothing can be written afterwards. */
 	onFailure?: (error: Error) => void;
 	/** `server` (the default) owns the data directory alone; `tool` writes beside a running server. */
 	role?: 'server' | 'tool';
 	/** Receives failures of the disk. */
 	log?: Log;
-	/** Milliseconds from one look whether the writer answers to the next. */
-	lookMs?: number;
+	/** Milliseconds between two checks that the writer answers. */
+	stallCheckMs?: number;
 	/** Milliseconds that closing may take. */
 	closeMs?: number;
 }
 
-/** Tasks that wait for the writer at most; over it a commit is refused, so that a dead disk cannot fill the memory. */
+/** Tasks that may wait for the writer. Above it commits are refused, so that a stalled disk cannot fill the memory. */
 const MAX_PENDING_TASKS = 20_000;
 
 const STALL_CHECK_MS = 1_000;
-/** Looks without any answer after which the disk counts as stuck. The longest waits for a lock are five seconds. */
+/** Checks in a row without any answer after which the disk counts as stalled. The longest waits for a lock are five seconds. */
 const STALLED_CHECKS = 20;
 const STALLED_MESSAGE = `The writer has not answered for ${(STALL_CHECK_MS * STALLED_CHECKS) / 1_000} seconds.`;
 
-/** For what still waits, and for writing the log into the database. */
+/** Time for waiting tasks and for the checkpoint of the WAL. */
 const CLOSE_MS = 10_000;
-const NOT_CLOSED = 'The disk does not answer: the database was not closed. What was acknowledged is on disk.';
+const NOT_CLOSED = 'The disk does not answer: the database was not closed. Acknowledged commits are on disk.';
 
 const PROBE_ID = 'write_probe';
-/** Changes a page of the database, and nothing that it holds. */
+/** Writes a page of the database without changing its content. */
 const PROBE_COMMIT: Commit = {
 	write: [
 		{ op: 'insert', kind: 'server_facts', record: { id: PROBE_ID, value: '', created_at: 0 } },
@@ -60,14 +60,14 @@ const PROBE_COMMIT: Commit = {
 	],
 };
 
-/** The store, and what only its owner asks. */
+/** The store with what only its owner needs. */
 export interface OpenedStore extends Store {
 	readonly databaseFile: string;
 	/** Whether writes succeed. */
 	readonly health: Pick<WriteHealth, 'problem'>;
 }
 
-/** Opens the embedded store: starts the writer thread, waits until the schema is today's, and opens the reading side. */
+/** Opens the embedded store: starts the writer thread, waits for the migrations, and opens the readers. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenedStore> {
 	const workerData: WriterThreadData = {
 		dataDir: options.dataDir,
@@ -80,7 +80,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
 		const folder = join(options.dataDir, 'blobs');
 		let health: WriteHealth | undefined;
 		const blobs = new BlobStore(folder, (error) => health?.recordFileFailure(error));
-		await blobs.prepare({ alone: workerData.role === 'server' });
+		await blobs.prepare({ isOnlyOwner: workerData.role === 'server' });
 		const store = new SqliteStore(thread, databaseFile(options.dataDir), blobs, fence, options);
 		health = store.health;
 		return store;
@@ -111,16 +111,16 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	readonly #readOnly: Database;
 	readonly #messageCache = new MessageCache();
 	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
-	/** Tasks of this turn of the event loop that have not left yet. */
+	/** Tasks of this turn of the event loop that were not sent yet. */
 	#unsentTasks: WriterTask[] = [];
 	readonly #pendingTasks = new Map<number, { task: WriterTask; done: Deferred<WriterOutcome> }>();
 	#nextTaskId = 0;
 	#failure: Error | undefined;
 	#closing = false;
 	readonly #closed = deferred<void>();
-	/** Looks whether the writer still answers. */
+	/** Checks that the writer still answers. */
 	readonly #stallTimer: NodeJS.Timeout;
-	/** Looks in a row at which tasks waited and none had been answered since the look before. */
+	/** Checks in a row at which tasks waited and none had been answered since the check before. */
 	#checksWithoutProgress = 0;
 	#madeProgress = false;
 
@@ -134,7 +134,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		fence: Fence,
 		options: Omit<SqliteStoreOptions, 'dataDir' | 'writer' | 'role'>,
 	) {
-		const { onFailure = () => {}, log, lookMs = STALL_CHECK_MS, closeMs = CLOSE_MS } = options;
+		const { onFailure = () => {}, log, stallCheckMs = STALL_CHECK_MS, closeMs = CLOSE_MS } = options;
 		const db = openReadOnly(file);
 		super(db);
 		this.#readOnly = db;
@@ -145,7 +145,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		this.#onFailure = onFailure;
 		this.#closeMs = closeMs;
 		this.health = new WriteHealth({ log: log ?? createLog('silent'), probe: () => this.#probe() });
-		this.#stallTimer = setInterval(() => this.#checkForStall(), lookMs);
+		this.#stallTimer = setInterval(() => this.#checkForStall(), stallCheckMs);
 		this.#stallTimer.unref();
 		this.jobs = { claim: (kind, limit, leaseMs) => this.#claim(kind, limit, leaseMs) };
 		thread.on('message', (message: FromWriter) => this.#receive(message));
@@ -167,7 +167,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		return () => this.#listeners.delete(listener);
 	}
 
-	/** @throws AppError `unavailable` where the disk does not answer in time */
+	/** @throws AppError `unavailable` when the disk does not answer in time */
 	async [Symbol.asyncDispose](): Promise<void> {
 		if (!this.#failure && !this.#closing) {
 			this.#closing = true;
@@ -182,18 +182,18 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 			this.health[Symbol.dispose]();
 			this.#readOnly.close();
 			const ended = this.#thread.terminate();
-			// A thread that waits for the disk ends only when that answers.
+			// A thread that waits for the disk cannot be terminated before the disk answers.
 			if (this.#failure) await ended;
 		}
 	}
 
-	/** Writes a file and a commit, each durably, and leaves nothing of them. */
+	/** Writes a file and a commit, each durably, and removes both. */
 	async #probe(): Promise<void> {
 		await this.blobs.probe();
 		await this.#submit<CommitOutcome>({ task: 'commit', commit: PROBE_COMMIT }, { isProbe: true });
 	}
 
-	/** Counts looks instead of time: after this thread was held up itself, the answers are there and only not read yet. */
+	/** Counts checks instead of time: when this thread itself was blocked, the answers wait to be read. */
 	#checkForStall(): void {
 		this.#checksWithoutProgress =
 			this.#pendingTasks.size === 0 || this.#madeProgress ? 0 : this.#checksWithoutProgress + 1;
@@ -221,7 +221,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		}
 		const outcomeDeferred = deferred<WriterOutcome>();
 		this.#pendingTasks.set(this.#nextTaskId++, { task, done: outcomeDeferred });
-		// Where nobody waits for the writer this one goes at once; otherwise those of this turn go together.
+		// With an idle writer the task is sent at once; otherwise all tasks of this turn are sent together.
 		if (this.#unsentTasks.push(task) === 1) {
 			if (this.#pendingTasks.size === 1) process.nextTick(() => this.#flush());
 			else setImmediate(() => this.#flush());
@@ -244,7 +244,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		this.#sendTasks(this.#nextTaskId - tasks.length, tasks);
 	}
 
-	/** A value that no thread can be handed (a function, say) fails the commit that holds it, not those that leave with it. */
+	/** A value that cannot be cloned (a function, for example) fails the commit that has it, not the others in the message. */
 	#sendTasks(first: number, tasks: WriterTask[]): void {
 		try {
 			this.#send({ first, tasks });
@@ -278,7 +278,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		pending.done.resolve(outcome);
 	}
 
-	/** Listeners hear of events in commit order, before whoever committed goes on. */
+	/** Calls listeners in commit order, before the committing caller continues. */
 	#publish(task: WriterTask, outcome: WriterOutcome): void {
 		if (task.task !== 'commit' || !outcome.ok) return;
 		const committed = outcome.value as CommitOutcome;
@@ -290,7 +290,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 			try {
 				listener(events);
 			} catch (defect) {
-				// It surfaces as an uncaught exception, but what is durable is told to the others all the same.
+				// The defect becomes an uncaught exception, but the other listeners still get the durable events.
 				queueMicrotask(() => {
 					throw defect;
 				});

@@ -1,12 +1,12 @@
 import type { Kind, Records } from '../records.ts';
 
-/** How a column keeps a value: JSON as text, booleans as 0 and 1. */
+/** How a column stores a value: as it is, or as JSON text. */
 type Codec = 'plain' | 'json';
 
 type Columns<K extends Kind> = { readonly [F in keyof Required<Records[K]>]: Codec };
 
 /** The columns of every kind of record; the table has the kind's name. */
-export const TABLES: { readonly [K in Kind]: Columns<K> } = {
+const TABLES: { readonly [K in Kind]: Columns<K> } = {
 	server_facts: {
 		id: 'plain',
 		version: 'plain',
@@ -269,7 +269,7 @@ export function columnsOf(kind: Kind): string[] {
 	return Object.keys(TABLES[kind]);
 }
 
-/** A row as the database gave it, turned into a record in place. */
+/** Turns a row of the database into a record, in place. */
 export function decodeRow<K extends Kind>(kind: K, row: unknown): Records[K] {
 	const record = row as Row;
 	for (const name of jsonColumns[kind]) {
@@ -279,7 +279,7 @@ export function decodeRow<K extends Kind>(kind: K, row: unknown): Records[K] {
 	return record as unknown as Records[K];
 }
 
-/** A value as its column keeps it. Fails for a field that the kind does not have: SQL is built from field names. */
+/** A value as its column stores it. Throws for an unknown field, because SQL is built from field names. */
 export function encodeColumn(kind: Kind, field: string, value: unknown): unknown {
 	const codec = (TABLES[kind] as Record<string, Codec>)[field];
 	if (codec === undefined) throw new Error(`${kind} has no field ${field}`);

@@ -18,7 +18,7 @@ import {
 	type WriterTask,
 } from './writer.ts';
 
-/** What the thread is started with. */
+/** The arguments of the thread. */
 export interface WriterThreadData {
 	dataDir: string;
 	/** `server` owns the data directory alone; `tool` writes beside a running server. */
@@ -40,129 +40,171 @@ export type FromWriter =
 const PRESENCE_CHECK_MS = 1000;
 const DATABASE_GONE = 'The database file was moved, deleted or replaced while the server was running.';
 
-/** Many erasures in a row share one cut of the log. */
+/** Erasures within this time share one truncation of the WAL. */
 const WAL_TRUNCATE_DELAY_MS = 200;
-/** Until the log is cut again after an error of the disk. */
-const TROUBLED_TRACES_MS = 5_000;
+/** The delay of the next truncation after an error of the disk. */
+const FAILED_TRUNCATE_DELAY_MS = 5_000;
+
+/** Tasks that share one transaction at most. */
+const MAX_BATCH_TASKS = 512;
+
+/** Runs the writer thread: opens and migrates the database, takes the fence, then commits what arrives, in batches. */
+export function runWriterThread(port: MessagePort, data: WriterThreadData): void {
+	const post = (message: FromWriter) => port.postMessage(message);
+	try {
+		const opened = openDatabase(data);
+		const thread = new WriterThread(port, opened, databaseFile(data.dataDir));
+		port.on('message', (message: ToWriter) => thread.receive(message));
+		post({ ready: true, fence: opened.fence });
+	} catch (error) {
+		const message = dataFolderError(error, data.dataDir)?.message ?? messageOf(error);
+		const isComplete = message.includes(data.dataDir);
+		post({ refused: isComplete ? message : `The database in ${data.dataDir} cannot be opened: ${message}` });
+		port.close();
+	}
+}
+
+interface OpenedDatabase {
+	db: Database.Database;
+	/** Absent beside a running server. */
+	lock: Database.Database | undefined;
+	fence: Fence;
+}
+
+function openDatabase({ dataDir, role, owner }: WriterThreadData): OpenedDatabase {
+	makeDurableFolder(dataDir, 0o700);
+	const isServer = role === 'server';
+	const lock = isServer ? lockDirectory(dataDir) : undefined;
+	const db = openWritable(databaseFile(dataDir));
+	if (isServer) migrate(db);
+	else requireSchema(db);
+	return { db, lock, fence: isServer ? takeFence(db, 'main', owner) : currentFence(db, 'main') };
+}
+
+/** Commits messages in batches until the order to close. */
+class WriterThread {
+	readonly #port: MessagePort;
+	readonly #db: Database.Database;
+	readonly #lock: Database.Database | undefined;
+	readonly #writer: Writer;
+	readonly #presence: DatabasePresence;
+	#truncateTimer: NodeJS.Timeout | undefined;
+
+	constructor(port: MessagePort, { db, lock, fence }: OpenedDatabase, file: string) {
+		this.#port = port;
+		this.#db = db;
+		this.#lock = lock;
+		this.#writer = new Writer(db, fence);
+		this.#presence = new DatabasePresence(file);
+	}
+
+	receive(message: ToWriter): void {
+		let current: ToWriter | undefined = message;
+		while (current !== undefined && current !== 'close' && this.#groupCommit(current)) {
+			current = this.#nextMessage();
+			if (current === undefined) return;
+		}
+		this.#close();
+	}
+
+	/** Commits this message together with all that have arrived since; false when the order to close was among them. */
+	#groupCommit(first: Exclude<ToWriter, 'close'>): boolean {
+		const messages = [first];
+		const tasks = [...first.tasks];
+		let nextMessage: ToWriter | undefined;
+		while (tasks.length < MAX_BATCH_TASKS) {
+			nextMessage = this.#nextMessage();
+			if (nextMessage === undefined || nextMessage === 'close') break;
+			messages.push(nextMessage);
+			tasks.push(...nextMessage.tasks);
+		}
+		const failure = this.#presence.check();
+		const outcomes = failure === undefined ? this.#writer.run(tasks) : tasks.map((): WriterOutcome => failure);
+		let at = 0;
+		for (const message of messages) {
+			this.#post({ first: message.first, outcomes: outcomes.slice(at, at + message.tasks.length) });
+			at += message.tasks.length;
+		}
+		if (tasks.some(isErasure)) this.#truncateTimer ??= setTimeout(() => this.#truncateErased(), WAL_TRUNCATE_DELAY_MS);
+		return nextMessage !== 'close';
+	}
+
+	/** Erased data stays in the WAL until it is truncated. Readers may delay that for a moment, a full disk for longer. */
+	#truncateErased(): void {
+		this.#truncateTimer = undefined;
+		const hindrance = this.#truncateWal();
+		if (hindrance === undefined) return;
+		if (hindrance !== 'busy') this.#post({ troubled: hindrance });
+		const delayMs = hindrance === 'busy' ? WAL_TRUNCATE_DELAY_MS : FAILED_TRUNCATE_DELAY_MS;
+		this.#truncateTimer = setTimeout(() => this.#truncateErased(), delayMs);
+	}
+
+	/** Checkpoints and truncates the WAL. Returns what prevented it, or undefined. */
+	#truncateWal(): WriterFailure | 'busy' | undefined {
+		try {
+			const [result] = this.#db.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+			return result.busy === 0 ? undefined : 'busy';
+		} catch (error) {
+			return failureOf(error);
+		}
+	}
+
+	#close(): void {
+		clearTimeout(this.#truncateTimer);
+		// If it fails, the next start finds the commits in the WAL.
+		this.#truncateWal();
+		this.#db.close();
+		this.#lock?.close();
+		this.#post({ closed: true });
+		this.#port.close();
+	}
+
+	#nextMessage(): ToWriter | undefined {
+		return receiveMessageOnPort(this.#port)?.message as ToWriter | undefined;
+	}
+
+	#post(message: FromWriter): void {
+		this.#port.postMessage(message);
+	}
+}
+
+/**
+ * Checks, once a second at most, that the database file is still in its place. A commit to a file that was moved or deleted
+ * would be acknowledged and lost.
+ */
+class DatabasePresence {
+	readonly #file: string;
+	readonly #inode: number;
+	#checkedAt = performance.now();
+	#failure: WriterFailure | undefined;
+
+	constructor(file: string) {
+		this.#file = file;
+		this.#inode = statSync(file).ino;
+	}
+
+	/** Why nothing may be written; undefined when the file is in its place. */
+	check(): WriterFailure | undefined {
+		if (performance.now() - this.#checkedAt < PRESENCE_CHECK_MS) return this.#failure;
+		this.#checkedAt = performance.now();
+		try {
+			const found = statSync(this.#file, { throwIfNoEntry: false });
+			const isPresent = found?.ino === this.#inode;
+			this.#failure = isPresent ? undefined : { ok: false, message: DATABASE_GONE, code: GONE_CODE };
+		} catch (error) {
+			this.#failure = failureOf(error);
+		}
+		return this.#failure;
+	}
+}
 
 function isErasure(task: WriterTask): boolean {
 	return task.task === 'commit' && (task.commit.write ?? []).some(({ op }) => op.startsWith('erase_'));
 }
 
-/** Tasks that share one transaction at most. */
-const MAX_BATCH_TASKS = 512;
-
-/** The life of the writer thread: open, migrate, take the fence, then commit whatever arrives, in batches. */
-export function runWriterThread(port: MessagePort, data: WriterThreadData): void {
-	const post = (message: FromWriter) => port.postMessage(message);
-	let lock: Database.Database | undefined;
-	let db: Database.Database;
-	let writer: Writer;
-	let fence: Fence;
-	try {
-		makeDurableFolder(data.dataDir, 0o700);
-		if (data.role === 'server') lock = lockDirectory(data.dataDir);
-		db = openWritable(databaseFile(data.dataDir));
-		if (data.role === 'server') migrate(db);
-		else requireSchema(db);
-		fence = data.role === 'server' ? takeFence(db, 'main', data.owner) : currentFence(db, 'main');
-		writer = new Writer(db, fence);
-	} catch (error) {
-		const message = dataFolderError(error, data.dataDir)?.message ?? messageOf(error);
-		post({
-			refused: message.includes(data.dataDir)
-				? message
-				: `The database in ${data.dataDir} cannot be opened: ${message}`,
-		});
-		port.close();
-		return;
-	}
-
-	/** Writes the log into the database and cuts it; what keeps it from that, undefined where nothing does. */
-	const cutLog = (): WriterFailure | 'busy' | undefined => {
-		try {
-			const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
-			return result.busy === 0 ? undefined : 'busy';
-		} catch (error) {
-			return failureOf(error);
-		}
-	};
-
-	// What was erased is still in the log until that is cut; readers may hold it up for a moment, a full disk for longer.
-	let truncateTimer: NodeJS.Timeout | undefined;
-	const truncateWal = (): void => {
-		truncateTimer = undefined;
-		const hindrance = cutLog();
-		if (hindrance === undefined) return;
-		if (hindrance !== 'busy') post({ troubled: hindrance });
-		truncateTimer = setTimeout(truncateWal, hindrance === 'busy' ? WAL_TRUNCATE_DELAY_MS : TROUBLED_TRACES_MS);
-	};
-
-	const close = () => {
-		clearTimeout(truncateTimer);
-		// Where it fails, the next start finds in the log what was committed.
-		cutLog();
-		db.close();
-		lock?.close();
-		post({ closed: true });
-		port.close();
-	};
-
-	// A commit to a file that nobody finds any more would be acknowledged and lost: look where it is, once a second at most.
-	const openedInode = statSync(databaseFile(data.dataDir)).ino;
-	let checkedAt = performance.now();
-	let absent: WriterFailure | undefined;
-	const look = (): WriterFailure | undefined => {
-		if (performance.now() - checkedAt < PRESENCE_CHECK_MS) return absent;
-		checkedAt = performance.now();
-		try {
-			const found = statSync(databaseFile(data.dataDir), { throwIfNoEntry: false });
-			absent = found?.ino === openedInode ? undefined : { ok: false, message: DATABASE_GONE, code: GONE_CODE };
-		} catch (error) {
-			absent = failureOf(error);
-		}
-		return absent;
-	};
-
-	const next = () => receiveMessageOnPort(port)?.message as ToWriter | undefined;
-
-	/** Commits this message together with all that have arrived since; false when the order to close was among them. */
-	const groupCommit = (first: Exclude<ToWriter, 'close'>): boolean => {
-		const messages = [first];
-		const tasks = [...first.tasks];
-		let nextMessage: ToWriter | undefined;
-		while (tasks.length < MAX_BATCH_TASKS) {
-			nextMessage = next();
-			if (nextMessage === undefined || nextMessage === 'close') break;
-			messages.push(nextMessage);
-			tasks.push(...nextMessage.tasks);
-		}
-		const failure = look();
-		const outcomes = failure === undefined ? writer.run(tasks) : tasks.map((): WriterOutcome => failure);
-		let at = 0;
-		for (const message of messages) {
-			post({ first: message.first, outcomes: outcomes.slice(at, at + message.tasks.length) });
-			at += message.tasks.length;
-		}
-		if (tasks.some(isErasure)) truncateTimer ??= setTimeout(truncateWal, WAL_TRUNCATE_DELAY_MS);
-		return nextMessage !== 'close';
-	};
-
-	const onMessage = (message: ToWriter): void => {
-		let current: ToWriter | undefined = message;
-		while (current !== undefined && current !== 'close' && groupCommit(current)) {
-			current = next();
-			if (current === undefined) return;
-		}
-		close();
-	};
-	port.on('message', onMessage);
-	post({ ready: true, fence });
-}
-
 /**
- * Holds an exclusive lock on a file of the directory for as long as the process lives: the operating system lets go of it
- * also after SIGKILL, so no stale lock can be left behind.
+ * Holds an exclusive lock on a file of the directory until the process ends. The operating system releases it even after
+ * SIGKILL, so no stale lock can remain.
  */
 function lockDirectory(dataDir: string): Database.Database {
 	const lock = new Database(join(dataDir, 'parley.lock'), { timeout: 0 });

@@ -10,14 +10,14 @@ import { applyIndexWrite, dropGenerationsOf } from './search-index.ts';
 import { type Prepare, statementsOf } from './statements.ts';
 import { columnsOf, encodeColumn } from './tables.ts';
 
-/** Which process may write: {shard, owner, epoch}. The epoch grows whenever an owner takes the shard. */
+/** Which process may write. The epoch grows each time an owner takes the shard. */
 export interface Fence {
 	shard: string;
 	owner: string;
 	epoch: number;
 }
 
-/** Thrown inside a savepoint to undo it: the commit met something else than it expected. */
+/** Thrown inside a savepoint to roll it back: an expectation of the commit was not met. */
 class ConflictError extends Error {
 	readonly kind: Kind;
 	readonly id: string;
@@ -28,7 +28,7 @@ class ConflictError extends Error {
 	}
 }
 
-/** Takes the shard for a new owner. Commits of the owner before are fenced from now on. */
+/** Takes the shard for a new owner. Commits of the previous owner are fenced from now on. */
 export function takeFence(db: Database, shard: string, owner: string): Fence {
 	const row = db
 		.prepare(
@@ -39,7 +39,7 @@ export function takeFence(db: Database, shard: string, owner: string): Fence {
 	return { shard, owner, epoch: row.epoch };
 }
 
-/** Reads who has the shard, for tools that write beside a running server. */
+/** Reads the owner of the shard, for tools that write beside a running server. */
 export function currentFence(db: Database, shard: string): Fence {
 	const row = db.prepare('SELECT shard, owner, epoch FROM fences WHERE shard = ?').get(shard) as Fence | undefined;
 	return row ?? takeFence(db, shard, 'tool');
@@ -61,30 +61,30 @@ const ERASE_EXPIRED = [
 	'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',
 ];
 
-/** What can be asked of the writer. */
+/** A request to the writer. */
 export type WriterTask =
 	| { task: 'commit'; commit: Commit }
 	| { task: 'claim'; kind: string; limit: number; now: number; leaseMs: number };
 
-/** How a task ended: its value, or the message of the error that undid it. */
+/** The result of a task: its value, or the error that rolled it back. */
 export type WriterOutcome = { ok: true; value: CommitOutcome | Job[] } | WriterFailure;
 
-/** What undid a task: SQLite's code, where it is one of SQLite's errors. */
+/** The error that rolled a task back, with SQLite's code if it is an error of SQLite. */
 export interface WriterFailure {
 	ok: false;
 	message: string;
 	code?: string;
 }
 
-/** What an error tells of a failure. */
+/** An error as a failure. */
 export function failureOf(error: unknown): WriterFailure {
 	const code = (error as { code?: unknown } | null)?.code;
 	return { ok: false, message: messageOf(error), ...(typeof code === 'string' ? { code } : {}) };
 }
 
 /**
- * Carries out tasks on the writing connection: many in one transaction, each in a savepoint of its own, so that one that
- * fails takes nothing else with it, and all of them share one fsync.
+ * Runs tasks on the writing connection: many in one transaction, each in its own savepoint. A task that fails does not affect
+ * the others, and all of them share one fsync.
  */
 export class Writer {
 	readonly #db: Database;
@@ -124,7 +124,7 @@ export class Writer {
 			this.#db.exec('RELEASE task');
 			return { ok: true, value };
 		} catch (error) {
-			// A full disk or an I/O error ends the whole transaction by itself: then no savepoint is left to return to.
+			// A full disk or an I/O error rolls back the whole transaction, and the savepoint with it.
 			if (!this.#db.inTransaction) throw error;
 			this.#db.exec('ROLLBACK TO task; RELEASE task');
 			if (error instanceof ConflictError) {
@@ -257,7 +257,7 @@ export class Writer {
 	}
 
 	/**
-	 * Times farther ahead than any that is ever set are from a clock that was set back since: they count as come.
+	 * A time further ahead than any that is ever set comes from a clock that was set back later, and counts as due.
 	 * Fair: the first due job of every group, then the second of every group, and so on.
 	 */
 	#claim(kind: string, limit: number, now: number, leaseMs: number): Job[] {

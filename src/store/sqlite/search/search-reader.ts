@@ -6,7 +6,7 @@ import { fullTextTable, termsTable, vectorTable } from '../search-index-tables.t
 import { statement, statementsOf } from '../statements.ts';
 import { readAllVectors, type StoredVectors } from './stored-vectors.ts';
 
-/** A chunk's row id with how well it matches; larger is better. */
+/** A chunk's row id and its score; larger is better. */
 export interface RankedChunk {
 	id: number;
 	score: number;
@@ -30,7 +30,7 @@ export interface TermRow {
 	body_terms: string;
 }
 
-/** What searching and training read from the index, on a read-only connection of its own. */
+/** Reads the index for searching and training, on its own read-only connection. */
 export class SearchReader implements Disposable {
 	readonly #db: Database;
 
@@ -39,7 +39,7 @@ export class SearchReader implements Disposable {
 		this.#db = openReadOnly(database);
 	}
 
-	/** Runs reads that must all see the same state, whatever is committed meanwhile. */
+	/** Runs several reads on one snapshot of the database. */
 	snapshot<T>(read: () => T): T {
 		return this.#db.transaction(read)();
 	}
@@ -48,7 +48,7 @@ export class SearchReader implements Disposable {
 		return generationOf(statementsOf(this.#db), id);
 	}
 
-	/** A number that is another one after each change of a generation's chunks and vectors. */
+	/** A number that changes with each change of a generation's chunks and vectors. */
 	changeCount(generation: string): number {
 		const sql = 'SELECT changes FROM generations WHERE id = ?';
 		return (statement(this.#db, sql).pluck().get(generation) as number | undefined) ?? 0;
@@ -78,24 +78,24 @@ export class SearchReader implements Disposable {
 		if (terms.length === 0) return [];
 		const table = fullTextTable(generation);
 		const matchExpression = terms.map((term) => `"${term.replaceAll('"', '')}"`).join(' OR ');
-		// The full text's rank is smaller for better matches, and below zero.
+		// FTS5's rank is negative, and smaller for better matches.
 		const sql = `SELECT rowid AS id, -rank AS score FROM ${table} WHERE ${table} MATCH ? ORDER BY rank LIMIT ?`;
 		return statement(this.#db, sql).all(matchExpression, limit) as RankedChunk[];
 	}
 
-	/** The chunks whose vectors are nearest, best first; the score is the cosine. */
+	/** The chunks with the nearest vectors, best first; the score is the cosine. */
 	searchNearest(basis: string, vector: Int8Array, limit: number): RankedChunk[] {
 		const sql = `SELECT rowid AS id, 1 - distance AS score FROM ${vectorTable(basis)}
 			WHERE embedding MATCH vec_int8(?) AND k = ? ORDER BY distance`;
 		return statement(this.#db, sql).all(vector, limit) as RankedChunk[];
 	}
 
-	/** All vectors of a basis, as they lie in its table. */
+	/** All vectors of a basis, in the order of its table. */
 	allVectors(basis: string, dimensions: number): StoredVectors {
 		return readAllVectors(this.#db, basis, dimensions);
 	}
 
-	/** The stored vector of a chunk, undefined where it has none under this basis. */
+	/** The vector of a chunk; undefined when it has none under this basis. */
 	vector(basis: string, chunk: number): Int8Array | undefined {
 		const sql = `SELECT embedding FROM ${vectorTable(basis)} WHERE rowid = ?`;
 		const bytes = statement(this.#db, sql).pluck().get(BigInt(chunk)) as Buffer | undefined;
@@ -108,7 +108,7 @@ export class SearchReader implements Disposable {
 		return statement(this.#db, sql).get(chunk) as TermRow | undefined;
 	}
 
-	/** The terms of all chunks of a generation, without those of one document where it is named. */
+	/** The terms of all chunks of a generation, except those of the named document. */
 	allTerms(generation: string, except = ''): TermRow[] {
 		return statement(
 			this.#db,
@@ -126,13 +126,13 @@ export class SearchReader implements Disposable {
 		return row && { ...row, heading_path: JSON.parse(row.heading_path) as string[] };
 	}
 
-	/** What vectors of a basis are like, undefined where it has been dropped. */
+	/** The dimensions and floor of a basis; undefined when it has been dropped. */
 	vectorInfo(basis: string): { dimensions: number; floor: number } | undefined {
 		const sql = 'SELECT dimensions, floor FROM bases WHERE id = ?';
 		return statement(this.#db, sql).get(basis) as { dimensions: number; floor: number } | undefined;
 	}
 
-	/** The serialised basis, of no bytes where it was not trained here; undefined where it has been dropped. */
+	/** The serialised basis, empty when it was not trained here; undefined when it has been dropped. */
 	model(basis: string): Uint8Array | undefined {
 		return statement(this.#db, 'SELECT model FROM bases WHERE id = ?').pluck().get(basis) as Uint8Array | undefined;
 	}
