@@ -1,16 +1,16 @@
 import { messageOf } from './errors.ts';
 
-/** Things that are closed together, in reverse order of taking, each although another fails to close. */
+/** Resources that are disposed together, in reverse order, each even when another one fails. */
 export class AsyncDisposableStack implements AsyncDisposable {
 	#resources: Array<AsyncDisposable | Disposable> = [];
 
-	/** Takes a thing to be closed with the rest. */
+	/** Adds a resource. */
 	use<T extends AsyncDisposable | Disposable>(resource: T): T {
 		this.#resources.push(resource);
 		return resource;
 	}
 
-	/** Hands all things to a new owner; disposal of this one then closes nothing. */
+	/** Moves all resources to a new stack; disposing this one then does nothing. */
 	move(): AsyncDisposableStack {
 		const stack = new AsyncDisposableStack();
 		stack.#resources = this.#resources;
@@ -20,10 +20,10 @@ export class AsyncDisposableStack implements AsyncDisposable {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		const failures: unknown[] = [];
-		for (let thing = this.#resources.pop(); thing; thing = this.#resources.pop()) {
+		for (let resource = this.#resources.pop(); resource; resource = this.#resources.pop()) {
 			try {
-				if (Symbol.asyncDispose in thing) await thing[Symbol.asyncDispose]();
-				else thing[Symbol.dispose]();
+				if (Symbol.asyncDispose in resource) await resource[Symbol.asyncDispose]();
+				else resource[Symbol.dispose]();
 			} catch (error) {
 				failures.push(error);
 			}

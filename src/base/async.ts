@@ -1,10 +1,11 @@
-/** A promise with its handles outside. */
+/** A promise with its resolve functions. */
 export interface Deferred<T> {
 	promise: Promise<T>;
 	resolve(value: T): void;
 	reject(reason: unknown): void;
 }
 
+/** Makes a promise that is settled from outside. */
 export function deferred<T>(): Deferred<T> {
 	let resolve!: (value: T) => void;
 	let reject!: (reason: unknown) => void;
@@ -16,8 +17,8 @@ export function deferred<T>(): Deferred<T> {
 }
 
 /**
- * The promise's outcome, or the rejection that `onLate` makes once `ms` have passed. The work behind the promise goes
- * on: whoever can end it should hand it an AbortSignal as well.
+ * The promise's outcome, or a rejection with the error of `onTimeout` after `ms`. The work behind the promise continues;
+ * to stop it, pass it an AbortSignal as well.
  */
 export function withDeadline<T>(promise: Promise<T>, ms: number, onTimeout: () => Error): Promise<T> {
 	return new Promise<T>((resolve, reject) => {

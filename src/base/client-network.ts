@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js';
 
-/** Groups of an IPv6 address that name the network: /64, the smallest that a line is given (RFC 6177). */
+/** Groups of an IPv6 address that name the network: /64, the smallest that a site gets (RFC 6177). */
 const NETWORK_PREFIX_GROUPS = 4;
 
 /**
- * Who a client address stands for. Whoever has an IPv6 line has 2^64 addresses on it, so those of one /64 are one.
- * @param address as text; an IPv4-mapped one counts as IPv4
+ * The network of a client address. An IPv6 client has 2^64 addresses, so all addresses of one /64 count as one client.
+ * @param address as text; an IPv4-mapped address counts as IPv4
  */
 export function clientNetwork(address: string): string {
 	if (!address.includes(':') || !ipaddr.IPv6.isValid(address)) return address;

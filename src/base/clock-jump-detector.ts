@@ -1,24 +1,24 @@
 import type { Clock } from './clock.ts';
 
-/** A clock that has gone on by so much more than the time that has passed was set. */
+/** A clock that advances by this much more than the monotonic time was set. */
 const JUMP_MS = 3_600_000;
-/** Somebody who set it wrongly, or whatever sets it right after the machine has slept, has so long to do so. */
+/** How long the clock is suspect after a jump: time to correct a wrong setting, or for NTP after a sleep of the machine. */
 const DISTRUST_MS = 10 * 60_000;
 
 /**
- * Holds the clock against the time that passes. Who is about to end something for good because its time is over asks
- * first: a clock that was far ahead for one moment has then ended nothing.
+ * Compares the clock with the monotonic time. Code that erases expired data for good asks first, so that a clock that is far
+ * ahead for a moment erases nothing.
  */
 export class ClockJumpDetector {
 	readonly #clock: Clock;
-	/** How far the clock was before the time that had passed, when it was looked at last. */
+	/** The difference between the clock and the monotonic time at the last check. */
 	#wallClockOffset: number;
-	/** By the time that passes. */
+	/** In monotonic time. */
 	#distrustedUntil = Number.NEGATIVE_INFINITY;
 
 	/**
-	 * @param lastTrustedTime what the clock said when it was last beyond doubt, in an earlier process (ms since the epoch); null where that
-	 * is not known. A clock that is more than an hour ahead of it is in doubt at first: the machine may just have been off.
+	 * @param lastTrustedTime the last trusted time of an earlier process (ms since the epoch); null when it is unknown. A clock
+	 * more than an hour ahead of it is suspect at first, although the machine may only have been off.
 	 */
 	constructor(clock: Clock, lastTrustedTime: number | null = null) {
 		this.#clock = clock;
@@ -28,12 +28,12 @@ export class ClockJumpDetector {
 		if (lastTrustedTime !== null && now - lastTrustedTime > JUMP_MS) this.#distrustedUntil = elapsed + DISTRUST_MS;
 	}
 
-	/** Whether the clock has jumped forward lately, by more than an hour since it was asked about before. */
+	/** Whether the clock has jumped forward by more than an hour within the last ten minutes. */
 	isSuspect(): boolean {
 		return this.trustedNow() === null;
 	}
 
-	/** What the clock says; null while it is in doubt. What is erased because its time is over is judged by this alone. */
+	/** The time; null while the clock is suspect. Only this time decides what is erased because of its age. */
 	trustedNow(): number | null {
 		const now = this.#clock.now();
 		const elapsed = this.#clock.monotonicNow?.();

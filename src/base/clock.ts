@@ -1,20 +1,20 @@
-/** Where the time comes from; tests hand in their own. */
+/** The source of the time. Tests pass their own. */
 export interface Clock {
 	/** Milliseconds since the epoch. */
 	now(): number;
-	/** Milliseconds since some moment, whoever sets the clock meanwhile. A clock that nobody can set does without. */
+	/** Milliseconds since some moment, unaffected by changes of the clock. Absent in clocks that cannot be set. */
 	monotonicNow?(): number;
 }
 
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now(), monotonicNow: () => performance.now() };
 
-/** Milliseconds since some moment, for what lasts a while in this process: a clock that was set makes it neither longer nor shorter. */
+/** Milliseconds since some moment, for durations within this process: changes of the clock do not affect them. */
 export function elapsedMs(clock: Clock): number {
 	return clock.monotonicNow?.() ?? clock.now();
 }
 
-/** Begins to measure: the result says what time it is (ms since the epoch) if nobody has set the clock since. */
+/** Starts a measurement. The returned function gives the time (ms since the epoch) without changes of the clock since then. */
 export function monotonicTimeFrom(clock: Clock): () => number {
 	const [start, monotonicStart] = [clock.now(), clock.monotonicNow?.()];
 	return () => {
@@ -30,7 +30,7 @@ export function timestamp(ms: number): string {
 	return new Date(ms).toISOString();
 }
 
-/** The same for a time that may be absent. */
+/** As `timestamp`, for a time that may be absent. */
 export function timestampOrNull(ms: number | null): string | null {
 	return ms === null ? null : timestamp(ms);
 }

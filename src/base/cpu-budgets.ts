@@ -1,17 +1,17 @@
 /**
- * Bills the processor time of this process to its tasks in hand, in equal parts: tasks that compute side by side at the same
- * priority get equal parts. The time that passes is no measure for work, because on a busy machine it passes without any.
+ * Charges the processor time of this process to its running tasks in equal parts: concurrent tasks of the same priority get
+ * equal parts. Elapsed time is no measure, because on a busy machine it passes without any work.
  */
 export class CpuBudgets<Task> {
 	readonly #budgetMs: number;
 	readonly #cpuMs: () => number;
 	readonly #spentMs = new Map<Task, number>();
-	/** The processor time that was billed already. */
-	#billedMs = 0;
+	/** The processor time that was charged already. */
+	#chargedMs = 0;
 
 	/**
-	 * @param budgetMs what each task may take
-	 * @param cpuMs the processor time that this process has taken
+	 * @param budgetMs processor time that each task may use
+	 * @param cpuMs gives the processor time that this process has used
 	 */
 	constructor(budgetMs: number, cpuMs: () => number = processCpuMs) {
 		this.#budgetMs = budgetMs;
@@ -19,25 +19,25 @@ export class CpuBudgets<Task> {
 	}
 
 	begin(task: Task): void {
-		this.#bill();
+		this.#charge();
 		this.#spentMs.set(task, 0);
 	}
 
 	end(task: Task): void {
-		this.#bill();
+		this.#charge();
 		this.#spentMs.delete(task);
 	}
 
-	/** The tasks in hand that have taken more than they may. */
+	/** The running tasks that have exceeded their budget. */
 	overdrawn(): Task[] {
-		this.#bill();
+		this.#charge();
 		return [...this.#spentMs].filter(([, ms]) => ms > this.#budgetMs).map(([task]) => task);
 	}
 
-	#bill(): void {
+	#charge(): void {
 		const now = this.#cpuMs();
-		const part = (now - this.#billedMs) / this.#spentMs.size;
-		this.#billedMs = now;
+		const part = (now - this.#chargedMs) / this.#spentMs.size;
+		this.#chargedMs = now;
 		for (const [task, ms] of this.#spentMs) this.#spentMs.set(task, ms + part);
 	}
 }

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 
-/** Of files, the database, workers and connections to others. */
+/** The share of descriptors for files, the database, workers and outgoing connections. */
 const RESERVED_SHARE = 0.25;
 const MIN_RESERVED = 128;
 const MAX_RESERVED = 4096;
 const PARTS = 8;
 const PARTS_OF_ALL = 64;
 
-/** How many file descriptors this process may have at once; infinite where the system sets no such limit. */
+/** How many file descriptors this process may have open; infinite without a limit. */
 export function descriptorLimit(): number {
 	try {
 		return readLimit(readFileSync('/proc/self/limits', 'utf8'));
 	} catch {
-		// Not Linux. Where it is not Windows either, the report knows.
+		// Not Linux. Except on Windows, the process report has the limit.
 		const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
 		const soft = Number(userLimits?.open_files?.soft);
 		return Number.isInteger(soft) && soft > 0 ? soft : Number.POSITIVE_INFINITY;
@@ -25,25 +25,25 @@ export function readLimit(limits: string): number {
 	return found === undefined ? Number.POSITIVE_INFINITY : Number(found);
 }
 
-/** How many descriptors each use may take at once. What is left is for the database, workers and whatever else there is. */
+/** How many descriptors each use may have open. The rest is for the database, workers and everything else. */
 export interface DescriptorShares {
 	/** Connections of clients. */
 	clients: number;
-	/** Connections to the providers of models, all of them together. */
+	/** Connections to all providers of models together. */
 	models: number;
 	/** Connections to tools. */
 	tools: number;
 	/** Deliveries to webhooks. */
 	deliveries: number;
-	/** Files that are being received. */
+	/** Uploads in progress. */
 	uploads: number;
 }
 
-/** Divides so many descriptors. Clients get what is not reserved; the reserve is divided so that no use can take all of it. */
+/** Divides the descriptors. Clients get what is not reserved; the reserve is divided so that no use can take all of it. */
 export function descriptorShares(descriptors = descriptorLimit()): DescriptorShares {
 	const wanted = Math.min(Math.max(descriptors * RESERVED_SHARE, MIN_RESERVED), MAX_RESERVED);
 	const reserve = Math.min(wanted, descriptors / 2);
-	// With very many descriptors clients never take their share, and memory is what bounds the rest.
+	// With very many descriptors clients never use their share, and memory limits the rest.
 	const part = Math.max(reserve / PARTS, descriptors / PARTS_OF_ALL);
 	return {
 		clients: Math.floor(descriptors - reserve),

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
-/** Waits until the entries of a folder are on disk: a file that was created, linked or renamed survives a power cut only then. */
+/** Waits until the entries of a folder are on disk. Only then does a created, linked or renamed file survive a power cut. */
 export async function fsyncFolder(folder: string): Promise<void> {
 	const handle = await open(folder, 'r');
 	try {
@@ -13,21 +13,21 @@ export async function fsyncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Makes a folder and those around it that are missing. Each one that was made is on disk when this returns. For the start
- * of a process: it blocks the thread. (Node's own way, `recursive`, never ends where a file system takes no folders, as /proc.)
+ * Makes a folder and its missing parents. Each new folder is on disk when this returns. It blocks the thread, so it is only
+ * for the start of a process. (Node's `recursive` option never returns on a file system without new folders, such as /proc.)
  */
 export function makeDurableFolder(path: string, mode = 0o777): void {
 	const folder = resolve(path);
 	if (isFolder(folder)) return;
-	const around = dirname(folder);
-	if (around !== folder) makeDurableFolder(around, mode);
+	const parent = dirname(folder);
+	if (parent !== folder) makeDurableFolder(parent, mode);
 	try {
 		mkdirSync(folder, { mode });
 	} catch (error) {
-		// Another process may have made it by now.
+		// Another process may have made it meanwhile.
 		if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(folder)) throw error;
 	}
-	fsyncFolderSync(around);
+	fsyncFolderSync(parent);
 }
 
 function isFolder(path: string): boolean {

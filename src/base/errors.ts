@@ -45,13 +45,13 @@ export const ERROR_CODES = {
 /** A code of the published list. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** One complaint about one place in a request; `path` is a JSON Pointer (RFC 6901). */
+/** One error at one place in a request; `path` is a JSON Pointer (RFC 6901). */
 export interface ErrorDetail {
 	path: string;
 	message: string;
 }
 
-/** What an error may carry beyond its code and sentence. */
+/** What an error may have besides its code and sentence. */
 export interface ErrorExtras {
 	/** Seconds after which a repeat may succeed. */
 	retry_after?: number;
@@ -60,8 +60,8 @@ export interface ErrorExtras {
 }
 
 /**
- * The one error class of the domain. An AppError is an answer, meant to be shown; any other exception is a defect,
- * logged and answered as `internal_error` without its message.
+ * The error class of the domain. An AppError is a response for the caller; any other exception is a defect, which is logged and
+ * becomes `internal_error` without its message.
  */
 export class AppError extends Error {
 	readonly code: ErrorCode;

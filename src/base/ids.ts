@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Prefixes of public identifiers and what they name. */
+/** The prefix of each kind of identifier. */
 export const ID_PREFIXES = {
 	assistant: 'asst_',
 	knowledge_base: 'kb_',
@@ -23,12 +23,12 @@ export const ID_PREFIXES = {
 	request: 'req_',
 } as const;
 
-/** What an identifier can name. */
+/** A kind of identifier. */
 export type IdKind = keyof typeof ID_PREFIXES;
 
-/** Crockford's base 32: no i, l, o, u, so an id survives being read aloud. */
+/** Crockford's base 32: no i, l, o, u, so that ids can be read aloud. */
 const BASE32_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-/** Two characters at once, by their 10 bits: every request has an id, and making one shows in the rate of the smallest. */
+/** Two characters at a time, by their 10 bits. Every request gets an id, so this affects the highest request rate. */
 const BASE32_PAIRS = Array.from(BASE32_ALPHABET, (first) =>
 	Array.from(BASE32_ALPHABET, (second) => first + second),
 ).flat();
@@ -39,13 +39,13 @@ const randomBytes = Buffer.alloc(RANDOM_BYTES * IDS_PER_REFILL);
 let randomOffset = randomBytes.length;
 let lastMs = 0;
 let counter = 0;
-/** The text of all but the last 8 bits of a time, and of which one. */
+/** A time and the text of all but its last 8 bits. */
 let cachedTimeMs = -1;
 let cachedTimeText = '';
 
 /**
  * A new identifier: the prefix of its kind and 32 base-32 characters holding 48 bits of milliseconds, a 16-bit counter
- * within the millisecond and 96 random bits. Ids of one process sort as they were made, also when the clock steps back.
+ * within the millisecond and 96 random bits. Ids of one process sort in order of creation, even when the clock is set back.
  */
 export function newId(kind: IdKind, now: number = Date.now()): string {
 	if (now > lastMs) {
@@ -87,7 +87,7 @@ function encodeFiveBytes(a: number, b: number, c: number, d: number, e: number):
 
 const ID_BODY = /^[0-9a-hjkmnp-tv-z]{32}$/;
 
-/** Whether a string has the form of an identifier of this kind. One that has not can name nothing: answer 404. */
+/** Whether a string has the form of an identifier of this kind. Any other string names nothing: respond with 404. */
 export function isId(kind: IdKind, text: string): boolean {
 	const prefix = ID_PREFIXES[kind];
 	return text.startsWith(prefix) && ID_BODY.test(text.slice(prefix.length));

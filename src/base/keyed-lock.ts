@@ -1,4 +1,4 @@
-/** Runs tasks of one key one after the other, tasks of different keys side by side. */
+/** Runs tasks of one key one after the other, and tasks of different keys concurrently. */
 export class KeyedLock {
 	readonly #tails = new Map<string, Promise<unknown>>();
 

@@ -1,32 +1,32 @@
 import { write, writeSync } from 'node:fs';
 
-/** What may wait to be written. Lines beyond that are lost, and counted. */
+/** The size of the buffer. Lines beyond it are lost and counted. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
-/** Until a full pipe is tried again, and until anything else is, such as a full disk. */
+/** The delay before a retry: after a full pipe, and after another failure such as a full disk. */
 const FULL_PIPE_MS = 50;
 const FAILURE_MS = 1_000;
-/** A process that exits waits no longer for a full pipe. */
-const LAST_LINES_MS = 5_000;
+/** The longest wait of an exiting process for a full pipe. */
+const EXIT_FLUSH_MS = 5_000;
 
 /**
- * Writes lines to a file descriptor beside the work, and what still waits when the process exits. No failure of the descriptor
- * ends the process or holds up its exit: lines wait until a full disk has room, and are dropped where no program reads them any
- * more. (With pino's own destination a full disk ends the process, and an exit then never returns.)
+ * Writes lines to a file descriptor asynchronously, and the buffered rest when the process exits. No failure of the descriptor
+ * ends the process or blocks its exit: lines wait until a full disk has space, and are dropped when the reader of a pipe has
+ * closed it. (With pino's own destination a full disk ends the process, and its exit then never returns.)
  */
 export class LogDestination {
 	readonly #descriptor: number;
 	readonly #onLost: (lines: number) => void;
 	#waiting: string[] = [];
 	#waitingBytes = 0;
-	/** What is being written, or is tried again. */
-	#portion: Buffer | null = null;
-	/** Whether the portion is in the hands of the system. */
+	/** The chunk that is being written or retried. */
+	#chunk: Buffer | null = null;
+	/** Whether the chunk has been passed to the operating system. */
 	#writing = false;
-	#lost = 0;
-	/** The reader has gone. */
+	#lostLines = 0;
+	/** The reader has closed the pipe. */
 	#closed = false;
 
-	/** @param onLost receives the number of lines that were lost, once others are written again */
+	/** @param onLost receives the number of lost lines, once lines can be written again */
 	constructor(descriptor: number, onLost: (lines: number) => void) {
 		this.#descriptor = descriptor;
 		this.#onLost = onLost;
@@ -37,42 +37,42 @@ export class LogDestination {
 		if (this.#closed) return;
 		const bytes = Buffer.byteLength(line);
 		if (this.#waitingBytes + bytes > MAX_BUFFERED_BYTES) {
-			this.#lost++;
+			this.#lostLines++;
 			return;
 		}
 		this.#waiting.push(line);
 		this.#waitingBytes += bytes;
-		if (this.#portion === null) this.#writePortion();
+		if (this.#chunk === null) this.#writeChunk();
 	}
 
-	/** Writes what waits before it returns. What cannot be written now is lost. */
+	/** Writes the buffer synchronously. What cannot be written now is lost. */
 	flushSync(): void {
-		// What is in the hands of the system is written by it.
-		const tried = this.#portion === null || this.#writing ? [] : [this.#portion];
+		// The operating system writes a chunk that it already has.
+		const tried = this.#chunk === null || this.#writing ? [] : [this.#chunk];
 		let rest = Buffer.concat([...tried, Buffer.from(this.#waiting.join(''))]);
-		if (!this.#writing) this.#portion = null;
+		if (!this.#writing) this.#chunk = null;
 		this.#waiting = [];
 		this.#waitingBytes = 0;
-		const until = performance.now() + LAST_LINES_MS;
+		const deadline = performance.now() + EXIT_FLUSH_MS;
 		while (rest.length > 0 && !this.#closed) {
 			try {
 				rest = rest.subarray(writeSync(this.#descriptor, rest));
 			} catch (error) {
-				if (!isFullPipe(error) || performance.now() >= until) return;
+				if (!isFullPipe(error) || performance.now() >= deadline) return;
 				Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_MS);
 			}
 		}
 	}
 
-	/** Goes on with what was not written, else with all that waits. */
-	#writePortion(): void {
-		if (this.#portion === null) {
+	/** Writes the rest of the current chunk, or else all waiting lines. */
+	#writeChunk(): void {
+		if (this.#chunk === null) {
 			if (this.#waiting.length === 0) return;
-			this.#portion = Buffer.from(this.#waiting.join(''));
+			this.#chunk = Buffer.from(this.#waiting.join(''));
 			this.#waiting = [];
 		}
 		this.#writing = true;
-		write(this.#descriptor, this.#portion, (error, written) => {
+		write(this.#descriptor, this.#chunk, (error, written) => {
 			this.#writing = false;
 			if (error !== null) this.#failed(error);
 			else this.#wrote(written);
@@ -81,27 +81,27 @@ export class LogDestination {
 
 	#wrote(bytes: number): void {
 		this.#waitingBytes = Math.max(0, this.#waitingBytes - bytes);
-		const rest = this.#portion?.subarray(bytes) ?? Buffer.alloc(0);
-		this.#portion = rest.length > 0 ? rest : null;
-		if (this.#portion === null && this.#lost > 0) {
-			const lost = this.#lost;
-			this.#lost = 0;
+		const rest = this.#chunk?.subarray(bytes) ?? Buffer.alloc(0);
+		this.#chunk = rest.length > 0 ? rest : null;
+		if (this.#chunk === null && this.#lostLines > 0) {
+			const lost = this.#lostLines;
+			this.#lostLines = 0;
 			this.#onLost(lost);
 		}
-		// The line about lost ones may have begun a portion of its own.
-		if (!this.#writing) this.#writePortion();
+		// The line about lost lines may have started a chunk already.
+		if (!this.#writing) this.#writeChunk();
 	}
 
 	#failed(error: NodeJS.ErrnoException): void {
 		if (error.code === 'EPIPE') {
 			this.#closed = true;
 			this.#waiting = [];
-			this.#portion = null;
+			this.#chunk = null;
 			return;
 		}
 		const again = setTimeout(
 			() => {
-				if (this.#portion !== null && !this.#writing) this.#writePortion();
+				if (this.#chunk !== null && !this.#writing) this.#writeChunk();
 			},
 			isFullPipe(error) ? FULL_PIPE_MS : FAILURE_MS,
 		);

@@ -1,6 +1,6 @@
 /**
  * The fields that a JSON merge patch (RFC 7396) changes, each with its new value: objects are merged member by member,
- * arrays and scalars replaced. The patch has been validated, so null only stands where null may be, and is kept.
+ * arrays and scalars replaced. The patch has been validated, so a null is a permitted value and is kept.
  */
 export function mergedFields<R extends object, P extends { [K in keyof P]: unknown }>(record: R, patch: P): Partial<R> {
 	const set = Object.entries(patch).flatMap(([field, value]) => {

@@ -1,6 +1,6 @@
 /**
- * Whether a value of JSON is nested deeper than so many levels. Looked at level by level: unlike whatever goes into its
- * depth, this cannot overflow the stack.
+ * Whether a JSON value is nested deeper than this many levels. It checks level by level, because recursion could overflow the
+ * stack.
  */
 export function exceedsDepth(value: unknown, maxDepth: number): boolean {
 	let level = [value].filter(isNested);

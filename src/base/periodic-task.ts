@@ -1,13 +1,14 @@
+/** A periodic task. */
 export interface PeriodicTaskOptions {
-	/** Milliseconds from the beginning of one round to the next; one that takes longer delays it. */
+	/** Milliseconds between the starts of two runs; a run that takes longer delays the next one. */
 	intervalMs: number;
-	/** One round. Ends soon after the signal aborts; what it leaves is done by the next. */
+	/** One run. Ends soon after the signal aborts; the next run does the rest. */
 	run(signal: AbortSignal): Promise<void>;
-	/** Is told why a round failed that nobody asked for; the next one comes all the same. */
+	/** Called with the error of a failed scheduled run. The schedule continues. */
 	onFailure(error: unknown): void;
 }
 
-/** Work that is done at the start, and again and again: one round at a time. */
+/** Runs a task at the start and then at an interval, one run at a time. */
 export class PeriodicTask implements AsyncDisposable {
 	readonly #options: PeriodicTaskOptions;
 	readonly #abort = new AbortController();
@@ -18,7 +19,7 @@ export class PeriodicTask implements AsyncDisposable {
 		this.#options = options;
 	}
 
-	/** Begins the first round, and sets the clock for the others. */
+	/** Starts the first run and schedules the others. */
 	start(): void {
 		const runInBackground = () => {
 			this.run().catch((error: unknown) => {
@@ -30,7 +31,7 @@ export class PeriodicTask implements AsyncDisposable {
 		this.#timer.unref();
 	}
 
-	/** Does a round now; one that is under way is joined. */
+	/** Runs the task now, or joins the current run. */
 	run(): Promise<void> {
 		if (this.#abort.signal.aborted) return Promise.resolve();
 		this.#currentRun ??= this.#options.run(this.#abort.signal).finally(() => {
@@ -39,7 +40,7 @@ export class PeriodicTask implements AsyncDisposable {
 		return this.#currentRun;
 	}
 
-	/** Begins no more rounds, and lets the one under way end early. */
+	/** Starts no more runs and aborts the current one. */
 	stop(): void {
 		clearInterval(this.#timer);
 		this.#abort.abort(new Error('The server is stopping.'));

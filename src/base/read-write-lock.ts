@@ -4,8 +4,8 @@ interface Waiter {
 }
 
 /**
- * A readers-writer lock: shared holders run side by side, an exclusive holder runs with nothing beside it. Waiters are
- * served in the order of their arrival, so neither kind starves the other.
+ * A readers-writer lock: shared holders run concurrently, an exclusive holder runs alone. Waiters are served in order of
+ * arrival, so neither kind starves the other.
  */
 export class ReadWriteLock {
 	#shared = 0;
@@ -13,7 +13,7 @@ export class ReadWriteLock {
 	readonly #waiters: Waiter[] = [];
 
 	/**
-	 * Runs a task beside other shared ones.
+	 * Runs a task concurrently with other shared tasks.
 	 * @throws the signal's reason when it aborts before the task has begun
 	 */
 	shared<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -21,7 +21,7 @@ export class ReadWriteLock {
 	}
 
 	/**
-	 * Runs a task with no other beside it.
+	 * Runs a task alone.
 	 * @throws the signal's reason when it aborts before the task has begun
 	 */
 	exclusive<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -62,7 +62,7 @@ export class ReadWriteLock {
 			const cancel = () => {
 				this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
 				reject(signal?.reason);
-				// An exclusive waiter may have held up shared ones behind it.
+				// An exclusive waiter may have blocked shared ones behind it.
 				this.#grantWaiters();
 			};
 			this.#waiters.push(waiter);
@@ -70,7 +70,7 @@ export class ReadWriteLock {
 		});
 	}
 
-	/** Takes the lock for the first waiters that fit, before they run: nothing can slip in between. */
+	/** Takes the lock for the first waiters that fit before they run, so that no other task can take it in between. */
 	#grantWaiters(): void {
 		for (let first = this.#waiters[0]; first && this.#canAcquire(first.exclusive); first = this.#waiters[0]) {
 			this.#waiters.shift();

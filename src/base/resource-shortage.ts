@@ -1,8 +1,8 @@
 import { AppError, messageOf } from './errors.ts';
 
 /**
- * The system lacks something that every piece of work needs: descriptors, memory, processes, room on the disk. The piece of
- * work that failed is not at fault, so it is retried until it succeeds.
+ * The system lacks something that every task needs: descriptors, memory, processes or disk space. The failed task is not at
+ * fault, so it is retried until it succeeds.
  */
 export class ResourceShortage extends AppError {
 	constructor(sentence: string, cause: unknown) {
@@ -10,7 +10,7 @@ export class ResourceShortage extends AppError {
 	}
 }
 
-/** By the beginning of an error's code. An error that crossed a thread or process has lost its code and is known by its message. */
+/** Shortages by error code. An error from another thread or process has lost its code and is recognised by its message. */
 const SHORTAGES: ReadonlyArray<readonly [code: RegExp, message: RegExp | null, sentence: string]> = [
 	[/^(EMFILE|ENFILE)$/, /^(EMFILE|ENFILE): /, 'The server has no free file descriptors.'],
 	[
@@ -26,7 +26,7 @@ const SHORTAGES: ReadonlyArray<readonly [code: RegExp, message: RegExp | null, s
 	],
 ];
 
-/** What was thrown, as a shortage; null where no error in its chain of causes is known as one. */
+/** A thrown value as a shortage; null when no error in its chain of causes is one. */
 export function shortageOf(thrown: unknown): ResourceShortage | null {
 	for (let error = thrown; error instanceof Error; error = error.cause) {
 		if (error instanceof ResourceShortage) return error;
@@ -37,7 +37,7 @@ export function shortageOf(thrown: unknown): ResourceShortage | null {
 	return null;
 }
 
-/** As `shortageOf`, of an error that came from another thread or process. */
+/** As `shortageOf`, for an error from another thread or process. */
 export function shortageFromWorker(thrown: unknown): ResourceShortage | null {
 	const known = shortageOf(thrown);
 	if (known) return known;

@@ -1,6 +1,6 @@
 /**
- * What a Retry-After header asks for (RFC 9110, 10.2.3: seconds, or a date) as milliseconds from now; null where it is absent
- * or asks for nothing that can be read.
+ * The delay of a Retry-After header (RFC 9110, 10.2.3: seconds, or a date) in milliseconds from now; null when the header is
+ * absent or malformed.
  */
 export function retryAfterMs(header: string | undefined, now: number): number | null {
 	const value = header?.trim() ?? '';

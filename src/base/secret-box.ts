@@ -5,8 +5,8 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Seals secrets that must be stored and used again (AES-256-GCM, NIST SP 800-38D), each purpose with a key of its own
- * derived from the server's (HKDF-SHA-256, RFC 5869): what was sealed for one purpose opens for no other.
+ * Seals secrets that must be stored and used again (AES-256-GCM, NIST SP 800-38D). Each purpose has its own key, derived from
+ * the server's key (HKDF-SHA-256, RFC 5869): a text sealed for one purpose cannot be opened for another.
  */
 export class SecretBox {
 	readonly #master: Buffer;
@@ -17,7 +17,7 @@ export class SecretBox {
 		this.#master = master;
 	}
 
-	/** Text that only this server can read back. Sealing the same text twice gives two different results. */
+	/** Encrypts a text so that only this server can open it. Sealing the same text twice gives two different results. */
 	seal(text: string, purpose: string): string {
 		const iv = randomBytes(IV_BYTES);
 		const cipher = createCipheriv('aes-256-gcm', this.key(purpose), iv);
@@ -25,7 +25,7 @@ export class SecretBox {
 		return VERSION + Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
 	}
 
-	/** @throws Error where the text was sealed with another key, for another purpose, or was altered */
+	/** @throws Error when the text was sealed with another key, for another purpose, or was altered */
 	open(sealed: string, purpose: string): string {
 		try {
 			if (!sealed.startsWith(VERSION)) throw new Error('unknown form');

@@ -1,6 +1,6 @@
 import { AppError } from './errors.ts';
 
-/** In which queue a task waits: those of `preferred` go before all of `common`. */
+/** The queue in which a task waits. Tasks in `preferred` go before all tasks in `common`. */
 export type SemaphoreQueue = 'common' | 'preferred';
 
 /** Runs a limited number of tasks at once. The others wait in order of arrival. */
@@ -11,7 +11,7 @@ export class Semaphore {
 	readonly #waiters: Record<SemaphoreQueue, Set<() => void>> = { preferred: new Set(), common: new Set() };
 
 	/**
-	 * @param permits tasks that run side by side
+	 * @param permits tasks that run concurrently
 	 * @param maxQueued tasks that may wait in each queue
 	 */
 	constructor(permits: number, maxQueued: number) {
@@ -20,7 +20,7 @@ export class Semaphore {
 	}
 
 	/**
-	 * Runs a task once there is room for it.
+	 * Runs a task once there is a permit for it.
 	 * @throws AppError `unavailable` when too many wait; the signal's reason when it aborts before the task has begun
 	 */
 	async run<T>(task: () => Promise<T>, signal?: AbortSignal, queue: SemaphoreQueue = 'common'): Promise<T> {

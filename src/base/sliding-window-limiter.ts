@@ -2,43 +2,43 @@ import type { Clock } from './clock.ts';
 import { LruCache } from './lru-cache.ts';
 import { SlidingWindowLog } from './sliding-window-log.ts';
 
-/** Bounds of what a window remembers. Who was not seen for longest is forgotten first. */
+/** The memory of a limiter. The least recently used key is evicted first. */
 export interface LimiterCapacity {
 	/** Keys. */
 	keys: number;
-	/** Times of all keys together. */
+	/** Timestamps of all keys together. */
 	timestamps: number;
 }
 
-/** Times of all keys together, where nothing else is said: 8 MB for windows of up to a minute. */
+/** The default for all keys together: 8 MB for windows of up to a minute. */
 const DEFAULT_MAX_TIMESTAMPS = 4_000_000;
 
 /**
- * Counts events per key in a sliding window, exactly: each key's event times within the window are kept, so at most as
- * many as its limit.
+ * Counts events per key in an exact sliding window: it keeps the times of each key's events within the window, at most as many
+ * as the limit.
  */
 export class SlidingWindowLimiter {
 	readonly #keys: LruCache<string, SlidingWindowLog>;
 	readonly #clock: Clock;
 	readonly #windowMs: number;
-	readonly #bounds: LimiterCapacity;
-	/** Times that there is room for, of all keys together. */
+	readonly #capacity: LimiterCapacity;
+	/** Allocated timestamps of all keys together. */
 	#allocated = 0;
 
-	/** @param bounds how much is remembered; a number bounds the keys */
-	constructor(clock: Clock, windowMs: number, bounds: LimiterCapacity | number) {
+	/** @param capacity how much is kept in memory; a number limits the keys */
+	constructor(clock: Clock, windowMs: number, capacity: LimiterCapacity | number) {
 		this.#clock = clock;
 		this.#windowMs = windowMs;
-		this.#bounds = typeof bounds === 'number' ? { keys: bounds, timestamps: DEFAULT_MAX_TIMESTAMPS } : bounds;
+		this.#capacity = typeof capacity === 'number' ? { keys: capacity, timestamps: DEFAULT_MAX_TIMESTAMPS } : capacity;
 		this.#keys = new LruCache(Number.POSITIVE_INFINITY);
 	}
 
-	/** Keys that are remembered. */
+	/** Keys in memory. */
 	get size(): number {
 		return this.#keys.size;
 	}
 
-	/** Counts one event; 0 where it is within the limit, else whole seconds until one is again. */
+	/** Counts one event. Returns 0 when it is within the limit, else the whole seconds until one is again. */
 	tryConsume(key: string, limit: number): number {
 		let times = this.#keys.get(key);
 		if (!times) {
@@ -48,19 +48,19 @@ export class SlidingWindowLimiter {
 		this.#allocated -= times.capacity;
 		const waitMs = times.tryAdd(this.#clock.now(), limit);
 		this.#allocated += times.capacity;
-		while (this.#keys.size > this.#bounds.keys || this.#allocated > this.#bounds.timestamps) {
+		while (this.#keys.size > this.#capacity.keys || this.#allocated > this.#capacity.timestamps) {
 			this.#allocated -= this.#keys.evictOldest()?.capacity ?? 0;
 		}
 		return Math.ceil(waitMs / 1000);
 	}
 
-	/** Takes an event back that was counted but does not count: of a key's events within the window, the newest. */
+	/** Removes the newest event of a key from the window, because it should not have been counted. */
 	refund(key: string): void {
 		const times = this.#keys.get(key);
 		if (!times) return;
 		times.removeNewest();
 		if (!times.isEmpty) return;
-		// Remembered without an event, it would push out keys that have some.
+		// A key without events would evict keys that have some.
 		this.#keys.delete(key);
 		this.#allocated -= times.capacity;
 	}

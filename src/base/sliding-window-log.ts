@@ -1,4 +1,4 @@
-/** The low bits of times, oldest at `from`: a ring. */
+/** A ring of the low bits of times, the oldest at `#head`. */
 type RingBuffer = Uint16Array | Uint32Array;
 
 const INITIAL_CAPACITY = 4;
@@ -6,17 +6,17 @@ const EMPTY_16_BIT = new Uint16Array();
 const EMPTY_32_BIT = new Uint32Array();
 
 /**
- * When the events of the last while happened, one after the other, in as little memory as is exact: the newest time is kept
- * whole, and of those before it the low bits, since all lie within one window of it. Two bytes each for windows up to 65 s,
- * four for longer ones (up to 49 days).
+ * The exact times of the events in a window, in little memory: the newest time is stored whole, the others only as their low
+ * bits, because all lie within one window before it. Each takes two bytes for windows up to 65 s, and four for longer ones (up
+ * to 49 days).
  */
 export class SlidingWindowLog {
 	readonly #windowMs: number;
-	/** The newest time (ms); of no meaning while there is none. */
+	/** The newest time (ms); meaningless when there is none. */
 	#newest = 0;
-	/** All times, the newest included. */
+	/** The number of times, including the newest. */
 	#count = 0;
-	/** All but the newest. */
+	/** All times but the newest. */
 	#older: RingBuffer;
 	#head = 0;
 
@@ -25,17 +25,17 @@ export class SlidingWindowLog {
 		this.#older = windowMs < 2 ** 16 ? EMPTY_16_BIT : EMPTY_32_BIT;
 	}
 
-	/** Times that there is room for. */
+	/** The number of times that fit without growing. */
 	get capacity(): number {
 		return this.#older.length;
 	}
 
-	/** Whether there is no time at all. */
+	/** Whether there are no times. */
 	get isEmpty(): boolean {
 		return this.#count === 0;
 	}
 
-	/** Adds an event at `now` where there are fewer than `limit`: 0. Else the milliseconds until there will be. */
+	/** Adds an event at `now` if there are fewer than `limit`, and returns 0; else the milliseconds until one fits. */
 	tryAdd(now: number, limit: number): number {
 		this.#clampToNow(now);
 		while (this.#count > 0 && this.#timeAt(0) <= now - this.#windowMs) this.#dropOldest();
@@ -43,11 +43,11 @@ export class SlidingWindowLog {
 			this.#add(now, limit);
 			return 0;
 		}
-		// There is room again when the last `limit` events have become one less.
+		// One fits again when the oldest of the last `limit` events leaves the window.
 		return this.#timeAt(this.#count - limit) + this.#windowMs - now;
 	}
 
-	/** Takes the newest event back, as if it had not happened. */
+	/** Removes the newest event. */
 	removeNewest(): void {
 		if (this.#count === 0) return;
 		if (this.#count > 1) this.#newest = this.#timeAt(this.#count - 2);
@@ -87,7 +87,7 @@ export class SlidingWindowLog {
 		this.#head = 0;
 	}
 
-	/** Where the clock has stepped back, what lies in the future now happened at the latest just now. */
+	/** After the clock was set back, times in the future count as now. */
 	#clampToNow(now: number): void {
 		if (this.#count === 0 || this.#newest <= now) return;
 		const times = Array.from({ length: this.#count }, (_, at) => Math.min(this.#timeAt(at), now));

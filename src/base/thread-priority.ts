@@ -1,51 +1,51 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 
-/** Of nice(1), lower than the others: beside one of these that has work to do, about a tenth of a core. */
+/** A nice(1) value for background threads. Beside a busy thread of normal priority one gets about a tenth of a core. */
 const BACKGROUND_NICE = 10;
-/** Enough that a thread that has slept goes before one of these at once, instead of after some milliseconds. */
+/** Enough for a waking thread to run before one of these at once, instead of after some milliseconds. */
 const RUNTIME_THREADS_NICE = 4;
 const MAX_NICE = 19;
 
 /**
- * Lets this thread stand back behind the others: where processors are short, whoever waits for an answer goes before what is
- * done for later. To be called at the start of a worker thread, by what it runs. Only on Linux, where a thread has a priority
- * of its own; elsewhere, and where it is refused, nothing happens. Threads that this one starts take its priority over; Node's
- * common ones (files, garbage collection) have been started by the main thread long before.
+ * Lowers the priority of this thread, so that requests go before background work on a busy machine. A worker thread calls it
+ * at its start. Only on Linux, where each thread has its own priority; elsewhere, or without permission, it does nothing.
+ * Threads that this one starts inherit its priority; Node's shared threads (files, garbage collection) were started by the main
+ * thread before.
  */
 export function lowerThreadPriority(): void {
 	if (process.platform !== 'linux') return;
 	try {
-		// `<process>/task/<thread>`; asked for in this very thread, so not with the asynchronous readlink.
+		// `<process>/task/<thread>`. The asynchronous readlink would run in another thread.
 		const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
-		// 0 would be the whole process, and the main thread has its number: it never stands back.
+		// 0 would be the whole process, and the process id is the main thread, which keeps its priority.
 		if (thread > 0 && thread !== process.pid) setPriority(thread, Math.min(MAX_NICE, getPriority() + BACKGROUND_NICE));
 	} catch {
-		// Without it all threads are equal, as elsewhere.
+		// Without permission all threads keep the same priority.
 	}
 }
 
 /**
- * Lets the threads that Node keeps for all others (collecting garbage, compiling, files) stand a little behind: what they do for
- * threads that have stood back would else be done before what somebody waits for. To be called by the main thread before it
- * starts threads of its own. Only on Linux, as `lowerThreadPriority`.
+ * Lowers the priority of Node's shared threads (garbage collection, compilation, files) a little. Otherwise their work for
+ * background threads would go before requests. The main thread calls it before it starts other threads. Only on Linux, as
+ * `lowerThreadPriority`.
  */
 export function lowerRuntimeThreadsPriority(): void {
 	if (process.platform !== 'linux') return;
 	try {
 		const threads = readdirSync('/proc/self/task').map(Number);
-		// Where the numbers are those of another container, they would name the threads of others.
+		// Numbers of another container would name threads of other processes.
 		if (!threads.includes(process.pid)) return;
 		const priority = Math.min(MAX_NICE, getPriority() + RUNTIME_THREADS_NICE);
 		for (const thread of threads) if (thread !== process.pid) raiseNiceTo(thread, priority);
 	} catch {
-		// Without it all threads are equal, as elsewhere.
+		// Without permission all threads keep the same priority.
 	}
 }
 
 /**
- * Lets this whole process go behind the others, those of its threads that Node has started already included; threads that are
- * started later inherit it. Only on Linux, as `lowerThreadPriority`.
+ * Lowers the priority of this whole process, including the threads that Node has started already. Later threads inherit it.
+ * Only on Linux, as `lowerThreadPriority`.
  */
 export function lowerProcessPriority(): void {
 	if (process.platform !== 'linux') return;
@@ -53,7 +53,7 @@ export function lowerProcessPriority(): void {
 		const priority = Math.min(MAX_NICE, getPriority() + BACKGROUND_NICE);
 		for (const thread of readdirSync('/proc/self/task')) raiseNiceTo(Number(thread), priority);
 	} catch {
-		// Without it all processes are equal, as elsewhere.
+		// Without permission all processes keep the same priority.
 	}
 }
 
@@ -61,6 +61,6 @@ function raiseNiceTo(thread: number, priority: number): void {
 	try {
 		if (getPriority(thread) < priority) setPriority(thread, priority);
 	} catch {
-		// It has ended meanwhile, or it is refused.
+		// The thread has ended meanwhile, or the permission is missing.
 	}
 }

@@ -1,13 +1,13 @@
 import type { Log } from './log.ts';
 import { LruCache } from './lru-cache.ts';
 
-/** Causes that are remembered; a cause that was forgotten is logged at once. */
+/** Causes kept in memory; an evicted cause is logged at once. */
 const MAX_CAUSES = 100;
 const THROTTLE_MS = 60_000;
 
 /**
- * Logs errors that can come with every request: the first of a cause at once, further ones at most once a minute, with the
- * number of errors since the line before.
+ * Logs errors that can occur with every request: the first of a cause at once, further ones at most once a minute, with the
+ * number of errors since the previous line.
  */
 export class ThrottledLog {
 	readonly #log: Log;
