@@ -1,4 +1,4 @@
-// biome-ignore lint/style/noRestrictedImports: it loads what it has unpacked, and opens no other door.
+// biome-ignore lint/style/noRestrictedImports: it loads the unpacked server and nothing else.
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { getAsset, getRawAsset } from 'node:sea';
@@ -12,16 +12,17 @@ import {
 	unpackToFirstUsable,
 } from './index.ts';
 
-/** What src/pool/parse-process.ts gives, before the folder in which the server lies. */
+/** The argument that src/pool/parse-process.ts passes before the folder of the unpacked server. */
 const PARSE_HOST = '--parse-host';
 
 /**
- * What runs first in the one file: unpacks the server, with its workers and native parts, and starts it from there. Here
- * `requireSameOrigin` knows the built-in modules only, and a native part can be loaded from nothing but a file.
+ * The entry point of the single binary: unpacks the server with its workers and native modules, and starts it from there.
+ * Inside the binary `require` knows only built-in modules, and a native module can only be loaded from a file. For the same
+ * reason this reads `process.env` itself: src/config is part of the server, which is not unpacked yet.
  */
 function main(): void {
 	const [, , argument, unpackedFolder] = process.argv;
-	// The server starts itself once more, with this argument, for the process that parses: everything is unpacked already.
+	// The server starts this binary again with this argument as the parsing process. Everything is unpacked already.
 	if (argument === PARSE_HOST && unpackedFolder !== undefined) {
 		createRequire(`${unpackedFolder}/`)('./parse-host.cjs');
 		return;
@@ -39,7 +40,7 @@ function main(): void {
 	createRequire(`${folder}/`)('./start.cjs');
 }
 
-/** Services may run as a user without one. */
+/** The home folder; null for users without one, as some services have. */
 function home(): string | null {
 	try {
 		return homedir();

@@ -1,29 +1,29 @@
-/** One file that the binary carries. */
+/** One file in the binary. */
 export interface EmbeddedFile {
-	/** Where it lies in the folder, with `/` between names. */
+	/** Its path in the folder, with `/` between names. */
 	path: string;
 	bytes: number;
 	/** In hexadecimal. */
 	sha256: string;
 }
 
-/** What a binary carries. */
+/** The contents of a binary. */
 export interface AssetManifest {
 	version: string;
-	/** Told from all parts: two binaries with the same digest carry the same. */
+	/** Computed from all files: two binaries with the same digest have the same contents. */
 	digest: string;
 	parts: EmbeddedFile[];
 }
 
-/** The name under which the list of contents is among the binary's assets; parts have their paths. */
+/** The name of the manifest among the binary's assets. Files are named by their paths. */
 export const MANIFEST_ASSET = 'contents.json';
 
-/** The folder of these contents, in whichever place: each version has its own. */
+/** The name of the folder of these contents. Each version has its own. */
 export function folderName({ version, digest }: AssetManifest): string {
 	return `parley-${version}-${digest.slice(0, 16)}`;
 }
 
-/** Whether a folder of this name is one of ours, of any version. */
+/** Whether a folder name belongs to an unpacked Parley of any version. */
 export function isFolderName(name: string): boolean {
 	return /^parley-\d[\w.+-]*-[0-9a-f]{16}$/.test(name);
 }

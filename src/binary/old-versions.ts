@@ -2,26 +2,26 @@ import { readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFolderName } from './manifest.ts';
 
-/** A version whose folder nobody has used for so long is removed (ms). */
+/** The folder of a version that was unused for this long is removed (ms). */
 const UNUSED_FOLDER_MS = 14 * 86_400_000;
-/** A running server says so often that it uses its folder (ms). */
+/** The interval at which a running server marks its folder as used (ms). */
 const MARK_INTERVAL_MS = 86_400_000;
 
-/** Marks a folder as in use, now and for as long as this process runs. */
+/** Marks a folder as used, now and while this process runs. */
 export function keepMarkedAsUsed(folder: string): void {
 	const mark = () => {
 		const now = new Date();
 		try {
 			utimesSync(folder, now, now);
 		} catch {
-			// A folder that we cannot write to is one that we do not remove either.
+			// A folder that this user cannot write to is not removed by this user either.
 		}
 	};
 	mark();
 	setInterval(mark, MARK_INTERVAL_MS).unref();
 }
 
-/** Removes the folders of other versions in this place that have not been in use for two weeks. */
+/** Removes the folders of other versions here that were not used for two weeks. */
 export function removeOldVersions(parentFolder: string, current: string): void {
 	for (const name of readdirSync(parentFolder)) {
 		if (name === current || !isFolderName(name)) continue;
@@ -29,7 +29,7 @@ export function removeOldVersions(parentFolder: string, current: string): void {
 			const folder = join(parentFolder, name);
 			if (Date.now() - statSync(folder).mtimeMs > UNUSED_FOLDER_MS) rmSync(folder, { recursive: true, force: true });
 		} catch {
-			// Somebody else's, or gone already.
+			// It belongs to another user, or was removed already.
 		}
 	}
 }

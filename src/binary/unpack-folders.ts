@@ -1,26 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 
-/** From where it is told where the binary may unpack. */
+/** The sources of the folder that the binary unpacks into. */
 export interface UnpackFolderSources {
 	env: Readonly<Record<string, string | undefined>>;
-	/** The settings file, which may not be there. */
+	/** The settings file, which may be missing. */
 	file: string;
-	/** This user's home; null where there is none. */
+	/** The home folder of this user; null when there is none. */
 	home: string | null;
 }
 
 /**
- * The folders in which the binary may unpack itself, the first being tried first: the one that is set and no other; or the
- * user's cache, then the data folder. The settings are read here once more because the rest of Parley is not unpacked yet;
- * what is wrong in them is told when they are loaded.
+ * The folders that the binary may unpack into, in the order of preference: only the configured one; or else the user's cache,
+ * then the data folder. The settings are read here separately, because src/config is not unpacked yet. Wrong settings are
+ * reported when src/config loads them.
  */
 export function unpackFolderCandidates({ env, file, home }: UnpackFolderSources): string[] {
 	const settings = readSettings(file);
 	const setting = (name: string) => env[`PARLEY_${name.toUpperCase()}`]?.trim() || nonEmptyString(settings[name]);
 	const configured = setting('cache_dir');
 	if (configured !== undefined) return [resolve(configured)];
-	// The XDG base directory specification has relative paths ignored.
+	// The XDG base directory specification says to ignore relative paths.
 	const cache = [env.XDG_CACHE_HOME, home === null ? undefined : join(home, '.cache')].find(
 		(path) => path !== undefined && isAbsolute(path),
 	);

@@ -4,22 +4,22 @@ import { removeOldVersions } from './old-versions.ts';
 import { unpack } from './unpack.ts';
 import { toUnusableFolderError, UnusableFolderError } from './unusable-folder-error.ts';
 
-/** What the binary needs for unpacking itself. */
+/** The files in the binary, and how to read and load them. */
 export interface EmbeddedAssets {
 	contents: AssetManifest;
-	/** The bytes of a part. */
+	/** The bytes of a file. */
 	read(path: string): Uint8Array;
-	/** Loads a native part from its path. */
+	/** Loads a native module from its path. */
 	loadNative(path: string): void;
 }
 
-/** The part that shows whether code can be loaded from where it lies. */
+/** The native module that shows whether code can be loaded from a folder. */
 const NATIVE_PROBE = 'native/better_sqlite3.node';
 
 /**
- * Unpacks into the first of these places that is usable.
+ * Unpacks into the first usable folder.
  * @returns the folder
- * @throws Unusable with a sentence that names every place, why it is not, and what to do
+ * @throws UnusableFolderError whose message names every folder, the reason, and a remedy
  */
 export function unpackToFirstUsable(folders: readonly string[], binary: EmbeddedAssets): string {
 	const reasons: string[] = [];
@@ -35,7 +35,7 @@ export function unpackToFirstUsable(folders: readonly string[], binary: Embedded
 	const megabytes = Math.ceil(binary.contents.parts.reduce((sum, { bytes }) => sum + bytes, 0) / 1_000_000);
 	throw new UnusableFolderError(
 		`Parley cannot unpack itself.\n${reasons.map((line) => `  ${line}.\n`).join('')}` +
-			`Set PARLEY_CACHE_DIR to a folder of this user's with ${megabytes} MB of space, on a file system that is not mounted noexec.`,
+			`Set PARLEY_CACHE_DIR to a folder of this user with ${megabytes} MB of space, on a file system that is not mounted noexec.`,
 	);
 }
 
@@ -52,7 +52,7 @@ function unpackTo(parentFolder: string, { contents, read, loadNative }: Embedded
 	return folder;
 }
 
-/** How the C library says that a file may not be mapped for running, and how systems with stricter rules do. */
+/** The messages of the C library, and of stricter systems, when a file may not be mapped as executable. */
 function isNoexec(error: unknown): boolean {
 	const { code, message } = error as NodeJS.ErrnoException;
 	return (

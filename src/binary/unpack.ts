@@ -14,19 +14,18 @@ import { dirname, join } from 'node:path';
 import type { AssetManifest, EmbeddedFile } from './manifest.ts';
 import { ensurePrivateFolder, makeFolders } from './private-folder.ts';
 
-/** So much of a file is looked at together. */
+/** The chunk size for comparing files. */
 const READ_BLOCK_BYTES = 256 * 1024;
-/** Who was writing a file so long ago is not any more (ms). */
+/** The writer of a temporary file older than this has ended (ms). */
 const STALE_PARTIAL_FILE_MS = 3_600_000;
 
 /**
- * Sees to it that a folder holds these contents, every byte of them: whatever is missing or different is written. Each file
- * comes into being whole, under its name, or not at all; so several processes may do this at once, one may be killed in the
- * midst of it, and a server that runs from the folder never reads half a file. Nothing needs to have reached the disk:
- * what a power cut damages is found at the next start.
- * @param read the bytes of a part
- * @returns how many files were written
- * @throws Unusable, or what the file system throws
+ * Makes a folder have exactly these contents: writes every file that is missing or different. Each file is renamed into place
+ * whole, so several processes may unpack at the same time, one may be killed meanwhile, and a server that runs from the folder
+ * never reads half a file. No sync is needed: the next start finds what a power cut damaged.
+ * @param read gives the bytes of a file
+ * @returns the number of files written
+ * @throws UnusableFolderError, or the error of the file system
  */
 export function unpack(folder: string, contents: AssetManifest, read: (path: string) => Uint8Array): number {
 	ensurePrivateFolder(folder);
@@ -56,7 +55,7 @@ function isIntact(path: string, { bytes, sha256 }: EmbeddedFile, block: Buffer):
 		}
 		return hash.digest('hex') === sha256;
 	} catch {
-		// A disk that cannot read it any more may still be able to write it anew.
+		// A disk that cannot read the file may still be able to write it again.
 		return false;
 	} finally {
 		closeSync(file);
@@ -75,7 +74,7 @@ function writeAtomically(path: string, contents: Uint8Array): void {
 	}
 }
 
-/** Removes what a process that was killed had begun to write. */
+/** Removes temporary files of killed processes. */
 function removeStalePartialFiles(folder: string): void {
 	for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
 		if (!name.endsWith('.tmp')) continue;
@@ -83,7 +82,7 @@ function removeStalePartialFiles(folder: string): void {
 		try {
 			if (Date.now() - statSync(path).mtimeMs > STALE_PARTIAL_FILE_MS) rmSync(path, { force: true });
 		} catch {
-			// Its writer has just put it in place.
+			// Its writer has just renamed it.
 		}
 	}
 }

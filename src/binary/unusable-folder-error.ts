@@ -1,4 +1,4 @@
-/** A place cannot be unpacked into. The message says why, as the end of a sentence about the place. */
+/** A folder cannot be unpacked into. The message says why, as the end of a sentence about the folder. */
 export class UnusableFolderError extends Error {
 	override readonly name = 'Unusable';
 }
@@ -9,13 +9,13 @@ const REASONS: Readonly<Record<string, string>> = {
 	EROFS: 'it cannot be written to (read-only file system)',
 	ENOSPC: 'the disk is full',
 	EDQUOT: 'the disk quota of this user is used up',
-	ENOTDIR: 'a part of its path is no folder',
-	EISDIR: 'a folder lies where a file belongs',
-	ELOOP: 'its path goes round in circles',
+	ENOTDIR: 'a part of its path is not a folder',
+	EISDIR: 'a folder is in the place of a file',
+	ELOOP: 'its path has a loop of links',
 	ENOENT: 'it does not exist and cannot be made',
 };
 
-/** What speaks against a place, from a failure of the file system in it. Other errors pass as they are. */
+/** An error of the file system as the reason why a folder cannot be used. Other errors pass unchanged. */
 export function toUnusableFolderError(error: unknown): unknown {
 	const { code } = error as NodeJS.ErrnoException;
 	if (error instanceof UnusableFolderError || code === undefined || !/^E[A-Z0-9]+$/.test(code)) return error;

@@ -3,21 +3,21 @@ import { messageOf } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import { terminalText } from './terminal-text.ts';
 
-/** What a command is given, and where it answers. */
+/** The arguments and outputs of a command. */
 export interface Invocation {
-	/** What follows the command's name, one for each of its `words`. */
+	/** The words after the command's name, one for each of its `words`. */
 	positionals: readonly string[];
-	/** The value of an option; undefined where it was not given. */
+	/** The value of an option; undefined when it was not given. */
 	option(name: string): string | undefined;
 	/** All values of an option that may be given several times. */
 	options(name: string): string[];
 	/** Whether a flag was given. */
 	flag(name: string): boolean;
-	/** The settings, read when a command asks: not all need any. */
+	/** The settings, loaded on first use, because some commands need none. */
 	settings(): Settings;
-	/** Writes a line of the answer, to standard output. */
+	/** Writes a line of output to standard output. */
 	print(line: string): void;
-	/** Writes a line for people beside the answer, to standard error. */
+	/** Writes a line for people to standard error. */
 	printInfo(line: string): void;
 }
 
@@ -25,28 +25,28 @@ export interface Invocation {
 export interface Command {
 	/** For example `keys create`. */
 	name: string;
-	/** What must follow the name, in the order given: `['EMAIL']`. */
+	/** The words after the name, in this order: `['EMAIL']`. */
 	positionals?: readonly string[];
-	/** Its options, each with what its value is called; `…` behind that: it may be given several times. */
+	/** Its options, each with the name of its value; `…` after the name: the option may be repeated. */
 	options?: Readonly<Record<string, string>>;
 	/** Its options without a value: `['yes']`. */
 	flags?: readonly string[];
-	/** What it does, in one line. */
+	/** A description in one line. */
 	summary: string;
 	run(given: Invocation): Promise<void> | void;
 }
 
-/** The command line was not understood. Its message says how it is meant. */
+/** A wrong command line. The message shows the usage. */
 export class UsageError extends Error {
 	override readonly name = 'UsageError';
 }
 
-/** The command that the arguments begin with. */
+/** The command that the arguments name. */
 export function findCommand(commands: readonly Command[], args: readonly string[]): Command | undefined {
 	return commands.find(({ name }) => name.split(' ').every((word, at) => args[at] === word));
 }
 
-/** How a command is written. */
+/** The usage of a command. */
 export function usageOf({ name, positionals = [], options = {}, flags = [] }: Command): string {
 	const switches = flags.map((flag) => `[--${flag}]`);
 	const optional = Object.entries(options).map(([option, value]) => `[--${option} ${value}]`);
@@ -56,7 +56,7 @@ export function usageOf({ name, positionals = [], options = {}, flags = [] }: Co
 /**
  * Reads a command's arguments and runs it.
  * @param args all of them, its name included
- * @throws UsageError, and whatever the command throws
+ * @throws UsageError, and the errors of the command
  */
 export async function runCommand(
 	command: Command,
@@ -85,9 +85,9 @@ function parse(command: Command, args: string[]) {
 	}
 }
 
-/** Rows with their columns one below the other. */
+/** Rows with aligned columns. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
-	// Before widths are measured: an escaped character is wider.
+	// Escaped before the widths are measured, because an escaped character is wider.
 	const shown = rows.map((row) => row.map(terminalText));
 	const widths = (shown[0] ?? []).map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0)));
 	return shown.map((row) =>

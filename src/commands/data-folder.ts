@@ -17,8 +17,8 @@ import {
 const PAGE_SIZE = 100;
 
 /**
- * Runs a task on the store of the data folder: alone, or beside a running server, which sees what was changed at once.
- * @throws AppError `not_found` where the folder has no database, `unavailable` where it cannot be used
+ * Runs a task on the store of the data folder, with or without a running server. The server sees changes at once.
+ * @throws AppError `not_found` when the folder has no database, `unavailable` when it cannot be used
  */
 export async function withStore<T>(
 	{ data_dir }: Settings,
@@ -36,20 +36,20 @@ export async function withStore<T>(
 
 /**
  * Runs a task on the store of the data folder as its only owner.
- * @throws AppError `not_found` where the folder has no database, `unavailable` while a server runs on it
+ * @throws AppError `not_found` when the folder has no database, `unavailable` while a server uses it
  */
 export function withExclusiveStore<T>(settings: Settings, task: (store: Store) => Promise<T>): Promise<T> {
 	return withStore(settings, task, 'server');
 }
 
-/** A folder that was mistyped must not get a new, empty database. */
+/** Requires a database, so that a mistyped folder does not get a new, empty one. */
 function requireDatabase(dataDir: string): void {
-	// Throws where this user may not look.
+	// Throws when this user has no access.
 	if (statSync(databaseFile(dataDir), { throwIfNoEntry: false }) === undefined) throw noWorkspaceError(dataDir);
 }
 
 /**
- * The workspace that a command is about: the one that was named, else the oldest.
+ * The workspace of a command: the named one, or else the oldest.
  * @throws AppError `not_found`
  */
 export async function findWorkspace(
@@ -64,10 +64,10 @@ export async function findWorkspace(
 	}
 	const workspace = await store.get('workspaces', id);
 	if (workspace) return workspace;
-	throw new AppError('not_found', `There is no workspace ${id}. "parley workspaces list" shows those there are.`);
+	throw new AppError('not_found', `There is no workspace ${id}. "parley workspaces list" lists all workspaces.`);
 }
 
-/** Every record of a kind that fits, the oldest first. */
+/** Every matching record of a kind, the oldest first. */
 export async function* listAll<K extends Kind>(
 	store: Pick<Readers, 'list'>,
 	kind: K,

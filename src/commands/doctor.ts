@@ -14,20 +14,20 @@ import {
 import { alignColumns, type Command } from './command.ts';
 import { secretKeyProblems } from './secret-key-problems.ts';
 
-/** What one look at one thing has found. */
+/** The result of one check. */
 interface Finding {
 	ok: boolean;
-	/** What was looked at. */
+	/** What was checked. */
 	subject: string;
 	message: string;
 }
 
-/** With less than this on the disk, in bytes, the next large upload may be the one that fails. */
+/** Free bytes below which the disk check fails: a large upload may not fit. */
 const MIN_FREE_BYTES = 256 * 1024 * 1024;
 
 const doctor: Command = {
 	name: 'doctor',
-	summary: 'check the database, the secret key, the disk and each model provider; ends with 1 where something is wrong',
+	summary: 'check the database, the secret key, the disk and each model provider; exits with 1 when something is wrong',
 	async run(invocation) {
 		const settings = invocation.settings();
 		await using network = createNetwork({ allowPrivateNetwork: settings.allow_private_network });
@@ -39,7 +39,7 @@ const doctor: Command = {
 			...(await folder(settings)),
 			checkDefaultModel(settings, network),
 		];
-		// All at once: whoever waits for a hanging one waits for it alone.
+		// Checks run concurrently, so that several hanging ones take the time of one.
 		const probes = settings.providers.map((provider) => checkProvider(provider, settings, network));
 		if (settings.embedder !== 'builtin') probes.push(checkEmbedderReachable(settings, network));
 		findings.push(...(await Promise.all(probes)));
@@ -53,10 +53,10 @@ const doctor: Command = {
 	},
 };
 
-/** The command that looks whether all is well. */
+/** The command that checks the installation. */
 export const doctorCommands = [doctor];
 
-/** What lacks only a table of the search index is repaired. */
+/** Checks the database. A missing table of the search index is repaired. */
 function checkDatabase({ data_dir }: Settings): { report: DatabaseReport | null; findings: Finding[] } {
 	const subject = 'database';
 	let report: DatabaseReport | null;
@@ -85,21 +85,21 @@ function integrity(dataDir: string, { bytes, problems }: DatabaseReport, repaire
 		const others = problems.length > 1 ? `, and ${problems.length - 1} more` : '';
 		return { ok: false, subject, message: `${dataDir} is damaged: ${first}${others}.` };
 	}
-	const repair = repaired ? ' The search index lacked the table of languages; it was made again.' : '';
+	const repair = repaired ? ' The search index lacked the table of languages; it was restored.' : '';
 	return { ok: true, subject, message: `${formatBytes(bytes)} in ${dataDir} are sound.${repair}` };
 }
 
 function version(schema: number, { currentSchema }: DatabaseReport): Finding {
 	const message =
 		schema === currentSchema
-			? `Version ${schema}, which is this Parley's.`
+			? `Version ${schema}, the current one.`
 			: schema < currentSchema
-				? `Version ${schema}; the next start brings it to ${currentSchema}.`
-				: `Version ${schema} is newer than this Parley, which knows ${currentSchema}. Start the newer one.`;
+				? `Version ${schema}; the next start migrates it to ${currentSchema}.`
+				: `Version ${schema} is newer than this Parley, which knows ${currentSchema}. Use the newer Parley.`;
 	return { ok: schema <= currentSchema, subject: 'schema', message };
 }
 
-/** The key can be compared only with a database that this Parley can read. */
+/** Checks the secret key, which needs a database that this Parley can read. */
 async function checkKey(settings: Settings, report: DatabaseReport | null): Promise<Finding[]> {
 	const subject = 'secret key';
 	if (report === null || report.problems.length > 0 || report.schema !== report.currentSchema) return [];
@@ -115,11 +115,11 @@ async function checkDisk({ data_dir }: Settings): Promise<Finding> {
 		const message = `${formatBytes(free)} are free${free < MIN_FREE_BYTES ? `, which is less than ${formatBytes(MIN_FREE_BYTES)}` : ''}.`;
 		return { ok: free >= MIN_FREE_BYTES, subject: 'disk', message };
 	} catch (error) {
-		return { ok: false, subject: 'disk', message: `${data_dir} cannot be looked at: ${messageOf(error)}.` };
+		return { ok: false, subject: 'disk', message: `${data_dir} cannot be read: ${messageOf(error)}.` };
 	}
 }
 
-/** Whether this user, who should be the server's, may write in the data folder; nothing where all is well. */
+/** A finding when this user, who should be the server's, may not write in the data folder; else none. */
 async function folder({ data_dir }: Settings): Promise<Finding[]> {
 	for (const path of [data_dir, databaseFile(data_dir), join(data_dir, 'blobs'), join(data_dir, 'blobs/incoming')]) {
 		try {
@@ -133,7 +133,7 @@ async function folder({ data_dir }: Settings): Promise<Finding[]> {
 	return [];
 }
 
-/** Whether assistants that name no model get one. */
+/** Whether assistants without a model get one. */
 function checkDefaultModel(settings: Settings, network: Network): Finding {
 	const subject = 'default model';
 	try {
@@ -158,7 +158,7 @@ async function checkProvider(
 	return { ok, subject: `provider ${provider.id}`, message };
 }
 
-/** Whether documents get the vectors that the settings ask for. */
+/** Whether the configured embedder can make vectors. */
 async function checkEmbedderReachable({ embedder: id, providers }: Settings, network: Network): Promise<Finding> {
 	const dependencies = { network, clock: systemClock, log: createLog('silent') };
 	const configured = createEmbedders(id, providers, dependencies).resolve(id);

@@ -2,15 +2,15 @@ import { AppError, addressOnThisMachine, messageOf } from '../base/index.ts';
 import { createNetwork } from '../net/index.ts';
 import type { Command } from './command.ts';
 
-/** Milliseconds that the server may take for its answer. */
+/** Time limit for the response of the server (ms). */
 const TIMEOUT_MS = 4_000;
 
 const healthcheck: Command = {
 	name: 'healthcheck',
-	summary: 'ask the server on this machine whether it runs; ends with 1 where it does not (for containers)',
+	summary: 'check that the server on this machine runs; exits with 1 when it does not (for containers)',
 	async run(invocation) {
 		const { host, port } = invocation.settings();
-		if (port === 0) throw new AppError('unavailable', 'Port 0 is another port at each start. Set PARLEY_PORT.');
+		if (port === 0) throw new AppError('unavailable', 'With port 0 each start takes another port. Set PARLEY_PORT.');
 		await using network = createNetwork({ allowPrivateNetwork: false });
 		const address = addressOnThisMachine(host, port);
 		const server = network.serviceClient(address, { timeoutMs: TIMEOUT_MS });
@@ -23,10 +23,10 @@ const healthcheck: Command = {
 				throw new AppError('unavailable', messageOf(cause), { cause });
 			},
 		);
-		if (status !== 200) throw new AppError('unavailable', `${address}/healthz answered with status ${status}.`);
+		if (status !== 200) throw new AppError('unavailable', `${address}/healthz responded with status ${status}.`);
 		invocation.print(`${address} is alive.`);
 	},
 };
 
-/** The command that supervisors of containers run. */
+/** The command for health checks of containers. */
 export const healthcheckCommands = [healthcheck];

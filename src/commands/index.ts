@@ -9,7 +9,7 @@ import { workspaceCommands } from './workspaces.ts';
 export { type Command, findCommand, runCommand, UsageError, usageOf } from './command.ts';
 export { terminalLines, terminalText } from './terminal-text.ts';
 
-/** Every command but `serve`, in the order in which they are explained. */
+/** Every command except `serve`, in the order of the help. */
 export const commands: readonly Command[] = [
 	...keyCommands,
 	...userCommands,

@@ -29,7 +29,7 @@ const create: Command = {
 			return decideAndCommit(store, async () => ({ commit: { write }, result: record }));
 		});
 		invocation.print(key);
-		invocation.printInfo(`This is ${record.id}. It is shown only now.`);
+		invocation.printInfo(`This is ${record.id}. The key is shown only once.`);
 	},
 };
 
@@ -55,14 +55,13 @@ const list: Command = {
 const revoke: Command = {
 	name: 'keys revoke',
 	positionals: ['ID'],
-	summary: 'revoke an API key; a running server takes it no more',
+	summary: 'revoke an API key; a running server refuses it at once',
 	async run(invocation) {
 		const [id = ''] = invocation.positionals;
 		await withStore(invocation.settings(), (store) =>
 			decideAndCommit(store, async () => {
 				const key = await store.get('api_keys', id);
-				if (!key)
-					throw new AppError('not_found', `There is no API key ${id}. "parley keys list" shows those there are.`);
+				if (!key) throw new AppError('not_found', `There is no API key ${id}. "parley keys list" lists all keys.`);
 				return { commit: { write: [{ op: 'remove', kind: 'api_keys', id }] }, result: undefined };
 			}),
 		);
@@ -72,7 +71,7 @@ const revoke: Command = {
 
 const generate: Command = {
 	name: 'keys generate',
-	summary: 'only print a new API key, for PARLEY_API_KEY before the first start',
+	summary: 'print a new API key without storing it, for PARLEY_API_KEY before the first start',
 	run(invocation) {
 		invocation.print(createApiKey());
 	},

@@ -3,7 +3,7 @@ import { type Invocation, UsageError } from './command.ts';
 
 const MAX_NAME = 200;
 
-/** The option `--name`, which must be one that the API would take too. */
+/** The option `--name`, with the same rules as in the API. */
 export function nameOption(invocation: Invocation): string | undefined {
 	const name = invocation.option('name');
 	if (name !== undefined) requireName(name);

@@ -5,8 +5,8 @@ import { openReaders } from '../store/index.ts';
 import { unreadableSecrets } from './unreadable-secrets.ts';
 
 /**
- * What is wrong with the server's secret key, as sentences that say what to do; none where all is well. The database must be sound
- * and its schema today's.
+ * Problems of the server's secret key, as sentences that say what to do. The database must be sound and have the current
+ * schema.
  */
 export async function secretKeyProblems({ data_dir, secret_key }: Settings): Promise<string[]> {
 	try {

@@ -6,10 +6,10 @@ import { alignColumns, type Command, type Invocation } from './command.ts';
 import { withExclusiveStore, withStore } from './data-folder.ts';
 import { type UnreadableSecret, unreadableSecrets } from './unreadable-secrets.ts';
 
-/** What a reset would do now. */
+/** What a reset would do. */
 interface ResetPlan {
 	secrets: UnreadableSecret[];
-	/** Whether the key that is there is already the one of the database. */
+	/** Whether the configured key is already the database's key. */
 	keyMatches: boolean;
 }
 
@@ -17,13 +17,13 @@ const reset: Command = {
 	name: 'secrets reset',
 	flags: ['yes'],
 	summary:
-		'list the stored secrets that no key opens any more, and end with 1 where there are any; with --yes, forget them and use another key: the server must not run',
+		'list the stored secrets that the key does not open, and exit with 1 when there are any; with --yes, forget them and use a new key (stop the server first)',
 	async run(invocation) {
 		const settings = invocation.settings();
 		if (invocation.flag('yes')) return await forgetSecretsAndUseNewKey(invocation, settings);
 		const { secrets, keyMatches } = await withStore(settings, (store) => resetPlan(store, settings));
 		if (isNothingToReset(invocation, { secrets, keyMatches })) return;
-		invocation.printInfo(secrets.length > 0 ? 'This would be forgotten:' : 'Nothing is sealed with the key before.');
+		invocation.printInfo(secrets.length > 0 ? 'This would be forgotten:' : 'Nothing is sealed with the former key.');
 		printSecrets(invocation, secrets);
 		await printWhereFileFits(invocation, settings);
 		throw new AppError(
@@ -33,7 +33,7 @@ const reset: Command = {
 	},
 };
 
-/** Commands about what is sealed with the server's secret key. */
+/** Commands about secrets that are sealed with the server's secret key. */
 export const secretCommands = [reset];
 
 async function forgetSecretsAndUseNewKey(invocation: Invocation, settings: Settings): Promise<void> {
@@ -41,16 +41,14 @@ async function forgetSecretsAndUseNewKey(invocation: Invocation, settings: Setti
 	await withExclusiveStore(settings, async (store) => {
 		const plan = await resetPlan(store, settings);
 		if (isNothingToReset(invocation, plan)) return;
-		// The key is on disk before the commit that needs it: a repeat after a crash takes the same key.
+		// The key is on disk before the commit that needs it, so a repeat after a crash uses the same key.
 		const key = await replacementKey(data_dir, secret_key);
 		const now = systemClock.now();
 		const writes = plan.secrets.map((secret) => secret.forgetWrite(now));
 		await adoptKey(store, data_dir, key, now, writes);
-		invocation.printInfo(plan.secrets.length > 0 ? 'This was forgotten:' : 'Nothing was sealed with the key before.');
+		invocation.printInfo(plan.secrets.length > 0 ? 'This was forgotten:' : 'Nothing was sealed with the former key.');
 		printSecrets(invocation, plan.secrets);
-		invocation.printInfo(
-			'The key of the server is another one now. Back it up; cursors from before are not valid any more.',
-		);
+		invocation.printInfo('The server has a new key. Back it up. Earlier cursors are no longer valid.');
 	});
 }
 
@@ -80,7 +78,7 @@ function printSecrets(invocation: Invocation, secrets: readonly UnreadableSecret
 	for (const line of alignColumns([['KIND', 'ID', 'NAME', 'TO DO'], ...rows])) invocation.print(line);
 }
 
-/** A wrong PARLEY_SECRET_KEY beside the right file: nothing needs to be forgotten. */
+/** Reports a wrong PARLEY_SECRET_KEY beside the right file, with which nothing needs to be forgotten. */
 async function printWhereFileFits(invocation: Invocation, settings: Settings): Promise<void> {
 	if (settings.secret_key === undefined) return;
 	const fileCheck = await withStore(settings, (store) => checkSecretKey(store, settings.data_dir, undefined));

@@ -5,13 +5,13 @@ import { clearSecrets, sealedConfig, ToolSecrets } from '../tools/index.ts';
 import { clearedSecrets, SigningSecrets } from '../webhooks/index.ts';
 import { listAll } from './data-folder.ts';
 
-/** Something whose secret the server's key does not open. */
+/** A record whose secret the server's key does not open. */
 export interface UnreadableSecret {
 	kind: 'webhook' | 'tool' | 'deployment' | 'stored answers';
-	/** Empty for stored answers. */
+	/** Empty for stored responses. */
 	id: string;
 	name: string;
-	/** What a person has to do once it is forgotten. */
+	/** What the operator has to do once it is forgotten. */
 	remedy: string;
 	/** The change that forgets it. */
 	forgetWrite(now: number): Write;
@@ -21,9 +21,9 @@ const DISABLED_REASON =
 	'Its signing secret was forgotten when the secret key was reset. Rotate the secret, then enable it.';
 
 /**
- * What a key does not open, by kind and the oldest first.
- * @param box of the key; null where there is none: it opens nothing
- * @param isKeyOfDatabase whether stored answers were sealed with the key: they are not tried one by one
+ * The secrets that a key does not open, by kind and the oldest first.
+ * @param box the box of the key; null without a key, which opens nothing
+ * @param isKeyOfDatabase whether stored responses were sealed with the key; they are not tried one by one
  */
 export async function* unreadableSecrets(
 	store: Pick<Readers, 'idempotency' | 'list'>,
@@ -38,7 +38,7 @@ export async function* unreadableSecrets(
 			kind: 'stored answers',
 			id: '',
 			name: '',
-			remedy: 'nothing: a repeat of such a request is carried out as a new one',
+			remedy: 'nothing: a repeat of such a request runs as a new one',
 			forgetWrite: () => ({ op: 'erase_sealed_answers' }),
 		};
 	}

@@ -7,7 +7,7 @@ import { alignColumns, type Command, type Invocation, UsageError } from './comma
 import { findWorkspace, listAll, withStore } from './data-folder.ts';
 import { nameOption } from './options.ts';
 
-/** Who has the folder may do everything. */
+/** Access to the folder gives every permission. */
 const ALL_SCOPES = { scopes: ['*'] as const };
 
 const create: Command = {
@@ -52,7 +52,7 @@ const resetPassword: Command = {
 	name: 'users reset-password',
 	positionals: ['EMAIL'],
 	options: { workspace: 'ID' },
-	summary: 'print a new link for setting a password; until it is used, the old password stays',
+	summary: 'print a new link for setting a password; the old password stays valid until then',
 	async run(invocation) {
 		const [email = ''] = invocation.positionals;
 		const settings = invocation.settings();
@@ -77,7 +77,7 @@ function roleOf(text: string | undefined): User['role'] | undefined {
 	throw new UsageError('A role is owner or member.');
 }
 
-/** Somebody must be able to do everything. */
+/** The first user of a workspace is an owner, because each workspace needs one. */
 async function defaultRole(store: Store, workspaceId: string): Promise<User['role']> {
 	const where = { workspace_id: workspaceId, role: 'owner' } as const;
 	const [owner] = await store.list('users', { where, order: 'asc', limit: 1 });
@@ -86,7 +86,7 @@ async function defaultRole(store: Store, workspaceId: string): Promise<User['rol
 
 function requireSingleUser(email: string, found: UserRecord[]): UserRecord {
 	const [user, ...others] = found;
-	if (!user) throw new AppError('not_found', `There is no user ${email}. "parley users list" shows those there are.`);
+	if (!user) throw new AppError('not_found', `There is no user ${email}. "parley users list" lists all users.`);
 	if (others.length === 0) return user;
 	const workspaces = found.map(({ workspace_id }) => workspace_id).join(', ');
 	throw new UsageError(`${email} is a user of several workspaces. Name one with --workspace: ${workspaces}.`);
@@ -96,6 +96,8 @@ function printLink(invocation: Invocation, { public_url, host, port }: Settings,
 	// With port 0 only the server knows where it listens.
 	const base = public_url ?? (port === 0 ? '' : addressOnThisMachine(host, port));
 	invocation.print(passwordLink(base, token));
-	const where = base === '' ? "It goes behind the server's address. " : '';
-	invocation.printInfo(`The password is set there. ${where}The link is good once, for a day, and shown only now.`);
+	const where = base === '' ? "It follows the server's address. " : '';
+	invocation.printInfo(
+		`The user sets the password there. ${where}The link works once, for a day, and is shown only now.`,
+	);
 }

@@ -8,7 +8,7 @@ import { requireName } from './options.ts';
 const create: Command = {
 	name: 'workspaces create',
 	positionals: ['NAME'],
-	summary: 'make a workspace, which sees nothing of the others, and print its id',
+	summary: 'make a workspace, isolated from the others, and print its id',
 	async run(invocation) {
 		const [name = ''] = invocation.positionals;
 		requireName(name);
@@ -37,7 +37,7 @@ const list: Command = {
 const setPlan: Command = {
 	name: 'workspaces set-plan',
 	positionals: ['ID', 'PLAN'],
-	summary: 'put a workspace on another plan, from the next request on',
+	summary: 'change the plan of a workspace, from the next request on',
 	async run(invocation) {
 		const [id = '', plan = ''] = invocation.positionals;
 		if (!PLAN_NAMES.includes(plan)) throw new UsageError(`A plan is one of ${PLAN_NAMES.join(', ')}.`);

@@ -1,11 +1,11 @@
 import type { ProviderSettings } from './providers.ts';
 
-/** The largest models of today have so many. */
+/** The dimensions of today's largest models. */
 const MAX_DIMENSIONS = 4_096;
 
 /**
- * Holds the named embedder against the providers that there are.
- * @param createError makes the error from a complaint without a full stop
+ * Checks that the named embedder belongs to a configured provider.
+ * @param createError makes the error from a clause without a full stop
  */
 export function checkEmbedder(
 	embedder: string,

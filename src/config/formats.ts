@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { parseUrl } from '../base/index.ts';
 
-/** Whether a text is the address of a website without a path: `https://chat.example.com`, a port where there is one. */
+/** Whether a text is the address of a website without a path: `https://chat.example.com`, with an optional port. */
 export function isOrigin(text: string): boolean {
 	const url = parseUrl(text);
 	if (url === null) return false;
@@ -16,7 +16,7 @@ export function isIpOrCidr(text: string): boolean {
 }
 
 const HEX_KEY = /^[0-9a-fA-F]{64}$/;
-/** The last character of 32 bytes holds four bits: the ones whose lowest two are zero. */
+/** The last base64 character of 32 bytes has four significant bits, so its lowest two bits are zero. */
 const BASE64_KEY = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=?$/;
 
 /** Whether a text is a key of 32 bytes, in base64 or in hexadecimal. */
@@ -29,7 +29,7 @@ export function secretKeyBytes(secretKey: string): Buffer {
 	return Buffer.from(secretKey, HEX_KEY.test(secretKey) ? 'hex' : 'base64');
 }
 
-/** Whether a text is the address behind which the paths of an API begin: http or https, nothing behind the path. */
+/** Whether a text is the base URL of an API: http or https, without query or fragment. */
 export function isBaseUrl(text: string): boolean {
 	const url = parseUrl(text);
 	if (url === null || /[\s\\?#]/.test(text)) return false;
@@ -37,12 +37,12 @@ export function isBaseUrl(text: string): boolean {
 	return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
 }
 
-/** Whether a text can travel in a header as one word, as keys do. */
+/** Whether a text can be one word of a header, as keys are. */
 export function isHeaderWord(text: string): boolean {
 	return /^[\x21-\x7e]+$/.test(text);
 }
 
-/** Whether a text is one line that shows something, without control characters: it is printed in terminals and pages. */
+/** Whether a text is one visible line without control characters. It is printed in terminals and pages. */
 export function isOneLine(text: string): boolean {
 	return /\S/u.test(text) && !/[\p{Cc}\u2028\u2029]/u.test(text);
 }

@@ -6,14 +6,14 @@ import { isBaseUrl, isHeaderWord, isIpOrCidr, isOneLine, isOrigin, isSecretKey }
 import { providersOf } from './providers.ts';
 import { normaliseSettings, type RawSettings, SETTINGS, type Settings, SettingsSchema } from './settings.ts';
 
-/** A wrong setting. Its message names the setting and says what it may be. */
+/** A wrong setting. The message names the setting and its permitted values. */
 export class ConfigError extends Error {
 	override readonly name = 'ConfigError';
 }
 
 export interface ConfigSources {
 	env: Record<string, string | undefined>;
-	/** Path of the settings file; a missing one is no error. */
+	/** Path of the settings file, which may be missing. */
 	file: string;
 }
 
@@ -28,10 +28,10 @@ const formats = {
 const validate = new Ajv({ useDefaults: true, validateSchema: false, verbose: true, formats }).compile(SettingsSchema);
 const FIELDS = Object.entries(SETTINGS) as Array<[keyof Settings, { variable: string; description: string }]>;
 
-/** Variables with our prefix that belong to the scripts around the server. */
+/** Variables with the prefix `PARLEY_` that belong to scripts around the server. */
 const SCRIPT_VARIABLES = new Set(['PARLEY_CHROMIUM']);
 
-/** The process's own sources: the only place where Parley reads its environment. */
+/** The sources of this process. The single binary's `src/binary/main.ts` is the only other place that reads the environment. */
 export function processSources(): ConfigSources {
 	return { env: process.env, file: 'parley.config.json' };
 }
@@ -74,13 +74,13 @@ export function loadConfig(sources: ConfigSources): Settings {
 	return normaliseSettings(rawSettings, providers);
 }
 
-/** Where the values came from. */
+/** The source of each value. */
 interface ValueSources {
 	fromEnvironment: ReadonlySet<string>;
 	file: string;
 }
 
-/** Variables that providers name for their keys. What stands there is not checked yet. */
+/** Variables that providers name for their keys. The entries are not validated yet. */
 function variablesNamedBy(providers: unknown): string[] {
 	const entries: unknown[] = Array.isArray(providers) ? providers : [];
 	return entries.flatMap((entry) => {
@@ -108,8 +108,8 @@ function readFile(path: string): Record<string, unknown> {
 }
 
 /**
- * What a variable's text means for its field. Text that means nothing is left as it is, for the schema to refuse; only
- * here is anything converted, so that `null` in the file is never taken for 0.
+ * Converts a variable's text to the type of its field. Text that cannot be converted stays as it is, and the schema refuses it.
+ * Only variables are converted, so that `null` in the file never becomes 0.
  */
 function fromText(field: keyof Settings, text: string): unknown {
 	switch ((SettingsSchema.properties[field] as { type?: string }).type) {
@@ -132,7 +132,7 @@ function fromJson(text: string): unknown {
 	}
 }
 
-/** The sentence about a complaint. It never shows the value, which may be a secret in the wrong place. */
+/** The sentence about a validation error. It never shows the value, which may be a secret in the wrong field. */
 function validationMessage(error: ErrorObject, origins: ValueSources): string {
 	const { instancePath, keyword, params } = error;
 	const schema = error.parentSchema as { description?: string; properties?: Record<string, { description?: string }> };
@@ -152,7 +152,7 @@ function validationMessage(error: ErrorObject, origins: ValueSources): string {
 	return `${locationOf(instancePath, origins)} ${problem}. ${schema.description ?? SETTINGS[field].description}`;
 }
 
-/** How a person finds a value: its variable or field, and the way to it inside of that. */
+/** Where a person finds a value: its variable or field, and the path inside it. */
 function locationOf(instancePath: string, { fromEnvironment, file }: ValueSources): string {
 	const [, field = '', ...path] = instancePath.split('/');
 	const name = fromEnvironment.has(field) ? SETTINGS[field as keyof Settings].variable : `${field} in ${file}`;

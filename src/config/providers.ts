@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { isHeaderWord } from './formats.ts';
 
-/** How long a provider may take where nothing else is set. */
+/** The default time limits of a provider. */
 const TIMEOUTS = { first_token_timeout_ms: 60_000, idle_timeout_ms: 60_000 };
 
-/** A model of a provider, as it is set. */
+/** The setting of a provider's model. */
 const ModelSchema = Type.Object(
 	{
 		name: Type.String({
@@ -35,7 +35,7 @@ const ModelSchema = Type.Object(
 	{ additionalProperties: false },
 );
 
-/** A provider, as it is set. The descriptions are part of the sentence that refuses a wrong value. */
+/** The setting of a provider. The descriptions are part of the sentence about a wrong value. */
 export const ProviderSchema = Type.Object(
 	{
 		id: Type.String({
@@ -99,60 +99,60 @@ export const ProviderSchema = Type.Object(
 export type ProviderType = 'openai-compatible' | 'openai' | 'anthropic';
 export type ProviderConfig = Static<typeof ProviderSchema>;
 
-/** A provider of models, with a value for everything that the settings leave out. */
+/** A provider of models with defaults filled in. */
 export interface ProviderSettings {
 	id: string;
 	type: ProviderType;
-	/** What precedes `/chat/completions` or `/messages`; without a slash at its end. */
+	/** The URL before `/chat/completions` or `/messages`, without a slash at the end. */
 	base_url: string;
 	/** A secret that no log, error or response contains. Null for a service that needs none. */
 	api_key: string | null;
-	/** Null where the provider takes any name. */
+	/** Null when the provider accepts any name. */
 	models: readonly ModelSettings[] | null;
 	/** Of a model that is not listed. */
 	context_tokens: number;
 	/** Of a model that is not listed. Null leaves it to the provider. */
 	max_output_tokens: number | null;
-	/** Time limit for the first token, all attempts together. */
+	/** Time limit for the first token, for all attempts together. */
 	first_token_timeout_ms: number;
-	/** Time limit between two pieces of an answer. */
+	/** Time limit between two chunks of an answer. */
 	idle_timeout_ms: number;
 	/** Null leaves it to the provider. */
 	temperature: number | null;
 }
 
-/** A listed model of a provider, with a value for everything that the settings leave out. */
+/** A listed model of a provider with defaults filled in. */
 export interface ModelSettings {
 	name: string;
 	/** One sentence for people. */
 	description: string | null;
-	/** What it reads and writes at once. */
+	/** Tokens of prompt and answer together. */
 	context_tokens: number;
 	/** Null leaves it to the provider. */
 	max_output_tokens: number | null;
 }
 
-/** What holds for a type of provider where nothing else is set. */
+/** The defaults of each type of provider. */
 const DEFAULTS: { [type in ProviderType]: { base_url: string | null; context_tokens: number; output: number | null } } =
 	{
 		'openai-compatible': { base_url: null, context_tokens: 8_192, output: null },
 		openai: { base_url: 'https://api.openai.com/v1', context_tokens: 128_000, output: null },
-		// The protocol demands a number.
+		// The protocol requires a number.
 		anthropic: { base_url: 'https://api.anthropic.com/v1', context_tokens: 200_000, output: 8_192 },
 	};
 
-/** What providers are completed from. */
+/** The sources from which providers are completed. */
 export interface ProviderSources {
 	configured: readonly ProviderConfig[];
-	/** The keys of the two services that need no entry of their own; undefined where not set. */
+	/** The keys of the two services that need no entry; undefined when not set. */
 	keys: { openai: string | undefined; anthropic: string | undefined };
 	/** The value of an environment variable. */
 	variable(name: string): string | undefined;
 }
 
 /**
- * The providers of this server: those that are set, and the two well-known services where their keys are.
- * @param createError makes the error of a wrong entry from its place (`/providers/0/id`) and a complaint without a full stop
+ * The providers of this server: the configured ones, and the two well-known services whose keys are set.
+ * @param createError makes the error of a wrong entry from its path (`/providers/0/id`) and a clause without a full stop
  */
 export function providersOf(
 	{ configured, keys, variable }: ProviderSources,
@@ -180,7 +180,7 @@ export function providersOf(
 	}
 	return providers;
 
-	/** Null: none is wanted. Undefined: it is not there. A well-known key goes to its own service and to nobody else unasked. */
+	/** Null: the entry needs no key. Undefined: the key is missing. A well-known key is sent only to its own service by default. */
 	function keyOf({ type, api_key_env, base_url }: ProviderConfig): string | null | undefined {
 		if (api_key_env !== undefined) return variable(api_key_env)?.trim() || undefined;
 		if (type === 'openai-compatible' || base_url !== undefined) return null;

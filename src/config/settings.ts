@@ -4,17 +4,17 @@ import { isLoopback } from '../base/index.ts';
 import { secretKeyBytes } from './formats.ts';
 import { ProviderSchema, type ProviderSettings } from './providers.ts';
 
-/** One setting: where it comes from, what it may be, and what it is without being set. */
+/** One setting: its source, its schema and its default. */
 interface Setting {
 	/** The environment variable. */
 	variable: string;
-	/** What a person should know of it, one sentence. */
+	/** One sentence for the operator. */
 	description: string;
 }
 
 /**
- * Every setting with its JSON Schema. The same names, without the prefix and in lower case, may stand in
- * `parley.config.json`; the environment wins over the file.
+ * Every setting with its JSON Schema. `parley.config.json` uses the same names in lower case without the prefix; the environment
+ * wins over the file.
  */
 export const SettingsSchema = Type.Object(
 	{
@@ -55,9 +55,9 @@ export const SettingsSchema = Type.Object(
 );
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-/** The settings as they are written down. */
+/** The settings as written. */
 export type RawSettings = Static<typeof SettingsSchema>;
-/** The settings as the server works with them. */
+/** The settings as the server uses them. */
 export type Settings = Omit<RawSettings, 'providers' | 'demo'> & { providers: ProviderSettings[]; demo: boolean };
 
 /** The settings' documentation, in the order of the table in docs/configuration.md. */
@@ -65,7 +65,7 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	host: { variable: 'PARLEY_HOST', description: 'Address to listen on.' },
 	port: { variable: 'PARLEY_PORT', description: 'Port to listen on; 0 takes a free one.' },
 	data_dir: { variable: 'PARLEY_DATA_DIR', description: 'Folder of the database and the uploaded files.' },
-	// Read by src/binary, before the settings can be.
+	// Read by src/binary, before the settings can be loaded.
 	cache_dir: {
 		variable: 'PARLEY_CACHE_DIR',
 		description: 'Folder that the one-file server unpacks itself into; without meaning for others.',
@@ -147,13 +147,13 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	},
 };
 
-/** Paths made absolute from where the server was started; the public address as browsers write an origin; keys in base64. */
+/** Makes paths absolute, the public address an origin as browsers write it, and keys base64. */
 export function normaliseSettings(settings: RawSettings, providers: ProviderSettings[]): Settings {
 	const { public_url, secret_key } = settings;
 	return {
 		...settings,
 		providers,
-		// A server that others reach shows every deployment only where its operator says so.
+		// A server that is reachable from outside shows every deployment only if the operator says so.
 		demo: settings.demo ?? (public_url === undefined && isLoopback(settings.host)),
 		data_dir: resolve(settings.data_dir),
 		...(public_url === undefined ? {} : { public_url: new URL(public_url).origin }),

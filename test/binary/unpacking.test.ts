@@ -161,7 +161,7 @@ test('where nothing may be run, on a full disk and in a read-only place it says 
 	assert.match(full, /: the disk is full\.\nSet PARLEY_CACHE_DIR/);
 	await rm(place, { recursive: true });
 	await writeFile(place, 'a file');
-	assert.match(said({}), /: (a part of its path is no folder|.*EEXIST.*)\.\nSet PARLEY_CACHE_DIR/);
+	assert.match(said({}), /: (a part of its path is not a folder|.*EEXIST.*)\.\nSet PARLEY_CACHE_DIR/);
 });
 
 test('a native part that is itself at fault is no matter of the place', async (t) => {
@@ -187,7 +187,7 @@ test('a folder that others may write to, or that is none of ours, is not run fro
 	assert.match(refusal([place], binary), /other users may write there/);
 	await chmod(folder, 0o700);
 	await chmod(place, 0o777);
-	assert.match(refusal([place], binary), /everybody may write in the folder around it/);
+	assert.match(refusal([place], binary), /all users may write in its parent folder/);
 	await chmod(place, 0o1777);
 	assert.equal(unpackToFirstUsable([place], binary), folder, 'as in /tmp, where nobody may rename what is not theirs');
 	await chmod(place, 0o700);
@@ -196,7 +196,7 @@ test('a folder that others may write to, or that is none of ours, is not run fro
 	const elsewhere = join(dirname(place), 'elsewhere');
 	await mkdir(elsewhere, { mode: 0o700 });
 	await symlink(elsewhere, join(place, folderName(binary.contents)));
-	assert.match(refusal([place], binary), /it is no folder/);
+	assert.match(refusal([place], binary), /it is not a folder/);
 });
 
 test('a folder of another user is not run from', {
@@ -209,5 +209,5 @@ test('a folder of another user is not run from', {
 	assert.match(refusal([place], binary), /it belongs to another user/);
 	await chown(folder, 0, 0);
 	await chown(place, 1234, 1234);
-	assert.match(refusal([place], binary), /the folder around it belongs to another user/);
+	assert.match(refusal([place], binary), /its parent folder belongs to another user/);
 });

@@ -55,7 +55,7 @@ test('a search index that lacks a table fails no reply; the doctor, a reindex or
 	const line = logged.find((each) => each.request_id === request_id);
 	assert.match(String(line?.causes), /generation_languages/, 'the id of the answer leads to the cause');
 
-	assert.match(await doctor(first.dataDir), /^ok +database .*lacked the table of languages; it was made again\.$/m);
+	assert.match(await doctor(first.dataDir), /^ok +database .*lacked the table of languages; it was restored\.$/m);
 	assert.match((await ask(first)).content, /eighty degrees/, 'beside the running server');
 	assert.doesNotMatch(await doctor(first.dataDir), /made again/);
 

@@ -67,7 +67,7 @@ test('the doctor finds all well beside a running server, and asks each provider 
 	const lines = out.trimEnd().split('\n');
 	const expected = [
 		/^ok {2}database +[\d.]+ KiB in .+ are sound\.$/,
-		/^ok {2}schema +Version \d+, which is this Parley's\.$/,
+		/^ok {2}schema +Version \d+, the current one\.$/,
 		/^ok {2}secret key +It opens everything that is sealed\.$/,
 		/^ok {2}disk +[\d.]+ (MiB|GiB|TiB) are free\.$/,
 		/^ok {2}default model +It is builtin\/extractive\.$/,

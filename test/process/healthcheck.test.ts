@@ -34,7 +34,7 @@ test('the health check fails where something else listens, and where the port is
 	const other = createServer((_request, response) => response.writeHead(404).end());
 	await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
 	const { port } = other.address() as AddressInfo;
-	await assert.rejects(healthcheck('127.0.0.1', port), /healthz answered with status 404\.$/);
+	await assert.rejects(healthcheck('127.0.0.1', port), /healthz responded with status 404\.$/);
 	await new Promise((resolve) => other.close(resolve));
 	await assert.rejects(healthcheck('127.0.0.1', 0), /Set PARLEY_PORT\.$/);
 });
