@@ -200,11 +200,11 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 		new Conversations({ store, outbox, knowledge, models, tools, clock, log, replyTimeoutMs: replyTimeoutMs }),
 	);
 	const retention = resources.use(
-		new Retention({ store, conversations, jumpDetector: jumpDetector, log, intervalMs: overrides.retentionIntervalMs }),
+		new Retention({ store, conversations, jumpDetector, log, intervalMs: overrides.retentionIntervalMs }),
 	);
 	const sender = new Sender({ network, secrets: new SigningSecrets(secrets), clock });
 	const deliverer = resources.use(
-		new Deliverer({ store, sender, clock, jumpDetector: jumpDetector, log, atOnce: shares.deliveries }),
+		new Deliverer({ store, sender, clock, jumpDetector, log, maxConcurrency: shares.deliveries }),
 	);
 	const idempotency = new Idempotency({ store, clock, watch: jumpDetector });
 	const passwords = overrides.passwords ?? new Passwords();
@@ -225,7 +225,6 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 			access,
 			address,
 			clock,
-			jumpDetector,
 			conversations,
 			cursors,
 			demo: settings.demo ? new DemoOrigin(settings.public_url) : null,

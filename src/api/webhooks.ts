@@ -1,13 +1,5 @@
 import { workspaceGuardParts } from '../access/index.ts';
-import {
-	AppError,
-	type Clock,
-	type ClockJumpDetector,
-	mergedFields,
-	newId,
-	type SecretBox,
-	timestamp,
-} from '../base/index.ts';
+import { AppError, type Clock, mergedFields, newId, type SecretBox, timestamp } from '../base/index.ts';
 import type { Operations, Webhook } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import {
@@ -47,7 +39,6 @@ export interface WebhookHandlersOptions {
 	secrets: SecretBox;
 	cursors: Cursors;
 	clock: Clock;
-	jumpDetector: Pick<ClockJumpDetector, 'isSuspect'>;
 	deliverer: Pick<Deliverer, 'cancelAll' | 'cleanUp' | 'wake'>;
 }
 
@@ -79,7 +70,7 @@ export async function findWebhook(store: Pick<Store, 'get'>, workspaceId: string
 export function webhookHandlers(options: WebhookHandlersOptions): {
 	[K in WebhookOperation]: Handler<Operations[K]>;
 } {
-	const { store, network, secrets: box, cursors, clock, jumpDetector, deliverer } = options;
+	const { store, network, secrets: box, cursors, clock, deliverer } = options;
 	const secrets = new SigningSecrets(box);
 	const pings = new Pings(new Sender({ network, secrets, clock }));
 
@@ -155,7 +146,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 				const set = {
 					...mergedFields(record, fields),
 					...disabledReason(record, fields.status),
-					...(secret === undefined ? {} : secrets.rotate(record, secret, now, jumpDetector.isSuspect())),
+					...(secret === undefined ? {} : secrets.rotate(record, secret, now)),
 					updated_at: now,
 				};
 				const next: WebhookRecord = { ...record, ...set, version: record.version + 1 };
@@ -168,7 +159,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 				};
 			});
 			if (becomesDisabled(previous, webhook)) deliverer.cleanUp();
-			if (resetsFailures(previous, webhook)) deliverer.wake(webhook.id, { anew: true });
+			if (resetsFailures(previous, webhook)) deliverer.wake(webhook.id, { resetHealth: true });
 			return withVersion(presentWebhook(webhook), webhook);
 		},
 
@@ -197,7 +188,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 				const record = await find(caller.workspaceId, params.id);
 				requireVersion(record, ifMatchVersions);
 				const now = clock.now();
-				const set = { ...secrets.rotate(record, new_secret, now, jumpDetector.isSuspect()), updated_at: now };
+				const set = { ...secrets.rotate(record, new_secret, now), updated_at: now };
 				return {
 					commit: {
 						expect: [expectVersion('webhooks', record)],

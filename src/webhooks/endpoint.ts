@@ -3,8 +3,8 @@ import type { Webhook } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 
 /**
- * Judges what an endpoint is registered with, as far as given: the syntax and literal address of its URL (names are judged
- * at every attempt), and that `*` stands alone among its events.
+ * Validates the given fields of an endpoint: the syntax and literal address of its URL (host names are checked at every
+ * attempt), and that `*` is the only one of its events.
  * @throws AppError `invalid_request`, `url_not_allowed`
  */
 export function requireEndpoint(
@@ -13,7 +13,7 @@ export function requireEndpoint(
 ): void {
 	if (url !== undefined) network.checkUrl(url, { httpsOnly: true, path: '/url' });
 	if (events && events.length > 1 && events.includes('*')) {
-		const message = 'must hold "*" alone or not at all: it is all types';
+		const message = 'must not contain other types beside "*", which is all types';
 		throw new AppError('invalid_request', `/events ${message}.`, { details: [{ path: '/events', message }] });
 	}
 }

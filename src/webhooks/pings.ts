@@ -4,13 +4,13 @@ import type { WebhookRecord } from '../store/index.ts';
 import { renderEvent } from './event-body.ts';
 import { ATTEMPT_TIMEOUT_MS, type Sender } from './sender.ts';
 
-/** Pings of one workspace that are under way at a time: enough to try out endpoints, too few to keep the server's sockets. */
+/** Concurrent pings of one workspace: enough to try out endpoints, too few to occupy the server's sockets. */
 const MAX_CONCURRENT_PINGS = 5;
 
-/** Pings endpoints when somebody wants to see whether they answer. */
+/** Sends test pings to endpoints. */
 export class Pings {
 	readonly #sender: Sender;
-	/** By workspace. */
+	/** Running pings by workspace. */
 	readonly #inFlight = new Map<string, number>();
 
 	constructor(sender: Sender) {
@@ -18,16 +18,16 @@ export class Pings {
 	}
 
 	/**
-	 * Sends an endpoint a ping, once: an event that is in no log.
-	 * @throws AppError `rate_limit_exceeded` while too many of the endpoint's workspace are under way
+	 * Sends an endpoint one ping, an event that is not in the event log.
+	 * @throws AppError `rate_limit_exceeded` while too many pings of the endpoint's workspace are running
 	 */
 	async send(endpoint: WebhookRecord, now: number): Promise<WebhookTest> {
 		const { workspace_id: workspace } = endpoint;
 		const inFlight = this.#inFlight.get(workspace) ?? 0;
 		if (inFlight >= MAX_CONCURRENT_PINGS) {
-			// None of them takes longer than that.
+			// No ping takes longer than this.
 			const retry_after = ATTEMPT_TIMEOUT_MS / 1_000;
-			throw new AppError('rate_limit_exceeded', `${MAX_CONCURRENT_PINGS} pings are under way already.`, {
+			throw new AppError('rate_limit_exceeded', `${MAX_CONCURRENT_PINGS} pings are already running.`, {
 				retry_after,
 			});
 		}

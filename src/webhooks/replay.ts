@@ -10,31 +10,32 @@ import {
 	type WebhookRecord,
 } from '../store/index.ts';
 
-/** Events that are made due in one commit. */
+/** Events made due in one commit. */
 const BATCH_SIZE = 200;
 
+/** What a replay needs. */
 export interface ReplayDependencies {
 	store: Pick<Store, 'commit'> & { events: Pick<EventsReader, 'after' | 'range'> };
 	clock: Clock;
-	/** Is told after each portion. */
+	/** Called after each batch. */
 	wake(webhookId: string): void;
 }
 
-/** Which events are to be delivered again, and where to. */
+/** The events to deliver again, and their endpoint. */
 export interface Replay {
-	/** The endpoint as it is now. @throws AppError `not_found`, once it is deleted */
+	/** The current endpoint. @throws AppError `not_found` once it is deleted */
 	endpoint(): Promise<WebhookRecord>;
-	/** Milliseconds since the epoch, both included. */
+	/** Milliseconds since the epoch, both inclusive. */
 	since: number;
 	until: number;
-	/** Goes into the commit of the last portion. */
+	/** The receipt for the commit of the last batch. */
 	receipt(replayed: number): IdempotencyRecord | undefined;
 }
 
 /**
- * Makes all events of a time due anew at an endpoint, in portions: what a crash leaves out, the same request makes due
- * again, and what waits already waits once.
- * @returns how many
+ * Makes all events of a time range due again at an endpoint, in batches. After a crash the same request completes the rest.
+ * Deliveries that are already pending stay as they are.
+ * @returns the number of events
  * @throws AppError `not_found`, `webhook_disabled`
  */
 export async function replayEvents(
@@ -42,7 +43,7 @@ export async function replayEvents(
 	{ endpoint, since, until, receipt }: Replay,
 ): Promise<number> {
 	const range = await store.events.range(since, until);
-	// The log is in order of commit, and that is not the order of time where clocks are set back.
+	// The log is in commit order, which differs from the order of times when the clock was set back.
 	const isInRange = ({ created_at }: StoredEvent) => created_at >= since && created_at <= until;
 	let replayed = 0;
 	let after = (range?.first ?? 1) - 1;
@@ -60,7 +61,7 @@ export async function replayEvents(
 			if (seqs.length === 0 && !idempotency) return { commit: null, result };
 			return {
 				commit: {
-					// Disabled meanwhile, it gets no more.
+					// An endpoint that was disabled meanwhile gets no more events.
 					expect: [expectVersion('webhooks', webhook)],
 					write: [{ op: 'redeliver', webhook_id: webhook.id, seqs, at: clock.now() }],
 					...(idempotency ? { idempotency } : {}),
@@ -72,7 +73,7 @@ export async function replayEvents(
 		after = batch.last;
 		if (batch.count > 0) wake(batch.id);
 		if (batch.isLast) return replayed;
-		// Where nothing was to be done there was no commit to wait for, either.
+		// Without a commit nothing has yielded to the event loop yet.
 		await yieldToEventLoop();
 	}
 }

@@ -4,23 +4,24 @@ import type { WebhookRecord } from '../store/index.ts';
 import { type SignedDelivery, signatureHeaders } from './sign.ts';
 import { isSecretCleared, type SigningSecrets } from './signing-secrets.ts';
 
-/** Milliseconds that an attempt may take in all, DNS and TLS included (section 6 of the specification). */
+/** Milliseconds that an attempt may take, including DNS and TLS (section 6 of the specification). */
 export const ATTEMPT_TIMEOUT_MS = 5_000;
-/** What is kept of an endpoint's answer. */
+/** Bytes of the response body that are kept. */
 const MAX_RESPONSE_BYTES = 2_048;
 
+/** What the sender needs. */
 export interface SenderOptions {
 	network: Pick<Network, 'post'>;
 	secrets: SigningSecrets;
 	clock: Clock;
 }
 
-/** What came of one attempt; `error` says why it was not delivered, as a sentence. */
+/** The result of one attempt; `error` says why it was not delivered, as a sentence. */
 export interface Attempt extends PostOutcome {
 	delivered: boolean;
 }
 
-/** Nothing is sent without a signature. */
+/** The result for an endpoint without a secret: nothing is sent without a signature. */
 const UNSIGNED_ATTEMPT: Attempt = {
 	delivered: false,
 	status: null,
@@ -30,7 +31,7 @@ const UNSIGNED_ATTEMPT: Attempt = {
 	error: "The webhook's signing secret was forgotten when the server's secret key was reset. Rotate the secret.",
 };
 
-/** Sends signed events to endpoints: one attempt each, whatever comes of it. */
+/** Sends signed events to endpoints, one attempt each. */
 export class Sender {
 	readonly #network: Pick<Network, 'post'>;
 	readonly #secrets: SigningSecrets;
@@ -62,7 +63,7 @@ export class Sender {
 	}
 }
 
-/** Why an answer with this status is no delivery; null where it is one. */
+/** Why a response with this status is no delivery; null when it is one. */
 function failureReason(status: number | null): string | null {
 	if (status !== null && status >= 200 && status <= 299) return null;
 	const redirects = status !== null && status >= 300 && status <= 399 ? ', and redirects are not followed' : '';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { hmacKeyOf } from './signing-secrets.ts';
 
-/** What is signed: an event's id and type, and the bytes that are sent. */
+/** An event's id and type, and the body that is sent and signed. */
 export interface SignedDelivery {
 	id: string;
 	type: string;
@@ -12,10 +12,10 @@ export interface SignedDelivery {
  * The headers by which a receiver verifies a delivery.
  *
  * `x-service-signature` is the lower-case hexadecimal HMAC-SHA256 of the raw body, keyed with the newest secret's whole text.
- * `webhook-signature` follows Standard Webhooks: a value for each secret, separated by spaces, over `id.timestamp.body`; so
- * a receiver that still has the former secret goes on, and one that looks at the timestamp notices a replay.
+ * `webhook-signature` follows Standard Webhooks: a value for each secret, separated by spaces, over `id.timestamp.body`. So
+ * a receiver that still has a former secret accepts it, and a receiver that checks the timestamp detects a replay.
  *
- * @param secrets those that are valid, the newest first
+ * @param secrets the valid secrets, the newest first
  * @param now the time of this attempt (ms since the epoch)
  */
 export function signatureHeaders(

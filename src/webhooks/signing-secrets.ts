@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { AppError, type SecretBox } from '../base/index.ts';
 import type { WebhookRecord } from '../store/index.ts';
 
-/** The secrets of an endpoint as they are stored, each sealed. */
+/** The stored secrets of an endpoint, each sealed. */
 type StoredSecrets = Pick<WebhookRecord, 'secret' | 'former_secrets'>;
 
 const PREFIX = 'whsec_';
 const NEW_SECRET_BYTES = 32;
-/** What Standard Webhooks allows. */
+/** The sizes that Standard Webhooks allows. */
 const SIGNING_SECRET_BYTES = { min: 24, max: 64 } as const;
-/** How long a secret signs beside the one that has replaced it. */
+/** How long a former secret still signs beside its replacement. */
 const FORMER_SECRET_TTL_MS = 24 * 3_600_000;
-/** Former secrets that sign at most: each is another value in a header. */
+/** Former secrets that may sign: each adds a value to a header. */
 const MAX_FORMER_SECRETS = 10;
 const SEAL_PURPOSE = 'webhook secrets';
-/** Stands for a secret that was forgotten: no sealed text is empty. */
+/** The value of a forgotten secret. No sealed text is empty. */
 const CLEARED = '';
 
 /** A new secret: `whsec_` and the Base64 of 32 random bytes. */
@@ -22,35 +22,35 @@ export function newSigningSecret(): string {
 	return PREFIX + randomBytes(NEW_SECRET_BYTES).toString('base64');
 }
 
-/** The secrets of an endpoint whose secret no key opens any more: it can be enabled when it has another one. */
+/** The secrets of an endpoint after a reset of the secret key. The endpoint can be enabled when it has a new secret. */
 export function clearedSecrets(): StoredSecrets {
 	return { secret: CLEARED, former_secrets: [] };
 }
 
-/** Whether an endpoint has no secret since the server's secret key was reset. */
+/** Whether an endpoint lost its secret when the server's secret key was reset. */
 export function isSecretCleared({ secret }: StoredSecrets): boolean {
 	return secret === CLEARED;
 }
 
-/** The key that a secret stands for in Standard Webhooks. */
+/** The HMAC key of a secret, as in Standard Webhooks. */
 export function hmacKeyOf(secret: string): Buffer {
 	return Buffer.from(secret.slice(PREFIX.length), 'base64');
 }
 
 /**
- * Judges a secret that a client has chosen: `whsec_` and the standard Base64 (RFC 4648, 4) of 24 to 64 bytes.
+ * Validates a secret that a client has chosen: `whsec_` and the standard Base64 (RFC 4648, 4) of 24 to 64 bytes.
  * @throws AppError `invalid_request`, which does not repeat it
  */
 export function requireSigningSecret(secret: string): void {
 	const key = hmacKeyOf(secret);
-	// The decoder passes over foreign characters: only the text that we would write ourselves is standard.
+	// The decoder ignores foreign characters, so the text is compared with the standard encoding of the key.
 	const isStandard = secret === PREFIX + key.toString('base64');
 	if (isStandard && key.length >= SIGNING_SECRET_BYTES.min && key.length <= SIGNING_SECRET_BYTES.max) return;
 	const message = `must be ${PREFIX} and the standard Base64 of ${SIGNING_SECRET_BYTES.min} to ${SIGNING_SECRET_BYTES.max} bytes`;
 	throw new AppError('invalid_request', `/secret ${message}.`, { details: [{ path: '/secret', message }] });
 }
 
-/** The secrets of webhook endpoints: the newest one, and each of those before for a while. */
+/** The secrets of webhook endpoints: the newest one, and former ones for a day. */
 export class SigningSecrets {
 	readonly #box: SecretBox;
 
@@ -64,14 +64,13 @@ export class SigningSecrets {
 	}
 
 	/**
-	 * The secrets after another one has come. A receiver may have any of those before, and each keeps its time. The same one
-	 * again changes nothing. While the clock is in doubt, those that are over by it are kept: they may still have their time.
+	 * The secrets after a rotation. A receiver may still use any former secret, and each keeps its own end. The current secret
+	 * again changes nothing.
 	 */
-	rotate(stored: StoredSecrets, secret: string, now: number, isTimeSuspect = false): Partial<StoredSecrets> {
+	rotate(stored: StoredSecrets, secret: string, now: number): Partial<StoredSecrets> {
 		if (isSecretCleared(stored)) return this.initial(secret);
 		if (this.#open(stored.secret) === secret) return {};
-		const kept = isTimeSuspect ? stored.former_secrets : this.#former(stored, now);
-		const before = kept.filter((former) => this.#open(former.secret) !== secret);
+		const before = this.#former(stored, now).filter((former) => this.#open(former.secret) !== secret);
 		const former_secrets = [{ secret: stored.secret, until: now + FORMER_SECRET_TTL_MS }, ...before].slice(
 			0,
 			MAX_FORMER_SECRETS,
@@ -84,7 +83,7 @@ export class SigningSecrets {
 		return [this.#open(stored.secret), ...this.#former(stored, now).map(({ secret }) => this.#open(secret))];
 	}
 
-	/** Whether every secret that signs now, and is not forgotten, can be opened. */
+	/** Whether every secret that signs now can be opened. A forgotten secret needs no opening. */
 	canOpen(stored: StoredSecrets, now: number): boolean {
 		if (isSecretCleared(stored)) return true;
 		try {

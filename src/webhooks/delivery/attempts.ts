@@ -1,11 +1,4 @@
-import {
-	type Clock,
-	type ClockJumpDetector,
-	type Log,
-	monotonicTimeFrom,
-	newId,
-	retryAfterMs,
-} from '../../base/index.ts';
+import { type Clock, type Log, monotonicTimeFrom, newId, retryAfterMs } from '../../base/index.ts';
 import {
 	type Commit,
 	type DeliveryRecord,
@@ -18,24 +11,24 @@ import {
 import { renderEvent } from '../event-body.ts';
 import type { Attempt, Sender } from '../sender.ts';
 import { DELIVERY_SCHEDULE, isDue } from './delivery-schedule.ts';
-import { type AttemptResult, attemptPatch, expiryReason, giveUpPatch, mustAwaitClock } from './transitions.ts';
+import { type AttemptResult, attemptPatch, expiryReason, giveUpPatch } from './transitions.ts';
 
+/** What attempts need. */
 export interface AttemptRunnerOptions {
 	store: Pick<Store, 'commit' | 'deliveries' | 'events' | 'get'>;
 	sender: Pick<Sender, 'send'>;
 	clock: Clock;
-	jumpDetector: Pick<ClockJumpDetector, 'isSuspect'>;
 	log: Log;
 	/** From 0 up to 1. */
 	random: () => number;
-	/** Is told that another owner has the store: nothing can be stored any more. */
+	/** Called when another owner has the store: nothing can be stored afterwards. */
 	onFenced(): void;
 }
 
-/** An attempt that was made, and is yet to be stored. Times in ms since the epoch; the end as if nobody had set the clock since. */
+/** An attempt that is not stored yet. Times in ms since the epoch; the end ignores changes of the clock during the attempt. */
 interface CompletedAttempt {
 	kind: 'attempt';
-	/** The delivery's, and its endpoint's. */
+	/** The ids of the delivery and of its endpoint. */
 	id: string;
 	endpoint: string;
 	attempt: Attempt;
@@ -44,16 +37,16 @@ interface CompletedAttempt {
 	random: number;
 }
 
-/** A delivery of which no attempt may be made any more: that, and why, is yet to be stored. */
+/** A delivery that may not be attempted any more. This is not stored yet. */
 interface ExpiredDelivery {
-	kind: 'lapse';
+	kind: 'expired';
 	id: string;
 	error: string;
 }
 
 /**
- * What came of making an attempt. `inactive`: none was made, the endpoint is disabled or gone. `none`: there was none to make;
- * `due` is when there will be (ms since the epoch), null for never.
+ * The outcome of a run. `inactive`: no attempt, because the endpoint is disabled or deleted. `none`: no attempt is due; `due`
+ * is when the next one is (ms since the epoch), null for never.
  */
 export type AttemptOutcome =
 	| CompletedAttempt
@@ -61,24 +54,22 @@ export type AttemptOutcome =
 	| { kind: 'inactive' }
 	| { kind: 'none'; due: number | null };
 
-/** Deliveries that end with their endpoint in the commit that disables it; the others follow in portions. */
+/** Deliveries that the commit that disables an endpoint cancels. The others are cancelled in batches later. */
 export const CANCEL_BATCH_SIZE = 1_000;
 
-/** Makes attempts in two steps: one looks that the delivery is still wanted and sends it, the other stores what came of it. */
+/** Makes attempts in two steps: `run` sends a delivery that is still pending, `recordOutcome` stores the outcome. */
 export class AttemptRunner {
 	readonly #store: AttemptRunnerOptions['store'];
 	readonly #commits: Pick<Store, 'commit'>;
 	readonly #sender: Pick<Sender, 'send'>;
 	readonly #clock: Clock;
-	readonly #jumpDetector: Pick<ClockJumpDetector, 'isSuspect'>;
 	readonly #log: Log;
 	readonly #random: () => number;
 
-	constructor({ store, sender, clock, jumpDetector, log, random, onFenced }: AttemptRunnerOptions) {
+	constructor({ store, sender, clock, log, random, onFenced }: AttemptRunnerOptions) {
 		this.#store = store;
 		this.#sender = sender;
 		this.#clock = clock;
-		this.#jumpDetector = jumpDetector;
 		this.#log = log;
 		this.#random = random;
 		this.#commits = {
@@ -91,8 +82,8 @@ export class AttemptRunner {
 	}
 
 	/**
-	 * Sends it, where that is still wanted. Nothing of that is stored yet: a process that ends now leaves the delivery due.
-	 * @throws the signal's reason, and where the database cannot be read
+	 * Sends the delivery if it is still pending and due. Nothing is stored yet: a process that ends now leaves the delivery due.
+	 * @throws the signal's reason, and the error of the database when it cannot be read
 	 */
 	async run(id: string, signal: AbortSignal): Promise<AttemptOutcome> {
 		const delivery = await this.#store.get('deliveries', id);
@@ -101,23 +92,21 @@ export class AttemptRunner {
 		if (!isDue(delivery.due_at, startedAt)) return { kind: 'none', due: delivery.due_at };
 		const endpoint = await this.#store.get('webhooks', delivery.webhook_id);
 		if (endpoint?.status !== 'active') return { kind: 'inactive' };
-		const isTimeSuspect = this.#jumpDetector.isSuspect();
-		if (mustAwaitClock(delivery, startedAt, isTimeSuspect)) return { kind: 'none', due: startedAt };
-		const error = isTimeSuspect ? null : expiryReason(delivery, startedAt);
-		if (error !== null) return { kind: 'lapse', id, error };
+		const error = expiryReason(delivery, startedAt);
+		if (error !== null) return { kind: 'expired', id, error };
 		const event = await this.#store.events.at(delivery.event_seq);
-		if (!event) return { kind: 'lapse', id, error: 'The event is no longer kept.' };
+		if (!event) return { kind: 'expired', id, error: 'The event is no longer kept.' };
 		const now = monotonicTimeFrom(this.#clock);
 		const attempt = await this.#send(endpoint, { id: event.id, type: event.type, body: renderEvent(event) }, signal);
 		return { kind: 'attempt', id, endpoint: endpoint.id, attempt, startedAt, endedAt: now(), random: this.#random() };
 	}
 
 	/**
-	 * Stores it, with what follows from it. May be called again until it has succeeded.
-	 * @returns when the next attempt is due (ms since the epoch); null where none is to come
-	 * @throws AppError `unavailable` where it could not be stored
+	 * Stores an outcome and its consequences. May be called again until it succeeds.
+	 * @returns when the next attempt is due (ms since the epoch); null when none will follow
+	 * @throws AppError `unavailable` when it could not be stored
 	 */
-	recordOutcome(outcome: AttemptOutcome & { kind: 'attempt' | 'lapse' }): Promise<number | null> {
+	recordOutcome(outcome: AttemptOutcome & { kind: 'attempt' | 'expired' }): Promise<number | null> {
 		return outcome.kind === 'attempt' ? this.#recordAttempt(outcome) : this.#recordExpiry(outcome);
 	}
 
@@ -126,7 +115,7 @@ export class AttemptRunner {
 			return await this.#sender.send(endpoint, payload, signal);
 		} catch (defect) {
 			signal.throwIfAborted();
-			// A secret that cannot be opened, say: a failure like others, which a person can mend within the time for retries.
+			// For example a secret that cannot be opened. It counts as a failure, because a person can repair it while retries last.
 			this.#log.error({ err: defect, webhook: endpoint.id }, 'a delivery could not be sent');
 			const error = 'This server could not sign the delivery.';
 			return { delivered: false, status: null, headers: {}, body: '', duration_ms: 0, error } satisfies Attempt;
@@ -146,7 +135,7 @@ export class AttemptRunner {
 		const result: AttemptResult = { startedAt, endedAt, delivered, status, error, retryAfterMs: requestedDelayMs };
 		const { due, disabled } = await decideAndCommit(this.#commits, async () => {
 			const delivery = await this.#store.get('deliveries', id);
-			// Erased with its conversation or its endpoint while it was under way.
+			// Erased with its conversation or its endpoint during the attempt.
 			if (!delivery) return { commit: null, result: { due: null, disabled: false } };
 			const disableCommit = delivered ? null : await this.#disableCommit(endpoint, endedAt);
 			const set = attemptPatch(delivery, result, random);
@@ -169,10 +158,10 @@ export class AttemptRunner {
 		return due;
 	}
 
-	/** What disables an endpoint that has only failed for too long; null where it has not. */
+	/** The part of the commit that disables an endpoint that has only failed for too long; null when it has not. */
 	async #disableCommit(id: string, now: number): Promise<Required<Pick<Commit, 'expect' | 'write'>> | null> {
 		const since = await this.#store.deliveries.failingSince(id);
-		if (since === null || now - since < DELIVERY_SCHEDULE.disableAfter || this.#jumpDetector.isSuspect()) return null;
+		if (since === null || now - since < DELIVERY_SCHEDULE.disableAfter) return null;
 		const endpoint = await this.#store.get('webhooks', id);
 		if (endpoint?.status !== 'active') return null;
 		const disabled_reason = `Every attempt since ${new Date(since).toISOString()} has failed.`;

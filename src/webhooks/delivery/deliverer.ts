@@ -11,54 +11,58 @@ import { EndpointQueue, type EndpointQueueDependencies } from './endpoint-queue.
 import { FairSemaphore, type FairSemaphoreOptions } from './fair-semaphore.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
+/** The parts of the store that deliveries need. */
+type DelivererStore = Pick<Store, 'commit' | 'deliveries' | 'events' | 'get' | 'onEvents'>;
+
+/** What the deliverer needs. */
 export interface DelivererOptions {
-	store: Store;
+	store: DelivererStore;
 	sender: Pick<Sender, 'send'>;
 	clock: Clock;
-	jumpDetector: ClockJumpDetector;
+	jumpDetector: Pick<ClockJumpDetector, 'trustedNow'>;
 	log: Log;
 	timers?: Timers;
 	/** From 0 up to 1. */
 	random?: () => number;
-	/** Attempts that may be under way at a time, where that is less than would be otherwise. */
-	atOnce?: number;
+	/** An upper limit for concurrent attempts, below the default. */
+	maxConcurrency?: number;
 }
 
-/** Attempts that are under way at a time. */
+/** Concurrent attempts. */
 const CONCURRENCY_LIMITS = {
 	healthy: { permits: 300, maxPerWorkspace: 200, additionalPerWorkspace: 100 },
 	degraded: { permits: 75, maxPerWorkspace: 50, additionalPerWorkspace: 25 },
 } as const;
-const MOST_AT_ONCE = CONCURRENCY_LIMITS.healthy.permits + CONCURRENCY_LIMITS.degraded.permits;
-/** Endpoints of which is known how they have answered lately. */
+const MAX_CONCURRENCY = CONCURRENCY_LIMITS.healthy.permits + CONCURRENCY_LIMITS.degraded.permits;
+/** Endpoints whose health is kept in memory. */
 const HEALTH_CACHE_SIZE = 10_000;
-/** Endpoints that are woken in one turn of the event loop. */
+/** Endpoints woken in one turn of the event loop. */
 const WAKE_BATCH_SIZE = 20;
 /**
- * Milliseconds from an event to the look at whom it goes to. What caused it is often still being answered, and goes first; and
- * events that follow at once are looked at together.
+ * Milliseconds from an event to the query for its endpoints. The response to the request that caused the event goes first, and
+ * events that follow at once share one query.
  */
 const EVENT_DEBOUNCE_MS = 10;
-/** Beside what events, alarms and people say: endpoints with something to do are looked for. */
+/** Besides events, timers and requests: a periodic query for endpoints with due deliveries. */
 const SCAN_INTERVAL_MS = 60_000;
 
 /**
- * Delivers events to webhook endpoints. What is to be delivered, and when, is in the database: the writer adds a delivery for
- * each endpoint in the transaction of the event, and each attempt's outcome is a commit. So a process that ends at any moment
- * loses nothing; what it had in hand is due at once for the next one, which may deliver it a second time.
+ * Delivers events to webhook endpoints. Deliveries and their schedule are in the database: the writer adds a delivery for each
+ * endpoint in the transaction of the event, and the outcome of each attempt is a commit. So a process that ends at any moment
+ * loses nothing; its running deliveries are due at once for the next process, which may deliver them a second time.
  */
 export class Deliverer implements AsyncDisposable {
-	readonly #store: Store;
+	readonly #store: DelivererStore;
 	readonly #clock: Clock;
 	readonly #log: Log;
 	readonly #shutdown = new AbortController();
 	readonly #queueDependencies: EndpointQueueDependencies;
-	/** Those that have something to do or to wait for. */
+	/** The queues that have something to do or to wait for. */
 	readonly #queues = new Map<string, EndpointQueue>();
 	readonly #health = new LruCache<string, EndpointHealth>(HEALTH_CACHE_SIZE);
 	readonly #cleanup: DeliveryCleanup;
 	readonly #periodicTask: PeriodicTask;
-	/** Workspaces of which events were stored since the last look. */
+	/** Workspaces with events stored since the last query. */
 	#workspacesWithEvents = new Set<string>();
 	#unsubscribe = () => {};
 	#draining = false;
@@ -72,17 +76,16 @@ export class Deliverer implements AsyncDisposable {
 		this.#cleanup = new DeliveryCleanup({ store, clock, jumpDetector, log, onFenced });
 		this.#queueDependencies = {
 			store,
-			attempts: new AttemptRunner({ store, sender, clock, jumpDetector, log, random, onFenced }),
-			slots: slotsWithin(options.atOnce ?? Number.POSITIVE_INFINITY),
+			attempts: new AttemptRunner({ store, sender, clock, log, random, onFenced }),
+			slots: slotsWithin(options.maxConcurrency ?? Number.POSITIVE_INFINITY),
 			clock,
-			jumpDetector,
 			timers,
 			log,
 			signal: this.#shutdown.signal,
 			onIdle: (queue) => this.#removeQueue(queue),
 			onInactive: () => this.cleanUp(),
 		};
-		// Each attempt that is under way listens to it.
+		// Each running attempt listens to it.
 		setMaxListeners(0, this.#shutdown.signal);
 		this.#periodicTask = new PeriodicTask({
 			intervalMs: SCAN_INTERVAL_MS,
@@ -104,31 +107,31 @@ export class Deliverer implements AsyncDisposable {
 	}
 
 	/**
-	 * Something became due at an endpoint.
-	 * @param anew whether it was revived or is somewhere else: that it has failed before says nothing any more
+	 * Called when something became due at an endpoint.
+	 * @param resetHealth the endpoint was enabled again or has another URL, so its earlier failures no longer count
 	 */
-	wake(webhookId: string, { anew: resetHealth = false }: { anew?: boolean } = {}): void {
+	wake(webhookId: string, { resetHealth = false }: { resetHealth?: boolean } = {}): void {
 		const queue = this.#queueOf(webhookId);
 		if (resetHealth) queue?.resetHealth();
 		else queue?.wake();
 	}
 
-	/** An endpoint was disabled or deleted: what is left of its deliveries ends with it. */
+	/** Called when an endpoint was disabled or deleted: cancels or erases its deliveries. */
 	cleanUp(): void {
 		this.#cleanup.run().catch((error: unknown) => {
-			if (!this.#shutdown.signal.aborted) this.#log.warn({ err: error }, 'deliveries could not be tidied up');
+			if (!this.#shutdown.signal.aborted) this.#log.warn({ err: error }, 'deliveries could not be cleaned up');
 		});
 	}
 
 	/**
-	 * Ends what waits at a disabled endpoint that is about to be revived.
-	 * @throws AppError `unavailable` where it is too much to wait for
+	 * Cancels the pending deliveries of a disabled endpoint before it is enabled.
+	 * @throws AppError `unavailable` when there are too many to wait for
 	 */
 	cancelAll(endpoint: WebhookRecord): Promise<void> {
 		return this.#cleanup.cancelAll(endpoint);
 	}
 
-	/** Begins no attempt any more, and resolves when those under way have ended: soon, each has its time limit. */
+	/** Starts no more attempts, and resolves when the running ones have ended. Each has a time limit. */
 	async drain(): Promise<void> {
 		this.#draining = true;
 		this.#unsubscribe();
@@ -140,7 +143,7 @@ export class Deliverer implements AsyncDisposable {
 		await Promise.all([this.#periodicTask[Symbol.asyncDispose](), this.#cleanup[Symbol.asyncDispose](), this.drain()]);
 	}
 
-	/** Of many events each workspace is looked at once. */
+	/** Queries each workspace once, however many events it has. */
 	#wakeWorkspaces(): void {
 		const workspaces = this.#workspacesWithEvents;
 		this.#workspacesWithEvents = new Set();
@@ -152,7 +155,7 @@ export class Deliverer implements AsyncDisposable {
 		}
 	}
 
-	/** Those that have something due, and those that have something to wait for and do not wait yet. */
+	/** Wakes endpoints with due deliveries, and endpoints with later ones that have no queue yet. */
 	async #wakeAll(workspace: string | null = null): Promise<void> {
 		let woken = 0;
 		for (const { id, due_at } of await this.#store.deliveries.webhooksWithPending(workspace)) {
@@ -163,7 +166,7 @@ export class Deliverer implements AsyncDisposable {
 		}
 	}
 
-	/** The endpoint's; none where nothing is begun any more. */
+	/** The endpoint's queue; undefined while draining. */
 	#queueOf(webhookId: string): EndpointQueue | undefined {
 		if (this.#draining) return undefined;
 		const known = this.#queues.get(webhookId);
@@ -179,7 +182,7 @@ export class Deliverer implements AsyncDisposable {
 		if (this.#queues.get(queue.webhookId) === queue) this.#queues.delete(queue.webhookId);
 	}
 
-	/** Another server has the store: what is sent from here could not be stored, and is sent from there. */
+	/** Another server owns the store. Outcomes could not be stored here, and the other server delivers. */
 	#onFenced(): void {
 		if (this.#draining) return;
 		this.#log.error('another server has taken over the database: it delivers to webhook endpoints from now on');
@@ -189,9 +192,9 @@ export class Deliverer implements AsyncDisposable {
 	}
 }
 
-/** Slots for so many attempts at once, divided in the same way whatever their number. */
-function slotsWithin(atOnce: number): EndpointQueueDependencies['slots'] {
-	const scale = Math.min(1, atOnce / MOST_AT_ONCE);
+/** Slots for this many concurrent attempts, divided in the same proportion for any number. */
+function slotsWithin(maxConcurrency: number): EndpointQueueDependencies['slots'] {
+	const scale = Math.min(1, maxConcurrency / MAX_CONCURRENCY);
 	const part = (number: number) => Math.max(1, Math.floor(number * scale));
 	const slots = ({ permits, maxPerWorkspace, additionalPerWorkspace }: FairSemaphoreOptions) =>
 		new FairSemaphore({

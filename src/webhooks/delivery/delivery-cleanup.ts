@@ -2,22 +2,23 @@ import { AppError, type Clock, type ClockJumpDetector, type Log, PeriodicTask } 
 import { type Commit, expectVersion, type Store, type WebhookRecord } from '../../store/index.ts';
 import { DELIVERY_SCHEDULE } from './delivery-schedule.ts';
 
+/** What the cleanup needs. */
 export interface DeliveryCleanupOptions {
 	store: Pick<Store, 'commit' | 'deliveries' | 'events' | 'get'>;
 	clock: Clock;
 	jumpDetector: Pick<ClockJumpDetector, 'trustedNow'>;
 	log: Log;
-	/** Is told that another owner has the store, and tidies it. */
+	/** Called when another owner has the store. */
 	onFenced(): void;
 }
 
 const CLEANUP_INTERVAL_MS = 60_000;
-/** In one commit: others that wait for the disk do not wait for long. */
+/** Rows per commit. It bounds how long other commits wait. */
 const BATCH_SIZE = 500;
-/** Who revives an endpoint waits for so many portions of what is left there, and no longer. */
+/** A request that enables an endpoint waits for at most this many batches. */
 const MAX_CANCEL_BATCHES = 40;
 
-/** Ends the deliveries of disabled endpoints, erases those of deleted ones, and forgets events after 30 days; in portions. */
+/** Cancels deliveries of disabled endpoints, erases those of deleted ones, and erases events after 30 days; in batches. */
 export class DeliveryCleanup implements AsyncDisposable {
 	readonly #store: DeliveryCleanupOptions['store'];
 	readonly #clock: Clock;
@@ -33,7 +34,7 @@ export class DeliveryCleanup implements AsyncDisposable {
 		this.#periodicTask = new PeriodicTask({
 			intervalMs: CLEANUP_INTERVAL_MS,
 			run: (signal) => this.#cleanUp(signal),
-			onFailure: (error) => log.warn({ err: error }, 'deliveries and events could not be tidied up'),
+			onFailure: (error) => log.warn({ err: error }, 'deliveries and events could not be cleaned up'),
 		});
 	}
 
@@ -41,20 +42,20 @@ export class DeliveryCleanup implements AsyncDisposable {
 		this.#periodicTask.start();
 	}
 
-	/** Does all there is to do now. */
+	/** Runs until nothing is left to clean up. */
 	run(): Promise<void> {
 		return this.#periodicTask.run();
 	}
 
-	/** Begins nothing any more. */
+	/** Starts no more runs. */
 	stop(): void {
 		this.#periodicTask.stop();
 	}
 
 	/**
-	 * Ends what waits at an endpoint that is disabled; nothing is added meanwhile. Before it is revived: afterwards nobody could
-	 * tell what has waited since from what is new. Returns early where somebody else has changed the endpoint.
-	 * @throws AppError `unavailable` where it is too much to wait for
+	 * Cancels all pending deliveries of a disabled endpoint, which gets no new ones meanwhile. This happens before it is enabled,
+	 * because afterwards old and new deliveries could not be told apart. Returns early when another request has changed the endpoint.
+	 * @throws AppError `unavailable` when there are too many to wait for
 	 */
 	async cancelAll(endpoint: WebhookRecord): Promise<void> {
 		for (let batch = 0; (await this.#store.deliveries.nextDueAfter(endpoint.id, -1)) !== null; batch++) {
@@ -77,7 +78,7 @@ export class DeliveryCleanup implements AsyncDisposable {
 		}
 	}
 
-	/** A portion of what is left of endpoints that are disabled or gone. */
+	/** A batch of the deliveries of disabled or deleted endpoints. */
 	async #endpointCommit(): Promise<Commit | null> {
 		const { disabled, deleted } = await this.#store.deliveries.webhooksNeedingCleanup();
 		for (const id of disabled) {
@@ -88,7 +89,7 @@ export class DeliveryCleanup implements AsyncDisposable {
 		return webhook_id === undefined ? null : { write: [{ op: 'erase_deliveries', webhook_id, limit: BATCH_SIZE }] };
 	}
 
-	/** A portion of the events whose time is over. */
+	/** A batch of the expired events. */
 	async #expiredEventsCommit(): Promise<Commit | null> {
 		const now = this.#jumpDetector.trustedNow();
 		if (now === null) return null;
@@ -97,7 +98,7 @@ export class DeliveryCleanup implements AsyncDisposable {
 		return { write: [{ op: 'erase_events', before, limit: BATCH_SIZE }] };
 	}
 
-	/** Only while it is as it was found: what comes after it was revived is not cancelled. */
+	/** Expects the endpoint's version: deliveries after it was enabled again are not cancelled. */
 	#cancelCommit(endpoint: WebhookRecord): Commit {
 		const at = this.#clock.now();
 		return {
@@ -108,6 +109,7 @@ export class DeliveryCleanup implements AsyncDisposable {
 }
 
 function stillCancelling(): AppError {
-	const message = 'What waited when the endpoint was disabled is still being cancelled. Try again soon.';
+	const message =
+		'The deliveries that were pending when the endpoint was disabled are still being cancelled. Try again soon.';
 	return new AppError('unavailable', message, { retry_after: 1 });
 }

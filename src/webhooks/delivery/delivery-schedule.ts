@@ -1,29 +1,29 @@
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** When a delivery that has failed is tried again (section 6 of the design: retried for 72 hours). Milliseconds, but the ratios. */
+/** When a failed delivery is retried (section 6 of the specification: retried for 72 hours). In milliseconds, except the ratios. */
 export const DELIVERY_SCHEDULE = {
-	/** The delay after the first failure; */
+	/** The delay after the first failure. */
 	initialDelay: 5_000,
-	/** each one is so many times the one before, */
+	/** Each delay is this many times the previous one. */
 	backoffFactor: 2,
-	/** up to this, */
+	/** The longest delay. */
 	maxDelay: 6 * HOUR,
-	/** give or take this share of it, so that many that failed at once do not come back at once. */
+	/** The random share by which a delay varies, so that deliveries that failed together are not retried together. */
 	jitter: 0.1,
-	/** A receiver that asks for more time (Retry-After) gets at most so many times the delay. */
+	/** `Retry-After` lengthens a delay at most by this factor. */
 	maxRetryAfterFactor: 2,
 	/** No attempt begins later than this after the first one. */
 	giveUpAfter: 72 * HOUR,
-	/** The last attempt is not planned for the last moment, but for so long before it. */
+	/** The last attempt is planned this long before the end. */
 	lastAttemptMargin: MINUTE,
-	/** An endpoint of which every attempt has failed for so long is disabled. */
+	/** An endpoint is disabled when every attempt has failed for this long. */
 	disableAfter: 120 * HOUR,
-	/** How long events are kept: what was not tried within this time is tried no more. */
+	/** How long events are kept. A delivery that was not tried within this time is given up. */
 	eventRetention: 720 * HOUR,
 } as const;
 
-/** What the time of the next attempt is worked out from. */
+/** What the time of the next attempt depends on. */
 export interface RetryContext {
 	/** At least 1. */
 	failures: number;
@@ -31,13 +31,13 @@ export interface RetryContext {
 	firstAt: number;
 	/** When the last one ended. */
 	now: number;
-	/** What the receiver asked for, where it did. */
+	/** The delay that the receiver asked for; null when it did not. */
 	retryAfterMs: number | null;
 	/** From 0 up to 1. */
 	random: number;
 }
 
-/** When to try again (ms since the epoch); null for never: the time is over. */
+/** When the next attempt is due (ms since the epoch); null when the time limit has passed. */
 export function nextAttemptAt({ failures, firstAt, now, retryAfterMs, random }: RetryContext): number | null {
 	const { initialDelay, backoffFactor, maxDelay, jitter, maxRetryAfterFactor } = DELIVERY_SCHEDULE;
 	const baseDelay = Math.min(initialDelay * backoffFactor ** (failures - 1), maxDelay);
@@ -46,21 +46,21 @@ export function nextAttemptAt({ failures, firstAt, now, retryAfterMs, random }: 
 	const last = lastAttemptAt(firstAt);
 	const due = Math.round(now + requestedDelay);
 	if (due <= last) return due;
-	// What remains is worth one more attempt, unless the last one was it.
+	// One more attempt at the end, unless the last one was that attempt.
 	return last - now >= initialDelay ? last : null;
 }
 
-/** For when the last attempt of a delivery is planned. */
+/** The time for which the last attempt of a delivery is planned. */
 export function lastAttemptAt(firstAt: number): number {
 	return firstAt + DELIVERY_SCHEDULE.giveUpAfter - DELIVERY_SCHEDULE.lastAttemptMargin;
 }
 
-/** Whether the time in which attempts may begin is over. */
+/** Whether the time limit for new attempts has passed. */
 export function isPastGiveUp(firstAt: number | null, now: number): boolean {
 	return firstAt !== null && now > firstAt + DELIVERY_SCHEDULE.giveUpAfter;
 }
 
-/** Whether a delivery is due. Times farther ahead than any that is ever set are from a clock that was set back since. */
+/** Whether a delivery is due. A time further ahead than any that is ever set comes from a clock that was set back later. */
 export function isDue(dueAt: number | null, now: number): boolean {
 	return (
 		dueAt !== null && (dueAt <= now || dueAt > now + DELIVERY_SCHEDULE.maxDelay * DELIVERY_SCHEDULE.maxRetryAfterFactor)

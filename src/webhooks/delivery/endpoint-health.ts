@@ -1,49 +1,49 @@
-/** Where an endpoint's attempts get their slots: the poor wait for one another, and the sound do not wait for them. */
+/** Which slots an endpoint's attempts use: degraded endpoints share slots, so that healthy ones do not wait for them. */
 export type HealthStatus = 'healthy' | 'degraded';
 
-/** An endpoint that has failed so often in a row is not merely unlucky. */
+/** Failures in a row after which first attempts become probes. */
 const FAILURE_THRESHOLD = 3;
-/** An attempt that takes longer than this keeps a slot from others, whatever its answer. */
+/** An attempt that takes longer than this occupies a slot for too long, whatever the response. */
 const SLOW_MS = 2_000;
-/** Attempts that are under way at a time; and where the last one has failed. */
+/** Concurrent attempts; fewer after a failure. */
 const CONCURRENCY_LIMIT = { normal: 10, failing: 2 } as const;
-/** The pause after a probe that fails: doubled with each failure, up to the longest. */
+/** The pause after a failed probe: doubled with each failure, up to the maximum. */
 const PROBE_BACKOFF_MS = { initial: 1_000, max: 60_000 } as const;
 
 /**
- * How an endpoint has answered lately, and what follows from it:
+ * The recent outcomes of an endpoint, and their consequences:
  *
- *     its last attempt                    slots    at a time
- *     was taken, soon                     sound    10
- *     was taken, slowly                   poor     10
- *     has failed, soon                    sound    2
- *     has failed, slowly                  poor     2
- *     has failed, as those before it      poor     2, of what is new one, with a pause after each that fails
+ *     last attempt                slots       concurrency
+ *     delivered, fast             healthy     10
+ *     delivered, slow             degraded    10
+ *     failed, fast                healthy     2
+ *     failed, slow                degraded    2
+ *     third failure in a row      degraded    2; of first attempts 1, with a pause after each failure
  */
 export class EndpointHealth {
 	#known = false;
 	#failures = 0;
 	#slow = false;
 
-	/** Whether anything is known of it; otherwise only the database knows. */
+	/** Whether the health is known here; otherwise it must be restored from the database. */
 	get isKnown(): boolean {
 		return this.#known;
 	}
 
-	/** How many attempts have failed in a row; those that were under way together count as one. */
+	/** Failures in a row. Concurrent attempts that fail count as one. */
 	get failures(): number {
 		return this.#failures;
 	}
 
-	/** What the database knows of it: whether its last attempt has failed. */
+	/** Restores the health from the database: whether the last attempt failed. */
 	restore(failing: boolean): void {
 		this.#known = true;
 		this.#failures = failing ? FAILURE_THRESHOLD : 0;
 	}
 
 	/**
-	 * An attempt has ended.
-	 * @param failuresAtStart the failures when it was begun
+	 * Records an attempt.
+	 * @param failuresAtStart `failures` when the attempt was started
 	 */
 	record({ delivered, duration_ms }: { delivered: boolean; duration_ms: number }, failuresAtStart: number): void {
 		if (delivered) this.#failures = 0;
@@ -51,7 +51,7 @@ export class EndpointHealth {
 		this.#slow = duration_ms > SLOW_MS;
 	}
 
-	/** It is revived, or somewhere else: what was known of it says nothing any more. */
+	/** Forgets all failures: the endpoint was enabled again or has another URL. */
 	reset(): void {
 		this.#known = true;
 		this.#failures = 0;
@@ -66,12 +66,12 @@ export class EndpointHealth {
 		return this.#failures === 0 ? CONCURRENCY_LIMIT.normal : CONCURRENCY_LIMIT.failing;
 	}
 
-	/** Whether what is new goes to it only to find out whether it is well again: one at a time, with pauses. */
+	/** Whether first attempts only probe for recovery: one at a time, with pauses. */
 	get isProbing(): boolean {
 		return this.#failures >= FAILURE_THRESHOLD;
 	}
 
-	/** Milliseconds from a probe that has failed to the next one. */
+	/** Milliseconds from a failed probe to the next one. */
 	get probeDelayMs(): number {
 		const { initial, max } = PROBE_BACKOFF_MS;
 		return Math.min(initial * 2 ** (this.#failures - FAILURE_THRESHOLD), max);

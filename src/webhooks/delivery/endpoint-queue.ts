@@ -1,4 +1,4 @@
-import { type Clock, type ClockJumpDetector, deferred, type Log } from '../../base/index.ts';
+import { type Clock, deferred, type Log } from '../../base/index.ts';
 import type { DeliveryRecord, Store } from '../../store/index.ts';
 import type { Attempt } from '../sender.ts';
 import type { AttemptOutcome, AttemptRunner } from './attempts.ts';
@@ -6,67 +6,63 @@ import type { EndpointHealth, HealthStatus } from './endpoint-health.ts';
 import type { FairSemaphore, PermitWaiter } from './fair-semaphore.ts';
 import { type InFlight, isFirstAttempt, nextToStart, orderingKey, ReadAhead } from './read-ahead.ts';
 import { Timer, type Timers } from './timers.ts';
-import { mustAwaitClock } from './transitions.ts';
 
-/** The clock may be set meanwhile: after so many milliseconds is looked whether the time has come. */
+/** The longest timer (ms). The clock may be set meanwhile, so longer waits are checked after this time. */
 const MAX_TIMER_MS = 3_600_000;
-/** While the clock is in doubt, what its time is over for is looked at so often (ms). */
-const CLOCK_RECHECK_INTERVAL_MS = 60_000;
-/** Milliseconds after which is looked again where the database cannot be read or written; doubled each time, up to the longest. */
+/** The pause (ms) after the database could not be read or written: doubled each time, up to the maximum. */
 const STORE_RETRY_BACKOFF_MS = { initial: 1_000, max: 60_000 } as const;
 
-/** What all lanes share. */
+/** What the queues of all endpoints share. */
 export interface EndpointQueueDependencies {
 	store: Pick<Store, 'deliveries'>;
 	attempts: Pick<AttemptRunner, 'run' | 'recordOutcome'>;
 	slots: Record<HealthStatus, FairSemaphore>;
 	clock: Clock;
-	jumpDetector: Pick<ClockJumpDetector, 'isSuspect'>;
 	timers: Timers;
 	log: Log;
 	signal: AbortSignal;
-	/** Is told when a lane has nothing to do and nothing to wait for. */
+	/** Called when a queue has nothing to do and nothing to wait for. */
 	onIdle(queue: EndpointQueue): void;
-	/** Is told when an endpoint is found to be disabled or gone while deliveries wait. */
+	/** Called when the endpoint of pending deliveries is found to be disabled or deleted. */
 	onInactive(): void;
 }
 
-/** A delivery in hand, until its end is stored or can be stored no more. */
+/** A delivery that was started, until its outcome is stored or can no longer be stored. */
 interface InFlightDelivery extends InFlight {
 	done: Promise<void>;
 }
 
 /**
- * Why nothing is begun: the endpoint was found to be disabled or gone, until somebody wakes it; the database cannot be used,
- * until a pause is over; or the server stops.
+ * Why no delivery is started. `inactive`: the endpoint is disabled or deleted, until the next wake. `store_failure`: the
+ * database failed, until a pause is over. `stopped`: the server stops.
  */
-type PauseReason = 'halted' | 'troubled' | 'stopped';
+type PauseReason = 'inactive' | 'store_failure' | 'stopped';
 
 /**
- * The deliveries of one endpoint. They begin in the order of their events, those that were tried before when they are due; of
- * those about one conversation (or else of one type) the next one begins when the end of the one before is stored.
+ * The deliveries of one endpoint. First attempts start in the order of their events, retries when they are due. Deliveries
+ * with the same ordering key (one conversation, or else one type) run one after the other: the next one starts when the outcome
+ * of the previous one is stored.
  *
- * One look at a time finds what can be begun. Whoever changes what that may be (something is due, ended, free again) notes the
- * change first and calls `proceed` then. A look that is under way ends its round, and as it began before the call it is followed
- * by another one: so no change is missed.
+ * One run of `#advanceUntilIdle` at a time starts deliveries. Each change (a delivery is due or has ended, a slot is free) is
+ * recorded first and followed by a call of `advance`. A call during a run requests another round, so no change is missed.
  */
 export class EndpointQueue implements PermitWaiter {
 	readonly webhookId: string;
 	readonly #dependencies: EndpointQueueDependencies;
 	readonly #health: EndpointHealth;
 	readonly #readAhead: ReadAhead;
-	/** By id. */
+	/** Started deliveries by id. */
 	readonly #inFlight = new Map<string, InFlightDelivery>();
 	#pauseReason: PauseReason | null = null;
 	#isAdvancing = false;
-	/** Whether `proceed` was called since the look under way, or the last one, began its round. */
+	/** Whether `advance` was called since the current or last round began. */
 	#advanceRequested = false;
-	/** Rings when a retry is due, at `dueAt` (ms since the epoch): never later than the first one that is not due yet. */
+	/** Fires at `dueAt` (ms since the epoch), no later than the first retry that is not due yet. */
 	readonly #dueTimer: Timer;
 	#dueAt = Number.POSITIVE_INFINITY;
-	/** Is set while what is new waits after a probe that has failed. */
+	/** Set while first attempts wait after a failed probe. */
 	readonly #probeTimer: Timer;
-	/** How often the database has failed us in a row; the pause after the last time, while it lasts. */
+	/** Failures of the database in a row, and the current pause after the last one. */
 	#storeFailures = 0;
 	#storeRetry: { elapsed: Promise<void>; end(): void } | undefined;
 
@@ -79,27 +75,27 @@ export class EndpointQueue implements PermitWaiter {
 		this.#probeTimer = new Timer(dependencies.timers);
 	}
 
-	/** Something may be due. */
+	/** Called when something may be due. */
 	wake(): void {
-		if (this.#pauseReason === 'halted') this.#pauseReason = null;
+		if (this.#pauseReason === 'inactive') this.#pauseReason = null;
 		this.#readAhead.invalidate();
 		this.advance();
 	}
 
-	/** Something new may be due, and nothing else: during a pause it waits. */
+	/** Called when only a first attempt may be due: during a pause after a failed probe it waits. */
 	wakeForNew(): void {
 		if (this.#probeTimer.isSet && this.#pauseReason === null) this.#readAhead.invalidate();
 		else this.wake();
 	}
 
-	/** The endpoint is revived, or somewhere else. */
+	/** Called when the endpoint was enabled again or has another URL. */
 	resetHealth(): void {
 		this.#health.reset();
 		this.#probeTimer.cancel();
 		this.wake();
 	}
 
-	/** Begins what can be begun. */
+	/** Starts what can be started. */
 	advance(): void {
 		this.#advanceRequested = true;
 		if (this.#isAdvancing) return;
@@ -119,7 +115,7 @@ export class EndpointQueue implements PermitWaiter {
 			});
 	}
 
-	/** Begins nothing any more, and resolves when what is under way has ended. */
+	/** Starts nothing more, and resolves when the running deliveries have ended. */
 	async stop(): Promise<void> {
 		this.#pauseReason = 'stopped';
 		this.#storeRetry?.end();
@@ -128,7 +124,7 @@ export class EndpointQueue implements PermitWaiter {
 		await Promise.all(running);
 	}
 
-	/** One round each time that it was asked. It is synchronous until it reads: a slot that it was told of is taken at once. */
+	/** Runs one round for each request. A round is synchronous until it reads, so that an offered slot is taken at once. */
 	async #advanceUntilIdle(): Promise<void> {
 		const { store } = this.#dependencies;
 		while (this.#advanceRequested && this.#pauseReason === null) {
@@ -142,21 +138,14 @@ export class EndpointQueue implements PermitWaiter {
 		}
 	}
 
-	/** Begins of what was read ahead as much as there is room for; whether there would be room for more. */
+	/** Starts as many read-ahead deliveries as there are slots for. Returns whether there are slots for more. */
 	#startReady(): boolean {
-		const [now, isTimeSuspect] = [this.#dependencies.clock.now(), this.#dependencies.jumpDetector.isSuspect()];
-		const isBlocked = (delivery: DeliveryRecord) => {
-			if (!mustAwaitClock(delivery, now, isTimeSuspect)) return false;
-			this.#wakeAt(now + CLOCK_RECHECK_INTERVAL_MS);
-			return true;
-		};
 		while (this.#pauseReason === null) {
 			const { status, concurrencyLimit } = this.#health;
 			if (this.#inFlight.size >= concurrencyLimit) return false;
 			const next = nextToStart(this.#readAhead, {
 				busyKeys: this.#busyKeys(),
 				allowFirstAttempts: this.#mayStartFirstAttempt(),
-				isBlocked,
 			});
 			if (next === undefined) return true;
 			const slots = this.#dependencies.slots[status];
@@ -184,7 +173,7 @@ export class EndpointQueue implements PermitWaiter {
 		this.advance();
 	}
 
-	/** @returns when it is due again (ms since the epoch); null: not, as far as this process knows */
+	/** @returns when it is due again (ms since the epoch); null when this process knows of no time */
 	async #attempt(delivery: DeliveryRecord, slots: FairSemaphore): Promise<number | null> {
 		const { attempts, signal, onInactive } = this.#dependencies;
 		const failuresAtStart = this.#health.failures;
@@ -192,15 +181,15 @@ export class EndpointQueue implements PermitWaiter {
 		try {
 			outcome = await attempts.run(delivery.id, signal);
 		} catch (error) {
-			if (!signal.aborted) void this.#pauseAfterStoreFailure(error, 'a delivery could not be begun');
+			if (!signal.aborted) void this.#pauseAfterStoreFailure(error, 'a delivery could not be started');
 			return null;
 		} finally {
-			// What remains to be done needs the disk, and keeps nobody from the network.
+			// The outcome needs only the disk, so the network slot is free for others.
 			slots.release(this);
 		}
 		if (outcome.kind === 'none') return outcome.due;
 		if (outcome.kind === 'inactive') {
-			if (this.#pauseReason !== 'stopped') this.#pauseReason = 'halted';
+			if (this.#pauseReason !== 'stopped') this.#pauseReason = 'inactive';
 			onInactive();
 			return null;
 		}
@@ -214,8 +203,8 @@ export class EndpointQueue implements PermitWaiter {
 		else if (isFirstAttempt(delivery)) this.#probeTimer.set(this.#health.probeDelayMs, () => this.advance());
 	}
 
-	/** Stores what came of it, when it can be: it is not sent a second time because the disk was full. */
-	async #recordOutcome(outcome: AttemptOutcome & { kind: 'attempt' | 'lapse' }): Promise<number | null> {
+	/** Stores the outcome and retries until it can be stored: a full disk must not cause a second delivery. */
+	async #recordOutcome(outcome: AttemptOutcome & { kind: 'attempt' | 'expired' }): Promise<number | null> {
 		for (;;) {
 			try {
 				const due = await this.#dependencies.attempts.recordOutcome(outcome);
@@ -228,18 +217,18 @@ export class EndpointQueue implements PermitWaiter {
 		}
 	}
 
-	/** The database cannot be used: nothing is begun, and nothing tried again, until a pause is over that all share who need it. */
+	/** The database failed: nothing is started or retried until a pause is over, which all callers share. */
 	#pauseAfterStoreFailure(err: unknown, message: string): Promise<void> {
 		const { timers, log } = this.#dependencies;
 		log.error({ err, webhook: this.webhookId }, message);
 		if (this.#storeRetry || this.#pauseReason === 'stopped') return this.#storeRetry?.elapsed ?? Promise.resolve();
-		this.#pauseReason ??= 'troubled';
+		this.#pauseReason ??= 'store_failure';
 		const { promise, resolve } = deferred<void>();
 		const timer = new Timer(timers);
 		const end = () => {
 			timer.cancel();
 			this.#storeRetry = undefined;
-			if (this.#pauseReason === 'troubled') this.#pauseReason = null;
+			if (this.#pauseReason === 'store_failure') this.#pauseReason = null;
 			this.#readAhead.invalidate();
 			resolve();
 			this.advance();
@@ -249,7 +238,7 @@ export class EndpointQueue implements PermitWaiter {
 		return promise;
 	}
 
-	/** Something is due at a time (ms since the epoch). */
+	/** Sets the timer for something due at this time (ms since the epoch). */
 	#wakeAt(due: number | null): void {
 		if (due === null || due >= this.#dueAt || this.#pauseReason === 'stopped') return;
 		this.#dueAt = due;
@@ -261,10 +250,10 @@ export class EndpointQueue implements PermitWaiter {
 		});
 	}
 
-	/** Where it waits for nothing any more it is not needed. */
+	/** Gives the queue up when it has nothing to wait for. */
 	#releaseIfIdle(): void {
 		const waits = this.#pauseReason === null && (!this.#readAhead.isEmpty || this.#dueTimer.isSet);
-		if (waits || this.#pauseReason === 'troubled') return;
+		if (waits || this.#pauseReason === 'store_failure') return;
 		this.#dueTimer.cancel();
 		this.#dueAt = Number.POSITIVE_INFINITY;
 		for (const slots of Object.values(this.#dependencies.slots)) slots.cancelWait(this);

@@ -1,19 +1,20 @@
-/** Who waits for a slot. */
+/** A holder of slots that may wait for one. */
 export interface PermitWaiter {
-	/** Says that a slot may be free again. */
+	/** Called when a slot may be free. */
 	advance(): void;
 }
 
+/** The limits of a fair semaphore. */
 export interface FairSemaphoreOptions {
-	/** In all. */
+	/** Slots in total. */
 	permits: number;
-	/** That one workspace has at most. */
+	/** Slots of one workspace. */
 	maxPerWorkspace: number;
-	/** Of its share, what goes to those of its takers that have one already. The rest is for those that have none. */
+	/** Slots of one workspace that holders with a slot already may take. The rest is for holders without one. */
 	additionalPerWorkspace: number;
 }
 
-/** What one workspace has, and who of it waits: for a first slot, or for a further one. */
+/** The slots of one workspace, and its waiters: for a first slot, or for a further one. */
 interface WorkspaceSlots {
 	acquired: number;
 	first: Set<PermitWaiter>;
@@ -21,23 +22,23 @@ interface WorkspaceSlots {
 }
 
 /**
- * A bound on what is under way at a time, in all and in each workspace. Nobody is kept out by others that have much to do: a
- * workspace leaves slots to the others, and a taker that has one leaves some to those of its workspace that have none. Who finds
- * none free is told when one is, the workspaces in turn, and in each the takers in turn.
+ * A semaphore with a limit in total and for each workspace. A busy workspace leaves slots to the others, and a holder with a
+ * slot leaves some to the holders of its workspace that have none. When a slot becomes free, a waiter is called: the workspaces
+ * in turn, and in each its waiters in turn.
  */
 export class FairSemaphore {
 	readonly #options: FairSemaphoreOptions;
 	#acquired = 0;
-	/** Of each taker that has any. */
+	/** The slots of each holder that has any. */
 	readonly #permitsHeld = new Map<PermitWaiter, { workspace: string; count: number }>();
-	/** Those in which something is taken or waited for; the one whose turn was last comes last. */
+	/** Workspaces with slots or waiters; the one whose turn was last comes last. */
 	readonly #workspaces = new Map<string, WorkspaceSlots>();
 
 	constructor(options: FairSemaphoreOptions) {
 		this.#options = options;
 	}
 
-	/** Takes one, or has the taker wait for its turn. A taker belongs to one workspace. */
+	/** Takes a slot, or adds the holder to the waiters. A holder belongs to one workspace. */
 	tryAcquire(holder: PermitWaiter, workspace: string): boolean {
 		const slots = this.#workspaces.get(workspace) ?? { acquired: 0, first: new Set(), further: new Set() };
 		this.#workspaces.set(workspace, slots);
@@ -54,21 +55,21 @@ export class FairSemaphore {
 		return true;
 	}
 
-	/** Gives one back. */
+	/** Releases a slot. */
 	release(holder: PermitWaiter): void {
 		const held = this.#permitsHeld.get(holder);
 		const slots = held && this.#workspaces.get(held.workspace);
-		if (!held || !slots) throw new Error('A slot was given back that was not taken.');
+		if (!held || !slots) throw new Error('The holder has no slot to release.');
 		held.count -= 1;
 		if (held.count === 0) this.#permitsHeld.delete(holder);
 		slots.acquired -= 1;
 		this.#acquired -= 1;
 		this.#removeIfEmpty(held.workspace, slots);
-		// Each time one that waits is told, waits no more, and takes a slot unless it has no need of it: so this ends.
+		// The loop ends: each turn removes a waiter, which takes the slot if it still needs one.
 		for (let next = this.#nextWaiter(); next; next = this.#nextWaiter()) next.advance();
 	}
 
-	/** Waits no more. */
+	/** Removes a waiter. */
 	cancelWait(waiter: PermitWaiter): void {
 		for (const [workspace, slots] of this.#workspaces) {
 			if (slots.first.delete(waiter) || slots.further.delete(waiter)) this.#removeIfEmpty(workspace, slots);
@@ -80,7 +81,7 @@ export class FairSemaphore {
 		return this.#acquired < permits && acquired < (kind === 'first' ? maxPerWorkspace : additionalPerWorkspace);
 	}
 
-	/** Whose turn it is of those for whom there is a slot. */
+	/** The next waiter for whom there is a slot. */
 	#nextWaiter(): PermitWaiter | undefined {
 		if (this.#acquired >= this.#options.permits) return undefined;
 		for (const [workspace, slots] of this.#workspaces) {

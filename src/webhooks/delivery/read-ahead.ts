@@ -1,52 +1,49 @@
 import type { DeliveriesReader, DeliveryRecord } from '../../store/index.ts';
 
-/** Deliveries of an endpoint that are read ahead, of each kind; with fewer left than the reserve more are read. */
+/** Deliveries of an endpoint that are read ahead, of each kind. With fewer than the threshold left, more are read. */
 const READ_AHEAD_SIZE = { retries: 32, firstAttempts: 64 } as const;
 const REFILL_THRESHOLD = 16;
 
-/** A delivery that was begun and has not ended. */
+/** A delivery that was started and has not ended. */
 export interface InFlight {
-	/** As it was when it was begun. */
+	/** The record when it was started. */
 	readonly delivery: DeliveryRecord;
-	/** Whether it was seen to be due as it was not when it was begun: what ends then is perhaps due again. */
+	/** Whether a newer version of the record was read since the start: the delivery may be due again when it ends. */
 	changed: boolean;
 }
 
-/** What an endpoint has to be sent, as far as it was read ahead. */
+/** The due deliveries of an endpoint that were read ahead. */
 export interface ReadyDeliveries {
-	/** Tried before and due again, or asked for by a person; by their time. */
+	/** Tried before and due again, or retried by a person; by due time. */
 	readonly retries: readonly DeliveryRecord[];
 	/** In the order of their events. */
 	readonly firstAttempts: readonly DeliveryRecord[];
 }
 
-/** What may be begun now. */
+/** Which deliveries may start now. */
 export interface StartRules {
-	/** What is about one of these has to wait for what is under way (see `orderingKey`). */
+	/** Ordering keys of running deliveries: others with these keys wait. */
 	busyKeys: ReadonlySet<string>;
-	/** Whether anything may that is tried for the first time. */
+	/** Whether first attempts may start. */
 	allowFirstAttempts: boolean;
-	/** Whether this one must wait for another reason. */
-	isBlocked(delivery: DeliveryRecord): boolean;
 }
 
-/** What deliveries that must not overtake one another have in common: their conversation, or where there is none their type. */
+/** Deliveries with the same key must not overtake one another: their conversation, or else their type. */
 export function orderingKey({ subject, event_type }: DeliveryRecord): string {
 	return subject ?? event_type;
 }
 
-/** Whether it is sent in the order of the log: it was not tried since its event, or since all of a time was asked for again. */
+/** Whether it is sent in the order of the event log: it was not tried since its event, or since a replay. */
 export function isFirstAttempt({ due_at }: DeliveryRecord): boolean {
 	return due_at === 0;
 }
 
-/** The next one to begin: what is due again goes before what is new. */
+/** The next delivery to start: retries go before first attempts. */
 export function nextToStart(
 	{ retries, firstAttempts }: ReadyDeliveries,
 	rules: StartRules,
 ): DeliveryRecord | undefined {
-	const mayStart = (delivery: DeliveryRecord) =>
-		!rules.busyKeys.has(orderingKey(delivery)) && !rules.isBlocked(delivery);
+	const mayStart = (delivery: DeliveryRecord) => !rules.busyKeys.has(orderingKey(delivery));
 	return retries.find(mayStart) ?? (rules.allowFirstAttempts ? firstAttempts.find(mayStart) : undefined);
 }
 
@@ -54,13 +51,13 @@ export function nextToStart(
 type DueReader = Pick<DeliveriesReader, 'due' | 'dueExcept' | 'nextDueAfter'>;
 
 /**
- * What of an endpoint's deliveries is read ahead. Of every one that waits and is not in hand, one of these holds, so that none is
- * forgotten:
+ * The read-ahead of an endpoint's deliveries. For each pending delivery that is not running, one of these holds, so that none
+ * is forgotten:
  *
- * - it was read, and is here;
- * - more was due than was read: it will be read once little is left of its kind;
- * - something may have become due since it was read: it is read when nothing can be begun of what is here;
- * - it is not due: `read` answers when the first of these will be. Who learns of an earlier time looks then too.
+ * - It was read and is here.
+ * - More was due than was read: it is read when few of its kind are left.
+ * - Something may have become due since the last read (`invalidate`): it is read when nothing here can start.
+ * - It is not due: `read` returns when the first of these will be. A caller that learns of an earlier time reads then too.
  */
 export class ReadAhead implements ReadyDeliveries {
 	readonly #deliveries: DueReader;
@@ -68,7 +65,7 @@ export class ReadAhead implements ReadyDeliveries {
 	#retries: DeliveryRecord[] = [];
 	#firstAttempts: DeliveryRecord[] = [];
 	#stale = true;
-	/** Whether more was due than was read; `besides`: even of what need not wait for its like. */
+	/** Whether more was due than was read; `otherKeys`: with other ordering keys than the running deliveries. */
 	#hasMore = { retries: false, firstAttempts: false, otherKeys: false };
 
 	constructor(deliveries: DueReader, webhookId: string) {
@@ -89,12 +86,12 @@ export class ReadAhead implements ReadyDeliveries {
 		return !this.#stale && this.#retries.length === 0 && this.#firstAttempts.length === 0;
 	}
 
-	/** Something may have become due. */
+	/** Called when something may have become due. */
 	invalidate(): void {
 		this.#stale = true;
 	}
 
-	/** A retry has become due: it does not wait for all that is new. */
+	/** Called when a retry has become due. It does not wait for the first attempts that were read before it. */
 	onRetryDue(): void {
 		this.#stale = true;
 		if (this.#retries.length === 0) this.#firstAttempts = [];
@@ -105,14 +102,14 @@ export class ReadAhead implements ReadyDeliveries {
 		from.splice(from.indexOf(delivery), 1);
 	}
 
-	/** Whether to read, where nothing that is here can be begun although there is room. */
+	/** Whether to read more when there are free slots but nothing here can start. */
 	needsMore(allowFirstAttempts: boolean): boolean {
 		const { retries, firstAttempts: hasMoreFirstAttempts, otherKeys } = this.#hasMore;
 		if (this.#stale || (retries && this.#retries.length < REFILL_THRESHOLD)) return true;
 		return allowFirstAttempts && (otherKeys || (hasMoreFirstAttempts && this.#firstAttempts.length < REFILL_THRESHOLD));
 	}
 
-	/** Reads anew. @returns when the next one is due of those that are not (ms since the epoch); null where there is none */
+	/** Reads again. @returns when the next delivery is due that is not due now (ms since the epoch); null when there is none */
 	async read(inFlight: ReadonlyMap<string, InFlight>, now: number): Promise<number | null> {
 		const limit = READ_AHEAD_SIZE.firstAttempts + inFlight.size;
 		this.#stale = false;
@@ -130,7 +127,7 @@ export class ReadAhead implements ReadyDeliveries {
 		return this.#deliveries.nextDueAfter(this.#webhookId, now);
 	}
 
-	/** Where all that was read waits for its like, what comes after it need not. */
+	/** Reads deliveries with other ordering keys, when all that were read wait for running ones. */
 	async readOtherKeys(
 		inFlight: ReadonlyMap<string, InFlight>,
 		busyKeys: ReadonlySet<string>,
@@ -147,7 +144,7 @@ export class ReadAhead implements ReadyDeliveries {
 	}
 }
 
-/** One that is in hand may have been made due anew before its end was known here: that is remembered until it ends. */
+/** A running delivery may have been made due again before its end is known here. `changed` records this until it ends. */
 function isInFlight({ id, version }: DeliveryRecord, inFlight: ReadonlyMap<string, InFlight>): boolean {
 	const started = inFlight.get(id);
 	if (started) started.changed ||= version > started.delivery.version;

@@ -1,18 +1,18 @@
-/** Sets alarms in this process. What is due when is in the database: an alarm only says when to look. Tests hand in their own. */
+/** Timers of this process. The schedule is in the database; a timer only says when to read it. Tests pass their own. */
 export interface Timers {
-	/** Rings once after `ms`; the result takes it back. */
+	/** Calls back once after `ms`; the result cancels it. */
 	set(ms: number, callback: () => void): () => void;
 }
 
-/** The machine's. They keep no process alive. */
+/** Timers of Node that keep no process alive. */
 export const systemTimers: Timers = {
-	set(ms, ring) {
-		const timer = setTimeout(ring, ms).unref();
+	set(ms, callback) {
+		const timer = setTimeout(callback, ms).unref();
 		return () => clearTimeout(timer);
 	},
 };
 
-/** One alarm for one purpose: set or not. */
+/** A timer for one purpose that can be set again. */
 export class Timer {
 	readonly #timers: Timers;
 	#cancelPending: (() => void) | undefined;
@@ -25,7 +25,7 @@ export class Timer {
 		return this.#cancelPending !== undefined;
 	}
 
-	/** In the place of what it was set to before. */
+	/** Sets the timer and cancels the earlier setting. */
 	set(ms: number, callback: () => void): void {
 		this.cancel();
 		this.#cancelPending = this.#timers.set(ms, () => {

@@ -75,7 +75,7 @@ export async function deliveryHarness(
 		posts,
 		workspace,
 		deliverer: engine(),
-		attempts: new AttemptRunner({ ...options, jumpDetector: new ClockJumpDetector(time), onFenced() {} }),
+		attempts: new AttemptRunner({ ...options, onFenced() {} }),
 		start: () => scene.deliverer.start(),
 		async restart() {
 			await scene.deliverer[Symbol.asyncDispose]();

@@ -122,5 +122,5 @@ test('a slot that was not taken cannot be given back', () => {
 	const slots = slotsFor(1);
 	const first = new Taker(slots, 1).take();
 	first.release();
-	assert.throws(() => slots.release(first), /not taken/);
+	assert.throws(() => slots.release(first), /no slot to release/);
 });

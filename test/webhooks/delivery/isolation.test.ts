@@ -170,7 +170,7 @@ test('an endpoint that is revived or moves has all its attempts again', async (t
 	scene.start();
 	await until('it is only probed', () => scene.time.pendingTimers.includes(1_000));
 	posts.respond = () => undefined;
-	scene.deliverer.wake(endpoint.id, { anew: true });
+	scene.deliverer.wake(endpoint.id, { resetHealth: true });
 	await until('ten are under way', () => posts.inFlight().length === 10);
 });
 
@@ -187,7 +187,7 @@ test('an endpoint that moves while it is only probed is sent what is new without
 		);
 		await until('it waits', () => time.pendingTimers.filter((ms) => ms === 1_000).length === pauses);
 	}
-	scene.deliverer.wake(endpoint.id, { anew: true });
+	scene.deliverer.wake(endpoint.id, { resetHealth: true });
 	await scene.emit(['conv_new']);
 	await posts.nthPost(3);
 });

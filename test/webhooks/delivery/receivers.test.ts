@@ -110,7 +110,7 @@ test('what a receiver asks for in Retry-After decides when it is tried again', a
 	await scene.emit(['conv_0']);
 	for (const [at, delay] of [8, 9, 10, 5].entries()) {
 		// As if it had moved: what fails again and again is tried less often.
-		scene.deliverer.wake(endpoint.id, { anew: true });
+		scene.deliverer.wake(endpoint.id, { resetHealth: true });
 		if (at > 0) await scene.emit([`conv_${at}`]);
 		const all = await until('it has failed', async () => {
 			const deliveries = await scene.deliveries(endpoint);
