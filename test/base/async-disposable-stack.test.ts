@@ -14,7 +14,7 @@ function thing(log: string[], name: string, failure?: Error): AsyncDisposable {
 	};
 }
 
-test('things are closed one at a time, the last taken first', async () => {
+test('disposes resources one at a time, the last one first', async () => {
 	const log: string[] = [];
 	{
 		await using owned = new AsyncDisposableStack();
@@ -25,7 +25,7 @@ test('things are closed one at a time, the last taken first', async () => {
 	assert.deepEqual(log, ['server begins', 'server ends', 'timer', 'store begins', 'store ends']);
 });
 
-test('a thing that fails to close keeps no other from being closed, and every failure is told', async () => {
+test('disposes the others when one fails, and reports every failure', async () => {
 	const log: string[] = [];
 	const owned = new AsyncDisposableStack();
 	owned.use(thing(log, 'store', new Error('store')));
@@ -44,13 +44,13 @@ test('a thing that fails to close keeps no other from being closed, and every fa
 	);
 });
 
-test('one failure is told as well', async () => {
+test('reports a single failure as well', async () => {
 	const owned = new AsyncDisposableStack();
 	owned.use(thing([], 'store', new Error('store')));
 	await assert.rejects(owned[Symbol.asyncDispose](), AggregateError);
 });
 
-test('what was moved is closed by its new owner alone, and once', async () => {
+test('only the new owner disposes moved resources, once', async () => {
 	const log: string[] = [];
 	const first = new AsyncDisposableStack();
 	first.use(thing(log, 'store'));

@@ -7,12 +7,12 @@ import { deferred, rejectOnAbort, sleep, withDeadline } from '../../src/base/ind
 
 const late = () => new Error('late');
 
-test('a deadline hands on the outcome of what is in time', async () => {
+test('passes on an outcome before the deadline', async () => {
 	assert.equal(await withDeadline(Promise.resolve(7), 1_000, late), 7);
 	await assert.rejects(withDeadline(Promise.reject(new Error('own')), 1_000, late), { message: 'own' });
 });
 
-test('what is late is given up at the deadline, not before', async (t) => {
+test('rejects at the deadline, not before', async (t) => {
 	t.mock.timers.enable({ apis: ['setTimeout'] });
 	const seen: string[] = [];
 	const waiting = withDeadline(deferred<void>().promise, 500, late).catch((error: Error) => seen.push(error.message));
@@ -24,14 +24,14 @@ test('what is late is given up at the deadline, not before', async (t) => {
 	assert.deepEqual(seen, ['late']);
 });
 
-test('an outcome after the deadline bothers nobody, a failure neither', async () => {
+test('ignores an outcome or failure after the deadline', async () => {
 	const work = deferred<void>();
 	await assert.rejects(withDeadline(work.promise, 1, late), { message: 'late' });
 	work.reject(new Error('too late to matter'));
 	await sleep(1);
 });
 
-test('a deadline that was kept leaves no timer behind that would keep the process alive', async () => {
+test('leaves no timer behind after an outcome before the deadline', async () => {
 	const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 	const before = timers();
 	await withDeadline(Promise.resolve(), 60_000, late);
@@ -39,7 +39,7 @@ test('a deadline that was kept leaves no timer behind that would keep the proces
 	assert.equal(timers(), before);
 });
 
-test('a pause ends after its time', async (t) => {
+test('sleep ends after its time', async (t) => {
 	t.mock.timers.enable({ apis: ['setTimeout'] });
 	let over = false;
 	const waiting = sleep(1_000).then(() => {
@@ -53,7 +53,7 @@ test('a pause ends after its time', async (t) => {
 	assert.equal(over, true);
 });
 
-test('a pause ends at once when its signal aborts, or was aborted before', async () => {
+test('sleep ends at once when its signal aborts, or was aborted before', async () => {
 	const abort = new AbortController();
 	const waiting = sleep(60_000, abort.signal);
 	abort.abort();
@@ -61,7 +61,7 @@ test('a pause ends at once when its signal aborts, or was aborted before', async
 	await sleep(60_000, abort.signal);
 });
 
-test('pauses that are over leave nothing on a signal that lives on', async () => {
+test('sleep removes its listener from the signal', async () => {
 	const { signal } = new AbortController();
 	for (let round = 0; round < 3; round++) await sleep(0, signal);
 	assert.equal(getEventListeners(signal, 'abort').length, 0);

@@ -6,7 +6,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-test('a clock is in doubt for ten minutes after it was set forward by more than an hour', () => {
+test('a clock is suspect for ten minutes after it was set forward by more than an hour', () => {
 	const clock = new ManualClock();
 	const watch = new ClockJumpDetector(clock);
 	clock.advance(1_000 * HOUR);
@@ -21,7 +21,7 @@ test('a clock is in doubt for ten minutes after it was set forward by more than 
 	assert.equal(watch.isSuspect(), false);
 });
 
-test('a clock that is set right again stays in doubt until the ten minutes are over', () => {
+test('a corrected clock stays suspect until the ten minutes have passed', () => {
 	const clock = new ManualClock();
 	const watch = new ClockJumpDetector(clock);
 	clock.adjust(24 * HOUR);
@@ -32,14 +32,14 @@ test('a clock that is set right again stays in doubt until the ten minutes are o
 	assert.equal(watch.isSuspect(), false);
 });
 
-test('a clock that is set back is not in doubt: nothing is over by it', () => {
+test('a clock that is set back is not suspect, because nothing expires by it', () => {
 	const clock = new ManualClock();
 	const watch = new ClockJumpDetector(clock);
 	clock.adjust(-24 * HOUR);
 	assert.equal(watch.isSuspect(), false);
 });
 
-test('a clock that nobody can set is never in doubt, and the machine’s is not at first', () => {
+test('a clock that cannot be set is never suspect, and the machine’s is not at first', () => {
 	let now = 0;
 	const watch = new ClockJumpDetector({ now: () => now });
 	now += 1_000 * HOUR;
@@ -47,7 +47,7 @@ test('a clock that nobody can set is never in doubt, and the machine’s is not 
 	assert.equal(new ClockJumpDetector(systemClock).isSuspect(), false);
 });
 
-test('what is measured does not change with the clock', () => {
+test('measured durations do not change with the clock', () => {
 	const clock = new ManualClock();
 	const [start, time] = [clock.now(), monotonicTimeFrom(clock)];
 	clock.advance(1_500);
@@ -59,7 +59,7 @@ test('what is measured does not change with the clock', () => {
 	assert.equal(plain(), 9);
 });
 
-test('a clock that is far ahead of what an earlier process saw is in doubt for ten minutes', () => {
+test('a clock far ahead of the time stored by an earlier process is suspect for ten minutes', () => {
 	const clock = new ManualClock();
 	const seen = clock.now() - 45 * 24 * HOUR;
 	const watch = new ClockJumpDetector(clock, seen);

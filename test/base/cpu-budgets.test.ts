@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CpuBudgets } from '../../src/base/index.ts';
 
-test('processor time is billed to the tasks in hand in equal parts', () => {
+test('charges processor time to the running tasks in equal parts', () => {
 	let cpuMs = 500;
 	const budgets = new CpuBudgets<string>(100, () => cpuMs);
 	budgets.begin('first');
@@ -21,7 +21,7 @@ test('processor time is billed to the tasks in hand in equal parts', () => {
 	assert.deepEqual(budgets.overdrawn(), []);
 });
 
-test('a task that is begun again has its full budget', () => {
+test('a task that starts again has its full budget', () => {
 	let cpuMs = 0;
 	const budgets = new CpuBudgets<string>(100, () => cpuMs);
 	budgets.begin('task');

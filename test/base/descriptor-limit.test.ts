@@ -10,7 +10,7 @@ test('clients get what files, database and workers do not need of the descriptor
 	assert.equal(clients(Number.POSITIVE_INFINITY), Number.POSITIVE_INFINITY);
 });
 
-test('what the server opens for its clients takes a part of the reserve and leaves the rest', () => {
+test('connections that the server opens for its clients take only a part of the reserve', () => {
 	for (const descriptors of [1024, 2048, 4096, 16_384]) {
 		const { clients, models, tools, deliveries, uploads } = descriptorShares(descriptors);
 		const left = descriptors - clients - models - tools - deliveries - uploads;

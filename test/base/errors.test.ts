@@ -4,7 +4,7 @@ import { AppError, ERROR_CODES, type ErrorCode, messageOf, timestamp, timestampO
 
 const codes = Object.keys(ERROR_CODES) as ErrorCode[];
 
-test('every code has a status that the API knows and a sentence of its own', () => {
+test('every code has a status that the API uses and its own sentence', () => {
 	const statuses = new Set([400, 401, 403, 404, 405, 412, 413, 429, 500, 503]);
 	for (const code of codes) {
 		const { status, message } = new AppError(code);
@@ -15,7 +15,7 @@ test('every code has a status that the API knows and a sentence of its own', () 
 	assert.equal(new Set(codes.map((code) => new AppError(code).message)).size, codes.length);
 });
 
-test('an error carries what was given to it and keeps its cause', () => {
+test('an error has the given fields and keeps its cause', () => {
 	const cause = new Error('disk');
 	const error = new AppError('unavailable', 'Not now.', {
 		retry_after: 3,
@@ -30,7 +30,7 @@ test('an error carries what was given to it and keeps its cause', () => {
 	assert.equal(error.cause, cause);
 });
 
-test('anything that was thrown has a message', () => {
+test('any thrown value has a message', () => {
 	assert.equal(messageOf(new Error('disk')), 'disk');
 	assert.equal(messageOf('disk'), 'disk');
 	assert.equal(messageOf(undefined), 'undefined');

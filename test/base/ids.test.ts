@@ -13,7 +13,7 @@ function numberIn(id: string): bigint {
 	return value;
 }
 
-test('an id is the prefix of its kind and 32 characters that survive being read aloud', () => {
+test('an id is the prefix of its kind and 32 characters that can be read aloud', () => {
 	for (const kind of kinds) {
 		const id = newId(kind);
 		assert.match(id, new RegExp(`^${ID_PREFIXES[kind]}[0-9a-hjkmnp-tv-z]{32}$`));
@@ -26,13 +26,13 @@ test('no two kinds share a prefix', () => {
 	assert.equal(new Set(Object.values(ID_PREFIXES)).size, kinds.length);
 });
 
-test('an id begins with the time of its making', () => {
+test('an id begins with its time of creation', () => {
 	const before = Date.now();
 	const made = Number(numberIn(newId('message')) >> 112n);
 	assert.ok(made >= before && made <= Date.now() + 1, `${made} is not about ${before}`);
 });
 
-test('200,000 ids are all different, in their random half too, and sort as they were made', () => {
+test('200,000 ids are all different, also in their random half, and sort in order of creation', () => {
 	const ids = Array.from({ length: 200_000 }, () => newId('message'));
 	assert.equal(new Set(ids).size, ids.length);
 	assert.equal(new Set(ids.map((id) => id.slice(-19))).size, ids.length);
@@ -46,7 +46,7 @@ test('ids of one millisecond keep their order beyond the 65,536 that its counter
 	assert.equal(new Set(ids).size, ids.length);
 });
 
-test('ids sort as they were made however the clock jumps', () => {
+test('ids sort in order of creation however the clock jumps', () => {
 	fc.assert(
 		fc.property(fc.array(fc.integer({ min: -100_000, max: 1_000 }), { minLength: 2, maxLength: 50 }), (jumps) => {
 			let now = Date.now();
@@ -60,7 +60,7 @@ test('ids sort as they were made however the clock jumps', () => {
 	);
 });
 
-test('what has not the form of an id names nothing', () => {
+test('a text without the form of an id names nothing', () => {
 	const body = newId('assistant').slice('asst_'.length);
 	const malformed = [
 		'',

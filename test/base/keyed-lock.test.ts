@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deferred, KeyedLock } from '../../src/base/index.ts';
 
-test('tasks of one key run one after the other, in the order in which they came', async () => {
+test('tasks of one key run one after the other, in order of arrival', async () => {
 	const lock = new KeyedLock();
 	const log: string[] = [];
 	const gates = [deferred<void>(), deferred<void>(), deferred<void>()];
@@ -19,7 +19,7 @@ test('tasks of one key run one after the other, in the order in which they came'
 	assert.deepEqual(log, ['begin 0', 'end 0', 'begin 1', 'end 1', 'begin 2', 'end 2']);
 });
 
-test('tasks of different keys run side by side', async () => {
+test('tasks of different keys run concurrently', async () => {
 	const lock = new KeyedLock();
 	const gate = deferred<void>();
 	const slow = lock.run('a', () => gate.promise);
@@ -27,7 +27,7 @@ test('tasks of different keys run side by side', async () => {
 	await slow;
 });
 
-test('a task that fails tells its own caller alone, and the next one runs', async () => {
+test('a failed task rejects only for its caller, and the next one runs', async () => {
 	const lock = new KeyedLock();
 	const runs = await Promise.allSettled([
 		lock.run('a', async () => Promise.reject(new Error('first'))),
@@ -42,7 +42,7 @@ test('a task that fails tells its own caller alone, and the next one runs', asyn
 	);
 });
 
-test('a key can be taken again after everybody has left', async () => {
+test('a key can be locked again after all tasks have ended', async () => {
 	const lock = new KeyedLock();
 	assert.equal(await lock.run('a', async () => 1), 1);
 	assert.equal(await lock.run('a', async () => 2), 2);

@@ -34,7 +34,7 @@ function pipe() {
 	};
 }
 
-test('lines wait for a pipe that is full, and come in order and whole', { skip }, async () => {
+test('lines wait for a full pipe and arrive whole and in order', { skip }, async () => {
 	using ends = pipe();
 	const destination = new LogDestination(ends.writing, () => assert.fail('none is lost'));
 	const lines = Array.from({ length: 5_000 }, (_, at) => `${String(at).padStart(99, '0')}\n`);
@@ -47,7 +47,7 @@ test('lines wait for a pipe that is full, and come in order and whole', { skip }
 	assert.equal(received, lines.join(''));
 });
 
-test('what a pipe that nobody reads has no room for is lost, and its number told when there is room again', {
+test('drops lines beyond the buffer of an unread pipe, and reports their number later', {
 	skip,
 }, async () => {
 	using ends = pipe();
@@ -68,7 +68,7 @@ test('what a pipe that nobody reads has no room for is lost, and its number told
 	assert.ok(whole >= 10 && whole < 40, String(whole));
 });
 
-test('a pipe whose reader has gone takes nothing more, and is no error', { skip }, async () => {
+test('writes nothing more to a pipe whose reader has closed it, without an error', { skip }, async () => {
 	using ends = pipe();
 	const destination = new LogDestination(ends.writing, () => assert.fail('there is no reader to tell'));
 	ends.stopReading();

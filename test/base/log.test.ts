@@ -24,7 +24,7 @@ function written(level: string, line: string): { stdout: string; lines: Array<Re
 	return { stdout, lines: lines.map((text) => JSON.parse(text) as Record<string, unknown>) };
 }
 
-test('a log hides credentials in what is logged and in the objects within it, and writes to standard error alone', () => {
+test('a log hides credentials in fields and nested objects, and writes only to standard error', () => {
 	const { stdout, lines } = written(
 		'info',
 		`log.debug('below the level');
@@ -40,7 +40,7 @@ test('a log hides credentials in what is logged and in the objects within it, an
 	assert.doesNotMatch(JSON.stringify(line), /LEAK/);
 });
 
-test('what was logged before the process exits is written, all of it', () => {
+test('writes every line that was logged before the process exits', () => {
 	const { lines } = written('info', `for (let at = 0; at < 20_000; at++) log.info({ at }, 'line'); process.exit(0);`);
 	assert.equal(lines.length, 20_000);
 	assert.equal(lines.at(-1)?.at, 19_999);
@@ -48,7 +48,7 @@ test('what was logged before the process exits is written, all of it', () => {
 
 const skip = !existsSync('/dev/full') && 'skipped: this system has no /dev/full';
 
-test('a full disk under the log neither ends the process nor holds up its exit', { skip }, () => {
+test('a full disk under the log neither ends the process nor blocks its exit', { skip }, () => {
 	const full = openSync('/dev/full', 'w');
 	try {
 		const goOn = "setTimeout(() => { log.info('again'); process.stdout.write('went on'); process.exit(3); }, 50);";

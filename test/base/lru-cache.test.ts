@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { LruCache } from '../../src/base/index.ts';
 
-test('a full map forgets what was not used for longest', () => {
+test('evicts the least recently used entry when full', () => {
 	const lru = new LruCache<string, number>(2);
 	lru.set('a', 1);
 	lru.set('b', 2);
@@ -14,7 +14,7 @@ test('a full map forgets what was not used for longest', () => {
 	assert.equal(lru.get('c'), 3);
 });
 
-test('setting a key again counts as using it and takes no second place', () => {
+test('setting a key again counts as a use and adds no second entry', () => {
 	const lru = new LruCache<string, number>(2);
 	lru.set('a', 1);
 	lru.set('b', 2);
@@ -25,7 +25,7 @@ test('setting a key again counts as using it and takes no second place', () => {
 	assert.equal(lru.get('b'), undefined);
 });
 
-test('values that read as false are kept like any other', () => {
+test('keeps falsy values like any other', () => {
 	const lru = new LruCache<string, number | string | boolean | null>(4);
 	for (const value of [0, '', false, null]) {
 		lru.set('a', value);
@@ -33,7 +33,7 @@ test('values that read as false are kept like any other', () => {
 	}
 });
 
-test('it behaves like a list sorted by last use, and never holds more than its capacity', () => {
+test('behaves like a list sorted by last use, and never exceeds its capacity', () => {
 	const step = fc.record({
 		op: fc.constantFrom('get', 'set', 'delete', 'forget'),
 		key: fc.integer({ min: 0, max: 7 }),

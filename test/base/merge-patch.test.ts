@@ -30,7 +30,7 @@ test('objects are merged member by member, at any depth', () => {
 	});
 });
 
-test('an object takes the place of what is no object', () => {
+test('an object replaces a value that is not an object', () => {
 	assert.deepEqual(mergedFields({ jwt: null, list: [1] }, { jwt: { algorithm: 'HS256' }, list: { a: 1 } }), {
 		jwt: { algorithm: 'HS256' },
 		list: { a: 1 },
@@ -47,7 +47,7 @@ test('neither the record nor the patch is changed', () => {
 	assert.deepEqual(patch, { settings: { top_k: 9 }, nested: { inner: { left: 7 } } });
 });
 
-test('a member called __proto__ is data: it becomes nobody’s prototype', () => {
+test('a member called __proto__ stays data and becomes no prototype', () => {
 	const set = mergedFields({}, JSON.parse('{"__proto__": {"admin": true}, "meta": {"__proto__": {"admin": true}}}'));
 	assert.equal(Object.getPrototypeOf(set), Object.prototype);
 	assert.equal((set as { admin?: boolean }).admin, undefined);
@@ -72,7 +72,7 @@ test('a free-form object is patched as in the examples of RFC 7396 that have obj
 	}
 });
 
-test('a patch of a free-form object leaves the object itself alone, and a member called __proto__ is data', () => {
+test('a patch of a free-form object does not change the original, and a member called __proto__ stays data', () => {
 	const target = { a: { b: 1 } };
 	const patch = JSON.parse('{"__proto__": {"polluted": true}, "a": {"b": null}}');
 	const patched = applyMergePatch(target, patch);

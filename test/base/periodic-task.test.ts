@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { deferred, PeriodicTask } from '../../src/base/index.ts';
 import { until } from '../support/until.ts';
 
-test('a round is done at the start and again after each interval, also after one that failed', async () => {
+test('runs at the start and after each interval, also after a failure', async () => {
 	let begun = 0;
 	const failures: unknown[] = [];
 	await using rounds = new PeriodicTask({
@@ -19,7 +19,7 @@ test('a round is done at the start and again after each interval, also after one
 	assert.deepEqual(failures, ['the second']);
 });
 
-test('who asks for a round while one is under way joins it, and hears how it ends', async () => {
+test('a run that is requested during another one joins it and gets its outcome', async () => {
 	const gates = [deferred<void>(), deferred<void>()];
 	let begun = 0;
 	const rounds = new PeriodicTask({
@@ -37,7 +37,7 @@ test('who asks for a round while one is under way joins it, and hears how it end
 	await rounds[Symbol.asyncDispose]();
 });
 
-test('closing lets the round under way end early, waits for it, and begins no more', async () => {
+test('disposal aborts the current run, waits for it, and starts no more', async () => {
 	let ended = false;
 	let begun = 0;
 	const rounds = new PeriodicTask({

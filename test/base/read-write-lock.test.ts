@@ -27,7 +27,7 @@ class Tasks {
 /** Lets everything run that waits for no more than promises. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('shared tasks run side by side, an exclusive one runs alone, in the order of arrival', async () => {
+test('runs shared tasks concurrently and exclusive ones alone, in order of arrival', async () => {
 	const tasks = new Tasks();
 	const all = [
 		tasks.begin('a', 'shared'),
@@ -50,7 +50,7 @@ test('shared tasks run side by side, an exclusive one runs alone, in the order o
 	await Promise.all(all);
 });
 
-test('a waiter that is called off holds up nothing behind it', async () => {
+test('an aborted waiter does not block those behind it', async () => {
 	const tasks = new Tasks();
 	const ending = new AbortController();
 	const first = tasks.begin('a', 'shared');
@@ -71,7 +71,7 @@ test('a waiter that is called off holds up nothing behind it', async () => {
 	await free;
 });
 
-test('a task that fails frees the lock', async () => {
+test('a failed task releases the lock', async () => {
 	const lock = new ReadWriteLock();
 	const failing = lock.exclusive(async () => {
 		throw new Error('It does not work.');

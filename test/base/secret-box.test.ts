@@ -6,7 +6,7 @@ import { SecretBox } from '../../src/base/index.ts';
 
 const box = new SecretBox(randomBytes(32));
 
-test('what was sealed reads back, whatever it was, and does not show in its sealed form', () => {
+test('opens any sealed text, which is not visible in its sealed form', () => {
 	fc.assert(
 		fc.property(fc.string({ unit: 'grapheme' }), (text) => {
 			const sealed = box.seal(text, 'tools');
@@ -17,11 +17,11 @@ test('what was sealed reads back, whatever it was, and does not show in its seal
 	assert.doesNotMatch(box.seal('swordfish', 'tools'), /swordfish/);
 });
 
-test('the same secret sealed twice cannot be told to be the same', () => {
+test('the same secret sealed twice gives different results', () => {
 	assert.notEqual(box.seal('swordfish', 'tools'), box.seal('swordfish', 'tools'));
 });
 
-test('another key, another purpose or any flipped bit opens nothing, and the error says where to look', () => {
+test('another key, another purpose or any flipped bit fails to open, and the error names the setting', () => {
 	const sealed = box.seal('swordfish', 'tools');
 	assert.throws(() => new SecretBox(randomBytes(32)).open(sealed, 'tools'), /PARLEY_SECRET_KEY/);
 	assert.throws(() => box.open(sealed, 'webhooks'), /PARLEY_SECRET_KEY/);

@@ -19,7 +19,7 @@ function tasks() {
 
 const settled = (): Promise<void> => new Promise(setImmediate);
 
-test('as many tasks run as there is room, the others in the order in which they came', async () => {
+test('runs as many tasks as there are permits, the others in order of arrival', async () => {
 	const gate = new Semaphore(2, 10);
 	const { begun, task, end } = tasks();
 	const names = ['a', 'b', 'c', 'd', 'e'];
@@ -37,7 +37,7 @@ test('as many tasks run as there is room, the others in the order in which they 
 	assert.deepEqual(await Promise.all(runs.slice(1)), ['b', 'c', 'd', 'e']);
 });
 
-test('who waits in the preferred queue goes before all others, and is not refused because of them', async () => {
+test('tasks in the preferred queue go before all others and are not refused because of them', async () => {
 	const gate = new Semaphore(1, 2);
 	const { begun, task, end } = tasks();
 	const runs = ['a', 'b', 'c'].map((name) => gate.run(task(name)));
@@ -52,7 +52,7 @@ test('who waits in the preferred queue goes before all others, and is not refuse
 	assert.deepEqual(await Promise.all(runs), ['a', 'b', 'c', 'first', 'second']);
 });
 
-test('who comes when a place is free but promised does not slip in', async () => {
+test('a new task does not take a permit that is promised to a waiter', async () => {
 	const gate = new Semaphore(1, 10);
 	const { begun, task, end } = tasks();
 	const first = gate.run(task('first'));
@@ -68,7 +68,7 @@ test('who comes when a place is free but promised does not slip in', async () =>
 	assert.deepEqual(begun, ['first', 'waiting', 'late']);
 });
 
-test('over the bound a task is refused at once, and those that wait still run', async () => {
+test('refuses a task at once when the queue is full, and still runs the waiting ones', async () => {
 	const gate = new Semaphore(1, 2);
 	const { begun, task, end } = tasks();
 	const runs = ['a', 'b', 'c'].map((name) => gate.run(task(name)));
@@ -78,7 +78,7 @@ test('over the bound a task is refused at once, and those that wait still run', 
 	assert.deepEqual(begun, ['a', 'b', 'c']);
 });
 
-test('a task that is called off while it waits never begins, and leaves its place in the queue', async () => {
+test('a task aborted while it waits never starts and frees its place in the queue', async () => {
 	const gate = new Semaphore(1, 1);
 	const { begun, task, end } = tasks();
 	const first = gate.run(task('first'));

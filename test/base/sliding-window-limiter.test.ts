@@ -17,7 +17,7 @@ function fullest(times: number[], windowMs: number): number {
 	return Math.max(0, ...times.map((end) => times.filter((time) => time > end - windowMs && time <= end).length));
 }
 
-test('as many events as the limit are let in, and one more when the first has left the window', () => {
+test('admits as many events as the limit, and one more when the first has left the window', () => {
 	const { clock, window } = windowAt();
 	for (let event = 0; event < 5; event++) {
 		assert.equal(window.tryConsume('ann', 5), 0);
@@ -31,7 +31,7 @@ test('as many events as the limit are let in, and one more when the first has le
 	assert.equal(window.tryConsume('ann', 5), 1);
 });
 
-test('a burst at the end of one minute leaves no room for another at the start of the next', () => {
+test('a burst at the end of one minute prevents another at the start of the next', () => {
 	const { clock, window } = windowAt();
 	window.tryConsume('ann', 20);
 	clock.at = START + MINUTE - 100;
@@ -42,7 +42,7 @@ test('a burst at the end of one minute leaves no room for another at the start o
 	assert.equal(burst(), 1);
 });
 
-test('whoever keeps exactly to the limit is never turned away', () => {
+test('never refuses a client that stays exactly at the limit', () => {
 	const { clock, window } = windowAt();
 	for (let event = 0; event < 500; event++) {
 		assert.equal(window.tryConsume('ann', 20), 0);
@@ -50,14 +50,14 @@ test('whoever keeps exactly to the limit is never turned away', () => {
 	}
 });
 
-test('each key has a window of its own', () => {
+test('each key has its own window', () => {
 	const { window } = windowAt();
 	assert.equal(window.tryConsume('ann', 1), 0);
 	assert.equal(window.tryConsume('bob', 1), 0);
 	assert.equal(window.tryConsume('ann', 1), 60);
 });
 
-test('being turned away does not lengthen the wait', () => {
+test('a refusal does not lengthen the wait', () => {
 	const { clock, window } = windowAt();
 	assert.equal(window.tryConsume('ann', 1), 0);
 	for (let second = 1; second < 60; second++) {
@@ -68,7 +68,7 @@ test('being turned away does not lengthen the wait', () => {
 	assert.equal(window.tryConsume('ann', 1), 0);
 });
 
-test('a limit that is changed counts what was there before', () => {
+test('a changed limit counts earlier events', () => {
 	const { clock, window } = windowAt();
 	for (let event = 0; event < 10; event++) {
 		assert.equal(window.tryConsume('ann', 10), 0);
@@ -79,7 +79,7 @@ test('a limit that is changed counts what was there before', () => {
 	assert.equal(window.tryConsume('ann', 11), 0);
 });
 
-test('a clock that steps back locks nobody out for longer than a window, and lets nobody in early', () => {
+test('a clock that is set back locks a key out for at most one window and admits no event early', () => {
 	const { clock, window } = windowAt();
 	for (let event = 0; event < 3; event++) assert.equal(window.tryConsume('ann', 3), 0);
 	clock.at -= 24 * 3_600_000;
@@ -90,7 +90,7 @@ test('a clock that steps back locks nobody out for longer than a window, and let
 	assert.equal(window.tryConsume('ann', 3), 0);
 });
 
-test('no window of a minute ever holds more than the limit, and waiting as told always lets one in', () => {
+test('no window ever has more events than the limit, and the indicated wait is always enough', () => {
 	const gap = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 500 }), fc.integer({ min: 0, max: 90_000 }));
 	fc.assert(
 		fc.property(fc.integer({ min: 1, max: 12 }), fc.array(gap, { minLength: 1, maxLength: 120 }), (limit, gaps) => {
@@ -117,7 +117,7 @@ test('no window of a minute ever holds more than the limit, and waiting as told 
 	);
 });
 
-test('no one is told to wait longer than is needed, but for the rounding to whole seconds', () => {
+test('the indicated wait is never longer than needed, except for rounding to whole seconds', () => {
 	fc.assert(
 		fc.property(
 			fc.integer({ min: 1, max: 6 }),
@@ -136,7 +136,7 @@ test('no one is told to wait longer than is needed, but for the rounding to whol
 	);
 });
 
-test('keys not seen for longest are forgotten when there are too many', () => {
+test('evicts the least recently used keys when there are too many', () => {
 	const { window } = windowAt(2);
 	assert.equal(window.tryConsume('ann', 1), 0);
 	assert.equal(window.tryConsume('bob', 1), 0);
@@ -146,7 +146,7 @@ test('keys not seen for longest are forgotten when there are too many', () => {
 	assert.equal(window.tryConsume('bob', 1), 0);
 });
 
-test('in a window longer than a minute the oldest event counts to its end', () => {
+test('in a window longer than a minute the oldest event counts until the end', () => {
 	const clock = { at: START, now: () => clock.at };
 	const window = new SlidingWindowLimiter(clock, 100_000, 1);
 	assert.equal(window.tryConsume('ann', 2), 0);
@@ -158,7 +158,7 @@ test('in a window longer than a minute the oldest event counts to its end', () =
 	assert.equal(window.tryConsume('ann', 2), 90);
 });
 
-test('it counts like a list of all times, for short windows and long ones, under a clock that leaps', () => {
+test('counts like a list of all times, for short and long windows, under a jumping clock', () => {
 	const gap = fc.oneof(
 		fc.constant(0),
 		fc.integer({ min: -5_000, max: 5_000 }),
@@ -185,7 +185,7 @@ test('it counts like a list of all times, for short windows and long ones, under
 	);
 });
 
-test('the times of all keys together are bounded too, and keys not seen for longest are forgotten for it', () => {
+test('limits the timestamps of all keys together by evicting the least recently used keys', () => {
 	const clock = { at: START, now: () => clock.at };
 	const window = new SlidingWindowLimiter(clock, MINUTE, { keys: 1_000, timestamps: 200 });
 	const fill = (key: string) => {
@@ -200,7 +200,7 @@ test('the times of all keys together are bounded too, and keys not seen for long
 	assert.equal(window.tryConsume('bob', 50), 0, 'not seen for longest');
 });
 
-test('an event that is given back has never been', () => {
+test('a refunded event does not count', () => {
 	const step = fc.record({ gap: fc.integer({ min: 0, max: 30_000 }), back: fc.boolean() });
 	fc.assert(
 		fc.property(fc.constantFrom(MINUTE, 5 * MINUTE), fc.array(step, { maxLength: 120 }), (length, steps) => {
@@ -226,7 +226,7 @@ test('an event that is given back has never been', () => {
 	);
 });
 
-test('who has no event left after one was given back is not remembered, and pushes nobody out', () => {
+test('a key without events after a refund is removed and evicts no other key', () => {
 	const { window } = windowAt(2);
 	assert.equal(window.tryConsume('ann', 2), 0);
 	assert.equal(window.tryConsume('ann', 2), 0);
@@ -241,7 +241,7 @@ test('who has no event left after one was given back is not remembered, and push
 	assert.equal(window.tryConsume('ann', 2), 60);
 });
 
-test('the room of a key that is not remembered any more is free for others', () => {
+test('the memory of an evicted key is free for others', () => {
 	const clock = { at: START, now: () => clock.at };
 	const window = new SlidingWindowLimiter(clock, MINUTE, { keys: 1_000, timestamps: 200 });
 	for (let round = 0; round < 20; round++) {

@@ -28,7 +28,7 @@ async function priorityOfThread(standsBack: boolean): Promise<number> {
 	return priority;
 }
 
-test('a thread that stands back goes behind the others, whose priority stays as it was', {
+test('lowers the priority of one thread and leaves the others as they were', {
 	skip: process.platform !== 'linux' && 'threads have no priority of their own here',
 }, async () => {
 	const before = getPriority();
@@ -38,7 +38,7 @@ test('a thread that stands back goes behind the others, whose priority stays as 
 	assert.equal(await priorityOfThread(false), before, 'of a thread that starts afterwards');
 });
 
-test('the main thread never stands back, whatever calls it there', async () => {
+test('never lowers the priority of the main thread', async () => {
 	const { lowerThreadPriority } = await import('../../src/base/index.ts');
 	const before = getPriority();
 	lowerThreadPriority();
@@ -70,7 +70,7 @@ async function prioritiesOfProcess(): Promise<{ main: number; others: number[]; 
 	return JSON.parse(stdout);
 }
 
-test('the main thread goes before those that Node keeps for all, and threads that it starts later go with it', {
+test('the main thread and threads that it starts later go before Node’s shared threads', {
 	skip: process.platform !== 'linux' && 'threads have no priority of their own here',
 }, async () => {
 	const before = getPriority();

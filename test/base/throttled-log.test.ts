@@ -29,7 +29,7 @@ test('the first error of each cause is logged at once, further ones once a minut
 	assert.deepEqual(logged(), [['no thread', 'later', 1, 'it failed']]);
 });
 
-test('causes that are never the same twice are not remembered without end', () => {
+test('limits the causes kept in memory', () => {
 	let lines = 0;
 	const log = pino({ level: 'error' }, { write: () => void lines++ });
 	const repeated = new ThrottledLog(log, () => 0);

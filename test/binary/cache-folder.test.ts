@@ -54,7 +54,7 @@ test('six servers that start at once on one empty cache folder all serve', { ski
 	assertSame(await unpackedIn(cache), files);
 });
 
-test('wherever its unpacking is killed, the next start completes it', { skip }, async (t) => {
+test('the next start completes unpacking that was killed at any point', { skip }, async (t) => {
 	const { files } = await unpacked(t);
 	let halves = 0;
 	// As soon as this file is there, or has been begun, and long before the last one is.
@@ -80,7 +80,7 @@ test('wherever its unpacking is killed, the next start completes it', { skip }, 
 	assert.ok(halves > 0, 'at least one was killed in the midst of it');
 });
 
-test('damaged files in the cache folder are noticed and written again, and the server serves', { skip }, async (t) => {
+test('detects and rewrites damaged files in the cache folder', { skip }, async (t) => {
 	const { cache, folder, files } = await unpacked(t);
 	const flipped = Buffer.from(files.get('native/uws.node') as Buffer);
 	flipped[flipped.length >> 1] = (flipped[flipped.length >> 1] as number) ^ 0xff;
@@ -95,7 +95,7 @@ test('damaged files in the cache folder are noticed and written again, and the s
 	assertSame(await unpackedIn(cache), files);
 });
 
-test('a server goes on while the folder that it runs from is mended by another start', { skip }, async (t) => {
+test('a server keeps running while another start repairs its folder', { skip }, async (t) => {
 	const { cache, folder, files } = await unpacked(t);
 	await using server = await startServer({ program: unpackingInto(cache) });
 	for (const path of files.keys()) {

@@ -14,7 +14,7 @@ import { emptyFolder, executable, runExecutable, skip, unpackingInto } from './e
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const tracing = spawnSync('strace', ['-f', '-e', 'trace=none', 'true']).status === 0;
 
-test('the one file alone, in an empty folder with nothing on the PATH, tells its version and its commands', {
+test('the single binary, alone in an empty folder without a PATH, prints its version and its commands', {
 	skip,
 }, async (t) => {
 	const folder = await emptyFolder(t);
@@ -32,7 +32,7 @@ test('the one file alone, in an empty folder with nothing on the PATH, tells its
 	assert.deepEqual(await readdir(folder), ['cache'], 'nothing else was written');
 });
 
-test('without a home it unpacks beside its data', { skip }, async (t) => {
+test('unpacks beside the data without a home folder', { skip }, async (t) => {
 	const folder = await emptyFolder(t);
 	const { code, out, err } = await runExecutable(
 		['keys', 'generate'],
@@ -44,7 +44,7 @@ test('without a home it unpacks beside its data', { skip }, async (t) => {
 	assert.match((await readdir(join(folder, 'data/run/cache'))).join(), /^parley-\d/);
 });
 
-test('it opens no file of any package, and of no Node, installed beside it', {
+test('opens no file of installed packages or of an installed Node', {
 	skip: skip || (!tracing && 'skipped: there is no strace, or it may not trace'),
 }, async (t) => {
 	const folder = await emptyFolder(t);
@@ -80,7 +80,7 @@ test('it opens no file of any package, and of no Node, installed beside it', {
 	assert.deepEqual([...new Set(foreign)], []);
 });
 
-test('documents of every kind, the API docs, the widget, providers of models and MCP servers work from the one file', {
+test('documents of every kind, the API docs, the widget, model providers and MCP servers work in the single binary', {
 	skip,
 }, async (t) => {
 	const folder = await emptyFolder(t);
@@ -129,7 +129,7 @@ test('documents of every kind, the API docs, the widget, providers of models and
 	assert.match(JSON.stringify(functions.body), /greet/);
 });
 
-test('its output may be cut off, as behind head, and its arguments are its own, not those of Node', {
+test('accepts a closed output pipe, and parses its arguments itself instead of Node', {
 	skip,
 }, async (t) => {
 	const folder = await emptyFolder(t);
@@ -169,7 +169,7 @@ async function indexSamples(server: ServerProcess): Promise<string> {
 	return body.id;
 }
 
-test('it is smaller than 150 MB and may be run by everybody', { skip }, async () => {
+test('is smaller than 150 MB and executable by all users', { skip }, async () => {
 	const { size, mode } = await stat(executable);
 	assert.ok(size < 150_000_000, `${size} bytes`);
 	assert.equal(mode & 0o111, 0o111);

@@ -20,7 +20,7 @@ async function builtAnew(folder: string): Promise<Buffer> {
 	return readFile(place);
 }
 
-test('building it anew gives the same file, byte for byte', { skip }, async (t) => {
+test('a second build gives the same file, byte for byte', { skip }, async (t) => {
 	// On the same file system as the build's own folders: the result is moved there.
 	const folder = await mkdtemp(join(build, 'again-'));
 	t.after(() => rm(folder, { recursive: true, force: true }));

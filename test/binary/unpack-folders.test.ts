@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-places-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const nowhere = join(folder, 'none.json');
 
-test('without a setting it unpacks into the cache of its user, else beside its data', () => {
+test('unpacks into the user’s cache by default, or else beside the data', () => {
 	const data = resolve('data/run/cache');
 	assert.deepEqual(unpackFolderCandidates({ env: {}, file: nowhere, home: '/home/ann' }), [
 		'/home/ann/.cache/parley',
@@ -26,7 +26,7 @@ test('without a setting it unpacks into the cache of its user, else beside its d
 	assert.deepEqual(elsewhere, ['/srv/parley/cache']);
 });
 
-test('where a folder is set, in the environment or in the file, that one is taken and no other', () => {
+test('uses only the configured folder, from the environment or from the file', () => {
 	const file = join(folder, 'parley.config.json');
 	writeFileSync(file, JSON.stringify({ cache_dir: '/from/file', data_dir: '/data/of/file' }));
 	const home = '/home/ann';

@@ -77,7 +77,7 @@ function refusal(places: string[], binary: EmbeddedAssets): string {
 
 const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
 
-test('the first start unpacks everything into a folder of its version that only its user may enter; the next reads only', async (t) => {
+test('the first start unpacks everything into a private folder of its version; the next start only reads', async (t) => {
 	const place = await placeOf(t);
 	const binary = carrying(FILES);
 	const folder = unpackToFirstUsable([place], binary);
@@ -94,7 +94,7 @@ test('the first start unpacks everything into a folder of its version that only 
 	assert.deepEqual(again.reads, []);
 });
 
-test('files that are missing, cut short or changed are written again, and nothing else is', async (t) => {
+test('rewrites only files that are missing, truncated or changed', async (t) => {
 	const place = await placeOf(t);
 	const folder = unpackToFirstUsable([place], carrying(FILES));
 	const native = join(folder, 'native/better_sqlite3.node');
@@ -113,7 +113,7 @@ test('files that are missing, cut short or changed are written again, and nothin
 	await assertWhole(folder);
 });
 
-test('what a killed process had begun to write is removed once nobody can be writing it any more', async (t) => {
+test('removes temporary files of a killed process when they are old enough', async (t) => {
 	const place = await placeOf(t);
 	const folder = unpackToFirstUsable([place], carrying(FILES));
 	const old = join(folder, 'native/uws.node.0123456789abcdef.tmp');
@@ -125,7 +125,7 @@ test('what a killed process had begun to write is removed once nobody can be wri
 	assert.deepEqual([existsSync(old), existsSync(young)], [false, true]);
 });
 
-test('a new version leaves alone the folders of others that were in use within two weeks, and whatever is not ours', async (t) => {
+test('a new version keeps folders that were used within two weeks, and everything that is not Parley’s', async (t) => {
 	const place = await placeOf(t);
 	const ancient = unpackToFirstUsable([place], carrying(FILES, '0.9.0'));
 	const recent = unpackToFirstUsable([place], carrying(FILES, '1.0.0'));
@@ -142,7 +142,7 @@ test('a new version leaves alone the folders of others that were in use within t
 	assert.ok(existsSync(recent), 'only a version that is new here looks around');
 });
 
-test('where nothing may be run, on a full disk and in a read-only place it says so, and names the setting', async (t) => {
+test('a noexec mount, a full disk and a read-only folder give a sentence that names the setting', async (t) => {
 	const place = await placeOf(t);
 	const said = (binary: Partial<EmbeddedAssets>) => refusal([place], { ...carrying(FILES), ...binary });
 	const noexec = said({
@@ -164,7 +164,7 @@ test('where nothing may be run, on a full disk and in a read-only place it says 
 	assert.match(said({}), /: (a part of its path is not a folder|.*EEXIST.*)\.\nSet PARLEY_CACHE_DIR/);
 });
 
-test('a native part that is itself at fault is no matter of the place', async (t) => {
+test('a broken native module is not blamed on the folder', async (t) => {
 	const place = await placeOf(t);
 	const loadNative = () => {
 		throw failure('ERR_DLOPEN_FAILED', "/x.node: version `GLIBC_2.38' not found");
@@ -172,14 +172,14 @@ test('a native part that is itself at fault is no matter of the place', async (t
 	assert.throws(() => unpackToFirstUsable([place], { ...carrying(FILES), loadNative }), /GLIBC_2\.38/);
 });
 
-test('where the first place cannot be used, the next one is', async (t) => {
+test('uses the next folder when the first cannot be used', async (t) => {
 	const place = await placeOf(t);
 	await writeFile(place, 'a file');
 	const second = `${place}-2`;
 	assert.equal(dirname(unpackToFirstUsable([place, second], carrying(FILES))), second);
 });
 
-test('a folder that others may write to, or that is none of ours, is not run from', async (t) => {
+test('does not run from a folder that others may write to, or that is not a folder', async (t) => {
 	const place = await placeOf(t);
 	const binary = carrying(FILES);
 	const folder = unpackToFirstUsable([place], binary);
@@ -199,7 +199,7 @@ test('a folder that others may write to, or that is none of ours, is not run fro
 	assert.match(refusal([place], binary), /it is not a folder/);
 });
 
-test('a folder of another user is not run from', {
+test('does not run from a folder of another user', {
 	skip: !asRoot && 'skipped: only root can give folders away',
 }, async (t) => {
 	const place = await placeOf(t);

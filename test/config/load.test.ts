@@ -30,7 +30,7 @@ function complaint(load: () => unknown): string {
 	return assert.fail('the wrong setting was taken');
 }
 
-test('the demo, which shows every deployment, is for one’s own machine unless it is switched on', () => {
+test('enables the demo by default only on loopback', () => {
 	const demo = (env: Record<string, string>) => loadConfig({ env, file: nowhere }).demo;
 	const PARLEY_PUBLIC_URL = 'https://chat.example.com';
 	assert.deepEqual([demo({}), demo({ PARLEY_DEMO: '0' })], [true, false]);
@@ -50,7 +50,7 @@ test('the demo, which shows every deployment, is for one’s own machine unless 
 	assert.deepEqual([demo({ PARLEY_PUBLIC_URL }), demo({ PARLEY_PUBLIC_URL, PARLEY_DEMO: '1' })], [false, true]);
 });
 
-test('a server without any setting has its documented defaults', () => {
+test('a server without settings has the documented defaults', () => {
 	assert.deepEqual(loadConfig({ env: {}, file: nowhere }), {
 		host: '127.0.0.1',
 		port: 8080,
@@ -131,7 +131,7 @@ test('docs/configuration.md lists every setting with its default', () => {
 	assert.deepEqual(loadConfig({ env, file: nowhere }), defaults);
 });
 
-test('docs/models.md lists every field of a provider, and its example is taken', () => {
+test('docs/models.md lists every field of a provider, and its example is valid', () => {
 	const models = page('models.md');
 	const table = models.slice(models.indexOf('| of a provider |'));
 	const fields = [...table.slice(0, table.indexOf('\n\n')).matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]);
@@ -157,12 +157,12 @@ test('the environment wins over the file, setting by setting', () => {
 	assert.deepEqual([settings.port, settings.host, settings.workers], [7000, '::1', 3]);
 });
 
-test('a variable that is set to nothing counts as not set', () => {
+test('an empty variable counts as not set', () => {
 	const settings = fromFile({ port: 9000 }, { PARLEY_PORT: '', PARLEY_HOST: ' ', PARLEY_API_KEY: '' });
 	assert.deepEqual([settings.port, settings.host, settings.api_key], [9000, '127.0.0.1', undefined]);
 });
 
-test('white space around a value is not part of it', () => {
+test('ignores white space around a value', () => {
 	const env = { PARLEY_PORT: ' 7000\n', PARLEY_LOG_LEVEL: 'warn ', PARLEY_ALLOW_PRIVATE_NETWORK: ' 1' };
 	const settings = loadConfig({ env, file: nowhere });
 	assert.deepEqual([settings.port, settings.log_level, settings.allow_private_network], [7000, 'warn', true]);
@@ -184,7 +184,7 @@ test('the public address is kept as browsers write an origin', () => {
 	}
 });
 
-test('the secret key may be written in base64 or in hexadecimal', () => {
+test('accepts the secret key in base64 or in hexadecimal', () => {
 	const base64 = Buffer.alloc(32, 0xa7).toString('base64');
 	for (const text of [base64, base64.replace('=', ''), 'a7'.repeat(32), 'A7'.repeat(32)]) {
 		assert.equal(loadConfig({ env: { PARLEY_SECRET_KEY: text }, file: nowhere }).secret_key, base64);
@@ -271,13 +271,13 @@ test('every wrong value in the file stops the start with a sentence that names t
 	}
 });
 
-test('a sentence about a wrong value says what is meant, and does not repeat the value: it may be a secret', () => {
+test('a sentence about a wrong value says what is permitted and does not repeat the value, which may be a secret', () => {
 	const sentence = complaint(() => loadConfig({ env: { PARLEY_LOG_LEVEL: 'sk_oops' }, file: nowhere }));
 	assert.match(sentence, /trace, debug, info, warn, error, fatal or silent/);
 	assert.doesNotMatch(sentence, /sk_oops/);
 });
 
-test('a setting that does not exist is refused, in the environment and in the file', () => {
+test('refuses unknown settings in the environment and in the file', () => {
 	const sentence = complaint(() => loadConfig({ env: { PARLEY_PROT: '8080' }, file: nowhere }));
 	assert.match(sentence, /^PARLEY_PROT is not a setting/);
 	assert.match(sentence, /PARLEY_PORT/);
@@ -295,7 +295,7 @@ test('a setting that does not exist is refused, in the environment and in the fi
 	);
 });
 
-test('variables of others, and of the scripts around the server, are none of our business', () => {
+test('ignores variables of other programs and of the scripts around the server', () => {
 	const env = { PATH: '/usr/bin', PARLEYX: '1', parley_port: 'x', PARLEY_CHROMIUM: '/usr/bin/chromium' };
 	assert.equal(loadConfig({ env, file: nowhere }).port, 8080);
 });
@@ -307,7 +307,7 @@ test('a file that is not one JSON object, or cannot be read, stops the start wit
 	assert.ok(complaint(() => loadConfig({ env: {}, file: folder })).startsWith(`${folder} `));
 });
 
-test('reading settings leaves the environment as it was, and two readings share nothing', () => {
+test('loading settings does not change the environment, and two loads share nothing', () => {
 	const env = Object.freeze({ PARLEY_TRUSTED_PROXIES: '10.0.0.1' });
 	loadConfig({ env, file: nowhere }).trusted_proxies.push('10.0.0.2');
 	assert.deepEqual(loadConfig({ env, file: nowhere }).trusted_proxies, ['10.0.0.1']);

@@ -28,7 +28,7 @@ function complaint(providers: unknown, env: Record<string, string> = {}): string
 
 const OLLAMA = { id: 'ollama', type: 'openai-compatible', base_url: 'http://localhost:11434/v1/' };
 
-test('a provider needs an id, a type and, where it is no well-known service, an address', () => {
+test('a provider needs an id, a type and, unless it is a well-known service, an address', () => {
 	assert.deepEqual(providersOf([OLLAMA]), [
 		{
 			id: 'ollama',
@@ -61,7 +61,7 @@ test('a well-known service needs its key alone', () => {
 	assert.equal(others.length, 0);
 });
 
-test('an entry for a well-known service says more about it, and takes its key', () => {
+test('an entry for a well-known service adds settings and uses its key', () => {
 	const entry = { id: 'openai', type: 'openai', models: [{ name: 'gpt-5' }], temperature: 0.2, idle_timeout_ms: 5_000 };
 	const [openai, ...others] = providersOf([entry], { PARLEY_OPENAI_API_KEY: 'sk-proj-1' });
 	assert.deepEqual([openai?.api_key, openai?.temperature, openai?.idle_timeout_ms], ['sk-proj-1', 0.2, 5_000]);
@@ -69,7 +69,7 @@ test('an entry for a well-known service says more about it, and takes its key', 
 	assert.match(complaint([entry]), / at 0\/api_key_env is missing\./);
 });
 
-test('the key of a well-known service goes nowhere else, unless that is asked for by name', () => {
+test('sends the key of a well-known service nowhere else, unless the entry names it', () => {
 	const env = { PARLEY_OPENAI_API_KEY: 'sk-proj-1', PARLEY_ANTHROPIC_API_KEY: 'sk-ant-1' };
 	const proxy = { id: 'proxy', type: 'openai', base_url: 'https://proxy.example/v1' };
 	assert.match(complaint([proxy], env), / at 0\/api_key_env is missing\./);
@@ -78,7 +78,7 @@ test('the key of a well-known service goes nowhere else, unless that is asked fo
 	assert.equal(providersOf([OLLAMA], env)[0]?.api_key, null);
 });
 
-test('a key stands in the variable that is named, whatever its name, and never in the file', () => {
+test('reads a key from the named variable, never from the file', () => {
 	for (const name of ['GROQ_KEY', 'PARLEY_GROQ_KEY', 'key']) {
 		const [groq] = providersOf([{ ...OLLAMA, api_key_env: name }], { [name]: ' gsk_1 ' });
 		assert.equal(groq?.api_key, 'gsk_1');
@@ -109,7 +109,7 @@ test('only a variable that a provider names may begin with PARLEY_ without being
 	assert.match(complaint([OLLAMA], { PARLEY_GROQ_KEY: 'x' }), /^PARLEY_GROQ_KEY is not a setting/);
 });
 
-test('models take from their provider what they do not say themselves', () => {
+test('models inherit missing fields from their provider', () => {
 	const models = [
 		{ name: 'llama3', description: 'Small.' },
 		{ name: 'org/big:70b', context_tokens: 131_072, max_output_tokens: 9 },
@@ -121,7 +121,7 @@ test('models take from their provider what they do not say themselves', () => {
 	]);
 });
 
-test('the same list may stand in the environment, as JSON', () => {
+test('reads the same list from the environment as JSON', () => {
 	const env = { PARLEY_PROVIDERS: JSON.stringify([OLLAMA]) };
 	assert.deepEqual(loadConfig({ env, file: join(folder, 'none.json') }).providers, providersOf([OLLAMA]));
 	const wrong = { PARLEY_PROVIDERS: '[{"id": "Ollama", "type": "openai-compatible"}]' };
@@ -131,7 +131,7 @@ test('the same list may stand in the environment, as JSON', () => {
 	);
 });
 
-test('every wrong value is refused with a sentence that says where it is and what is meant', () => {
+test('refuses every wrong value with a sentence that says where it is and what is permitted', () => {
 	const wrong: Array<[more: Record<string, unknown>, place: string]> = [
 		[{ id: 'Ollama' }, '1/id'],
 		[{ id: 'a/b' }, '1/id'],
@@ -165,7 +165,7 @@ test('every wrong value is refused with a sentence that says where it is and wha
 	}
 });
 
-test('an embedder is the built-in one, or of a provider that is configured and has embeddings', () => {
+test('an embedder is the built-in one, or one of a configured provider with embeddings', () => {
 	const embedderOf = (embedder: string, env: Record<string, string> = {}) => {
 		writeFileSync(file, JSON.stringify({ providers: [OLLAMA], embedder }));
 		return loadConfig({ env, file }).embedder;
@@ -199,7 +199,7 @@ test('an embedder is the built-in one, or of a provider that is configured and h
 	}
 });
 
-test('the name and the description of a model are one line without control characters', () => {
+test('requires one line without control characters for the name and description of a model', () => {
 	for (const text of ['\u0000', 'a\u001b[2J', 'a\u009b1m', 'two\nlines', 'a\u2028b', '  ', 'tab\there']) {
 		for (const field of ['name', 'description']) {
 			const model = { name: 'llama', [field]: text };

@@ -63,7 +63,7 @@ function as(server: ServerProcess, key: string) {
 		server.call(method, path, body, { authorization: `Bearer ${key}` });
 }
 
-test('keys that are made and revoked beside a running server count from the next request on', async () => {
+test('keys made and revoked beside a running server take effect with the next request', async () => {
 	await using server = await startServer();
 	const { dataDir } = server;
 	const made = await parley(
@@ -123,7 +123,7 @@ async function follow(server: ServerProcess, key: string): Promise<{ ended: Prom
 	return { ended };
 }
 
-test('a workspace, its plan and its people are made from the command line, with or without a server', async (t) => {
+test('the command line makes a workspace, its plan and its users, with or without a server', async (t) => {
 	const dataDir = await folderOf(t);
 	let key: string;
 	{
@@ -178,7 +178,7 @@ async function inProcess(dataDir: string, ...args: string[]): Promise<string> {
 	return printed.join('\n');
 }
 
-test('a person of several workspaces is asked for by workspace', async (t) => {
+test('a user of several workspaces must be named with the workspace', async (t) => {
 	const dataDir = await folderOf(t);
 	{
 		await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
@@ -199,7 +199,7 @@ test('a person of several workspaces is asked for by workspace', async (t) => {
 	});
 });
 
-test('what is mistyped is answered with one sentence and exit code 2, what is not there with exit code 1', async (t) => {
+test('a mistyped command exits with one sentence and code 2, a missing resource with code 1', async (t) => {
 	const dataDir = await folderOf(t);
 	for (const [args, code, sentence] of [
 		['key list', 2, /there is no command "key list"/],
@@ -221,7 +221,7 @@ test('what is mistyped is answered with one sentence and exit code 2, what is no
 	assert.deepEqual(await readdir(dataDir), [], 'no database is made in a folder that is not ours');
 });
 
-test('a command says what is wrong with what it was given, before it changes anything', async () => {
+test('a command validates its arguments before it changes anything', async () => {
 	const nowhere = join(tmpdir(), 'parley-no-such-folder');
 	const wrong: Array<[args: string, sentence: RegExp]> = [
 		['keys list extra', /^Usage: parley keys list \[--workspace ID\]$/],
@@ -245,16 +245,16 @@ test('a command says what is wrong with what it was given, before it changes any
 	assert.equal(existsSync(nowhere), false);
 });
 
-test('a command that names what is not there says where to look', async (t) => {
+test('a command about a missing resource says how to list the existing ones', async (t) => {
 	const dataDir = await folderOf(t);
 	{
 		await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 		await store.commit({ write: insertWorkspace(newId('workspace'), 'Acme', Date.now()) });
 	}
 	const missing: Array<[args: string, message: RegExp]> = [
-		['keys revoke key_none', /^There is no API key key_none\. "parley keys list" shows/],
-		['keys create --workspace ws_none', /^There is no workspace ws_none\. "parley workspaces list" shows/],
-		['users reset-password no@example.com', /^There is no user no@example.com\. "parley users list" shows/],
+		['keys revoke key_none', /^There is no API key key_none\. "parley keys list" lists/],
+		['keys create --workspace ws_none', /^There is no workspace ws_none\. "parley workspaces list" lists/],
+		['users reset-password no@example.com', /^There is no user no@example.com\. "parley users list" lists/],
 		['workspaces set-plan ws_none pro', /^There is no workspace ws_none\./],
 	];
 	for (const [args, message] of missing) {
@@ -275,7 +275,7 @@ test('a command that names what is not there says where to look', async (t) => {
 	assert.match(await inProcess(dataDir, 'keys', 'list'), /2999-12-31T00:00:00\.000Z +tools:read,tools:write/);
 });
 
-test('help tells every command, and each tells how it is written', async (t) => {
+test('the help lists every command, and each command shows its usage', async (t) => {
 	const dataDir = await folderOf(t);
 	const help = await answer(dataDir, '--help');
 	const commands = [
@@ -313,7 +313,7 @@ test('the first start prints a link with which the owner sets a password, and th
 	assert.doesNotMatch(again.output(), /Password:|set-password/);
 });
 
-test('a folder of an earlier Parley, which has no users yet, starts as before and gets its first owner by a command', async (t) => {
+test('a folder of an earlier Parley without users starts, and a command makes its first owner', async (t) => {
 	const dataDir = await folderOf(t);
 	const key = createApiKey();
 	const workspace = newId('workspace');
@@ -333,7 +333,7 @@ test('a folder of an earlier Parley, which has no users yet, starts as before an
 	assert.deepEqual([signedIn.body.user.role, signedIn.body.workspace.id], ['owner', workspace]);
 });
 
-test('a folder whose secrets were sealed with another key stops the start with a sentence', async (t) => {
+test('secrets sealed with another key stop the start with a sentence', async (t) => {
 	const dataDir = await folderOf(t);
 	const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 	{

@@ -25,7 +25,7 @@ interface Call {
 	end: number;
 }
 
-test('every create is synced to the write-ahead log before its answer leaves', { skip: unavailable }, async (t) => {
+test('syncs every create to the write-ahead log before the response', { skip: unavailable }, async (t) => {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-trace-'));
 	t.after(() => rm(folder, { recursive: true, force: true }));
 	const traceFile = join(folder, 'trace');
@@ -69,7 +69,7 @@ test('every create is synced to the write-ahead log before its answer leaves', {
 	}
 });
 
-test('the folders of new files are synced before anything relies on the files', { skip: unavailable }, async (t) => {
+test('syncs the folders of new files before anything depends on the files', { skip: unavailable }, async (t) => {
 	const folder = await realpath(await mkdtemp(join(tmpdir(), 'parley-trace-')));
 	t.after(() => rm(folder, { recursive: true, force: true }));
 	const traceFile = join(folder, 'trace');

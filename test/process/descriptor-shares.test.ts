@@ -32,7 +32,7 @@ class Client {
 	}
 }
 
-test('neither a provider that hangs nor many slow uploads take the descriptors that the server needs', {
+test('a hanging provider and many slow uploads do not exhaust the server’s descriptors', {
 	skip: process.platform === 'win32' ? 'this system has no limit on descriptors' : false,
 }, async () => {
 	await using provider = await tcpServer(() => {});

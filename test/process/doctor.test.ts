@@ -52,7 +52,7 @@ async function usedFolder(t: TestContext): Promise<string> {
 	return dataDir;
 }
 
-test('the doctor finds all well beside a running server, and asks each provider for a word', async () => {
+test('the doctor passes beside a running server and probes each provider', async () => {
 	await using models = await ModelServer.start();
 	await using server = await startServer();
 	const entry = { type: 'openai-compatible', base_url: models.baseUrl };
@@ -81,7 +81,7 @@ test('the doctor finds all well beside a running server, and asks each provider 
 	assert.equal((await server.call('GET', '/api/v1/workspace')).status, 200, 'the server goes on');
 });
 
-test('the doctor says which provider fails and why, ends with 1, and shows no key', async (t) => {
+test('the doctor names the failing provider and the reason, exits with 1, and shows no key', async (t) => {
 	await using models = await ModelServer.start();
 	models.setDefault([{ status: 401, body: JSON.stringify({ error: { message: `Wrong key:\u001b[31m ${KEY}` } }) }]);
 	const gone = await ModelServer.start();
@@ -118,7 +118,7 @@ test('the doctor finds a damaged database', async (t) => {
 	assert.match(out, /^FAILED {2}database +.* is damaged: /m);
 });
 
-test('the doctor finds a database that is none, one of a newer Parley, and that there is none', async (t) => {
+test('the doctor detects a file that is no database, a newer schema, and a missing database', async (t) => {
 	const dataDir = await usedFolder(t);
 	const db = new Database(join(dataDir, 'parley.db'));
 	db.pragma('user_version = 999');
@@ -140,7 +140,7 @@ test('the doctor finds a database that is none, one of a newer Parley, and that 
 	);
 });
 
-test('the doctor asks the embedder for a vector, and says why there is none', async (t) => {
+test('the doctor requests a vector from the embedder and reports why it fails', async (t) => {
 	await using models = await ModelServer.start();
 	const dataDir = await usedFolder(t);
 	const entry = { id: 'local', type: 'openai-compatible', base_url: models.baseUrl };

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
 
-test('what was said in an erased conversation is in no file of the data folder any more', async () => {
+test('the text of an erased conversation is in no file of the data folder', async () => {
 	await using server = await startServer();
 	const assistant = await server.call('POST', '/api/v1/assistants', { name: 'Guide' });
 	const deployment = await server.call('POST', '/api/v1/deployments', { assistant_id: assistant.body.id });

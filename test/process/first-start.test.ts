@@ -31,7 +31,7 @@ function failedStart(dataDir: string, env: Record<string, string> = {}, uid?: nu
 	});
 }
 
-test('where no person reads along, the first key and the password link go to a file, and only its path is shown', async (t) => {
+test('without a terminal the first key and the password link go to a file, and only its path is shown', async (t) => {
 	const dataDir = await folderOf(t);
 	const path = join(dataDir, 'first-start.txt');
 	let key: string;
@@ -59,7 +59,7 @@ test('where no person reads along, the first key and the password link go to a f
 	assert.doesNotMatch(server.output(), /first-start/);
 });
 
-test('with PARLEY_PRINT_KEY both are printed as well, and with PARLEY_API_KEY the key is in neither place', async (t) => {
+test('PARLEY_PRINT_KEY prints both as well, and with PARLEY_API_KEY the key is in neither place', async (t) => {
 	const dataDir = await folderOf(t);
 	await using server = await startServer({ dataDir, env: { ...NO_KEY, PARLEY_PRINT_KEY: '1' } });
 	const kept = await readFile(join(dataDir, 'first-start.txt'), 'utf8');
@@ -73,7 +73,7 @@ test('with PARLEY_PRINT_KEY both are printed as well, and with PARLEY_API_KEY th
 
 const noTerminal = findProgram('script') === null && 'skipped: there is no "script", which makes a terminal';
 
-test('on a terminal both are printed once, and no file is left', { skip: noTerminal }, async (t) => {
+test('on a terminal both are printed once, and no file remains', { skip: noTerminal }, async (t) => {
 	const dataDir = await folderOf(t);
 	// The shell joins the server's command line to the one text that "script" takes.
 	const wrapperCommand = ['/bin/sh', '-c', 'exec script -qefc "$*" /dev/null', 'sh'];
@@ -84,7 +84,7 @@ test('on a terminal both are printed once, and no file is left', { skip: noTermi
 	assert.equal(existsSync(join(dataDir, 'first-start.txt')), false);
 });
 
-test('a first start on a port that is taken makes nothing, and the sentence names PARLEY_PORT', async (t) => {
+test('a first start on an occupied port makes nothing and names PARLEY_PORT', async (t) => {
 	const taken = net.createServer().listen(0, '127.0.0.1');
 	await new Promise((resolve) => taken.once('listening', resolve));
 	t.after(() => taken.close());

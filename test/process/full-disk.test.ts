@@ -32,7 +32,7 @@ const probe = await smallDisk();
 await probe?.[Symbol.asyncDispose]();
 const skip = probe === null && 'skipped: this user may not mount a small disk (tmpfs)';
 
-test('a full disk is logged and makes the server not ready, without traffic too, until there is room again', {
+test('a full disk is logged and makes the server not ready, also without traffic, until there is space', {
 	skip,
 }, async () => {
 	await using disk = await smallDisk();
@@ -87,7 +87,7 @@ test('a full disk is logged and makes the server not ready, without traffic too,
 	assert.deepEqual(await server.stop(), { code: 0, signal: null }, server.output());
 });
 
-test('an erasure that the full disk does not let be finished is taken up again, and ends no server', {
+test('an erasure interrupted by a full disk is completed later and does not end the server', {
 	skip,
 }, async () => {
 	await using disk = await smallDisk();

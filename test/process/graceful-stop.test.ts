@@ -11,7 +11,7 @@ import { program, type ServerProcess, startServer } from '../support/server-proc
 const QUESTIONS = 60;
 const LIMIT_MS = 30_000;
 
-test('a server that is told to stop finishes the replies that it has begun, and exits with 0', async (t) => {
+test('a server that gets a signal to stop finishes its running replies and exits with 0', async (t) => {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-stop-'));
 	t.after(() => rm(folder, { recursive: true, force: true }));
 	let key: string;
@@ -60,7 +60,7 @@ test('a server that is told to stop finishes the replies that it has begun, and 
 	}
 });
 
-test('a server that is told to stop while it still starts ends in order as well', async (t) => {
+test('a server that gets a signal to stop during its start exits in order', async (t) => {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-stop-'));
 	t.after(() => rm(folder, { recursive: true, force: true }));
 	const env = {
@@ -87,7 +87,7 @@ test('a server that is told to stop while it still starts ends in order as well'
 	assert.equal(log.size, 0, 'everything is in the database itself');
 });
 
-test('clients that keep a connection or an event stream open do not hold up the stop', async () => {
+test('open connections and event streams of clients do not delay the stop', async () => {
 	await using server = await startServer();
 	const deployment = await deploy(server);
 	const events: ReceivedEvent[] = [];

@@ -18,7 +18,7 @@ async function healthcheck(host: string, port: number): Promise<string> {
 	return printed.join('\n');
 }
 
-test('the health check succeeds while the server runs, also where it listens on every address, and fails when it has ended', async () => {
+test('the health check succeeds while the server runs, on any listening address, and fails when it has ended', async () => {
 	const app = await startTestApp({ settings: { host: '0.0.0.0' } });
 	const port = Number(new URL(app.url).port);
 	try {
@@ -30,7 +30,7 @@ test('the health check succeeds while the server runs, also where it listens on 
 	await assert.rejects(healthcheck('127.0.0.1', port), { code: 'unavailable' });
 });
 
-test('the health check fails where something else listens, and where the port is not known', async () => {
+test('the health check fails when another program listens, and when the port is unknown', async () => {
 	const other = createServer((_request, response) => response.writeHead(404).end());
 	await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
 	const { port } = other.address() as AddressInfo;

@@ -44,7 +44,7 @@ const hasEnded = async (pid: number) => {
 	return stat === null || stat.includes(') Z ');
 };
 
-test('the parsing process starts with the first document, holds no file or socket of the server, and ends with it', {
+test('the parsing process starts with the first document, has no file or socket of the server, and ends with it', {
 	skip,
 }, async () => {
 	await using server = await startServer({ env: { SOME_SECRET: 'not to be handed on' } });
@@ -108,7 +108,7 @@ test('the parsing process starts when the bytes of an upload begin to arrive, an
 	assert.deepEqual(await server.stop(), { code: 0, signal: null });
 });
 
-test('a parsing process that is killed is replaced; the server goes on', { skip }, async () => {
+test('replaces a killed parsing process while the server keeps running', { skip }, async () => {
 	await using server = await startServer();
 	const { body: base } = await server.call('POST', BASES, { name: 'Shop' });
 	await index(server, base.id, 'Green kettles hold two litres.');
@@ -118,7 +118,7 @@ test('a parsing process that is killed is replaced; the server goes on', { skip 
 	assert.deepEqual(await server.stop(), { code: 0, signal: null });
 });
 
-test('a document whose parsing process is killed under it is parsed once more, and indexed', { skip }, async () => {
+test('parses a document again and indexes it when the parsing process was killed', { skip }, async () => {
 	await using server = await startServer();
 	const { body: base } = await server.call('POST', BASES, { name: 'Shop' });
 	await index(server, base.id, 'Green kettles hold two litres.');
@@ -136,7 +136,7 @@ test('a document whose parsing process is killed under it is parsed once more, a
 	assert.deepEqual(await server.stop(), { code: 0, signal: null });
 });
 
-test('HTML bombs end in an error, the document beside them is indexed, and the server answers all the while', async () => {
+test('HTML bombs end in an error while another document is indexed and the server responds', async () => {
 	await using server = await startServer();
 	const { body: base } = await server.call('POST', BASES, { name: 'Shop' });
 	const upload = async (name: string, bytes: string): Promise<string> => {
@@ -172,7 +172,7 @@ test('HTML bombs end in an error, the document beside them is indexed, and the s
 	assert.deepEqual(await server.stop(), { code: 0, signal: null });
 });
 
-test('a server without free descriptors answers 503 where it needs a thread, and answers again once it has some', {
+test('a server without free descriptors responds with 503 when it needs a thread, and recovers', {
 	skip: skip || (findProgram('prlimit') === null && 'skipped: there is no prlimit'),
 }, async () => {
 	await using server = await startServer({ env: { PARLEY_LOG_LEVEL: 'error' } });

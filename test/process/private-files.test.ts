@@ -33,7 +33,7 @@ function assertPrivate(modes: Map<string, string>): void {
 	assert.deepEqual(open, []);
 }
 
-test('what a server writes is for its owner alone, also in a folder that was there and is open to all', async (t) => {
+test('files of a server are private to its user, also in an existing folder that is open to all', async (t) => {
 	const dataDir = await openFolder(t);
 	await using server = await startServer({ dataDir });
 	const { body: base } = await server.call('POST', '/api/v1/knowledge-bases', { name: 'Manuals' });
@@ -59,7 +59,7 @@ test('what a server writes is for its owner alone, also in a folder that was the
 	assert.equal((await stat(dataDir)).mode & 0o777, 0o755, 'the folder is left as it was made');
 });
 
-test('what a command writes is for its owner alone too', async (t) => {
+test('files of a command are private to its user too', async (t) => {
 	const dataDir = await openFolder(t);
 	{
 		await using server = await startServer({ dataDir });

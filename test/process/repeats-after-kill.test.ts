@@ -19,7 +19,7 @@ interface Request {
 	answered: string | null;
 }
 
-test('a server that is killed between carrying a request out and answering it carries it out once all the same', async (t) => {
+test('a server killed between a change and its response makes the change once', async (t) => {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-repeats-'));
 	t.after(() => rm(folder, { recursive: true, force: true }));
 	const requests: Request[] = [];

@@ -12,7 +12,7 @@ const DAY = 24 * 3_600_000;
 const OLD = 400;
 const YOUNG = 40;
 
-test('a server that is killed while it erases what is kept no longer goes on with the rest, and takes nothing else', async (t) => {
+test('a server killed during an erasure completes it after the restart and erases nothing else', async (t) => {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-retention-kill-'));
 	t.after(() => rm(dataDir, { recursive: true, force: true }));
 	const first = await startServer({ dataDir });

@@ -61,7 +61,7 @@ async function seal(server: ServerProcess) {
 	return { webhook, tool, deployment, cursor: page.body.next_cursor as string };
 }
 
-test('after a reset of the secrets the server starts without them and says what to set again', async (t) => {
+test('after a reset of the secrets the server starts and says what to set again', async (t) => {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-reset-'));
 	t.after(() => rm(dataDir, { recursive: true, force: true }));
 	const first = await startServer({ dataDir });

@@ -22,7 +22,7 @@ interface Acknowledged {
 	replies: Map<string, { conversation: string; content: string }>;
 }
 
-test('a server that is killed at any moment loses nothing that it has acknowledged', async (t) => {
+test('a server killed at any moment loses nothing that it has acknowledged', async (t) => {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-kill-'));
 	t.after(() => rm(folder, { recursive: true, force: true }));
 	const file = await readFile(manual);

@@ -44,7 +44,7 @@ class Endpoint {
 	}
 }
 
-test('a server that is killed again and again while it delivers events loses none of them', async (t) => {
+test('a server killed repeatedly while it delivers events loses none of them', async (t) => {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-webhooks-'));
 	t.after(() => rm(folder, { recursive: true, force: true }));
 	const endpoints = [

@@ -23,7 +23,7 @@ async function listed(blobs: BlobStore): Promise<string[]> {
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-test('bytes that are kept are there as they came, under their hash', async (t) => {
+test('stores persisted bytes unchanged under their hash', async (t) => {
 	const { blobs, incoming } = await openBlobs(t);
 	const bytes = randomBytes(300_000);
 	const blob = await blobs.receive(
@@ -47,7 +47,7 @@ test('an empty file is a blob like any other', async (t) => {
 	assert.equal((await readFile(blobs.path(blob.hash))).length, 0);
 });
 
-test('beyond the limit of files that are received at once one more is refused; one that has ended makes room', async (t) => {
+test('refuses an upload beyond the limit until another one has ended', async (t) => {
 	const folder = join(await temporaryPlace(t), 'blobs');
 	const blobs = new BlobStore(folder, undefined, 2);
 	await blobs.prepare({ isOnlyOwner: true });
@@ -84,7 +84,7 @@ test('discarded bytes leave nothing', async (t) => {
 	assert.deepEqual([await incoming(), await listed(blobs)], [[], []]);
 });
 
-test('a source that fails leaves nothing, however early or late it does', async (t) => {
+test('a failing source leaves nothing behind, however early or late it fails', async (t) => {
 	const { blobs, incoming } = await openBlobs(t);
 	async function* failing(chunks: number): AsyncGenerator<Buffer> {
 		for (let n = 0; n < chunks; n++) yield randomBytes(50_000);
@@ -102,7 +102,7 @@ test('a source that fails leaves nothing, however early or late it does', async 
 	assert.deepEqual([await incoming(), await listed(blobs)], [[], []]);
 });
 
-test('what an earlier process was receiving is removed at the start, what was kept is not', async (t) => {
+test('removes incomplete uploads of an earlier process at the start, and keeps persisted blobs', async (t) => {
 	const { blobs, folder, incoming } = await openBlobs(t);
 	const blob = await blobs.receive(Readable.from([Buffer.from('kept')]));
 	await blob.persist();
@@ -125,7 +125,7 @@ test('a removed blob is gone, and removing it again is no error', async (t) => {
 	assert.deepEqual(await listed(blobs), []);
 });
 
-test('tasks about one blob run one after the other, also after one that fails; others run beside them', async (t) => {
+test('runs tasks about one blob one after the other, also after a failure, and others concurrently', async (t) => {
 	const { blobs } = await openBlobs(t);
 	const order: string[] = [];
 	const first = deferred<void>();

@@ -4,7 +4,7 @@ import { dataFolderError } from '../../src/store/index.ts';
 
 const failure = (code: string, path?: string) => Object.assign(new Error('no'), { code, ...(path ? { path } : {}) });
 
-test('what goes wrong in the data folder is a sentence with the file and a remedy; what goes wrong elsewhere is not', () => {
+test('turns errors of the data folder into sentences with the file and a remedy, and no other errors', () => {
 	for (const code of ['EACCES', 'ENOENT', 'EROFS', 'ENOSPC', 'EISDIR', 'SQLITE_IOERR_WRITE', 'SQLITE_CANTOPEN']) {
 		const sentence = dataFolderError(failure(code), '/srv/data')?.message ?? '';
 		assert.match(sentence, new RegExp(`^The data folder /srv/data cannot be used: .*PARLEY_DATA_DIR.*\\(${code}\\)$`));

@@ -21,7 +21,7 @@ const PATCHES = fc.constantFrom<Patch>(
 	{},
 );
 
-test('a message is always read as it is on disk, whatever was done to it a moment ago', async () => {
+test('a cached message always equals the one on disk', async () => {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-recent-'));
 	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	const db = openReadOnly(databaseFile(dataDir));

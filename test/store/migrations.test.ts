@@ -54,7 +54,7 @@ const stepsBefore = (text: string) =>
 /** The steps that the first released database had. */
 const FIRST_RELEASE = 2;
 
-test('a database of the first release is brought up to date with all that it holds', async (t) => {
+test('migrates a database of the first release with all its data', async (t) => {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
 	t.after(() => rm(dataDir, { recursive: true }));
 	const old = new Database(databaseFile(dataDir));
@@ -97,7 +97,7 @@ test('a database of the first release is brought up to date with all that it hol
 	);
 });
 
-test('a secret that still signs when the server is brought up to date signs for the rest of its day', async (t) => {
+test('a secret that still signs at a migration signs for the rest of its day', async (t) => {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
 	t.after(() => rm(dataDir, { recursive: true }));
 	const old = new Database(databaseFile(dataDir));
@@ -119,7 +119,7 @@ test('a secret that still signs when the server is brought up to date signs for 
 	assert.deepEqual(await secretsOf('hook_2'), { secret: 'only', former_secrets: [] });
 });
 
-test('a document that was indexed with no chunks ends in error with no_text, and its knowledge base counts it', async (t) => {
+test('a document indexed with no chunks gets the error no_text, and its knowledge base counts it', async (t) => {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
 	t.after(() => rm(dataDir, { recursive: true }));
 	const old = new Database(databaseFile(dataDir));
@@ -158,7 +158,7 @@ test('a document that was indexed with no chunks ends in error with no_text, and
 	]);
 });
 
-test('a knowledge base of an earlier version has the time of its training, and whether another one is due', async (t) => {
+test('a knowledge base of an earlier version gets the time of its training, and whether another one is due', async (t) => {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
 	t.after(() => rm(dataDir, { recursive: true }));
 	const old = new Database(databaseFile(dataDir));

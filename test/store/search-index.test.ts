@@ -92,7 +92,7 @@ const found = (term: string, generation = 'gen_1') => reader.searchKeywords(gene
 const tables = () =>
 	db.prepare("SELECT count(*) FROM sqlite_master WHERE name GLOB '*gen_1*' OR name GLOB '*basis_*'").pluck().get();
 
-test('the chunks of a document come in reading order, page by page, with what a reader needs, of what serves', async () => {
+test('lists the chunks of a document in reading order, page by page, from the serving generation', async () => {
 	const other = { generation: 'gen_2' };
 	write(
 		open(),
@@ -125,7 +125,7 @@ test('the chunks of a document come in reading order, page by page, with what a 
 	);
 });
 
-test('a document that is added again replaces what it had, everywhere', async () => {
+test('a document that is added again replaces its earlier chunks everywhere', async () => {
 	write(open(), openBasis(), serve());
 	write(add('doc_a', ['old', 'older'], { basis: 'basis_1', vectors: new Int8Array(2 * DIMENSIONS).fill(5) }));
 	const before = found('old');
@@ -138,7 +138,7 @@ test('a document that is added again replaces what it had, everywhere', async ()
 	assert.deepEqual(reader.languages('gen_1'), ['de']);
 });
 
-test('a removed document leaves nothing behind, under no basis', async () => {
+test('a removed document leaves nothing behind under any basis', async () => {
 	write(open(), openBasis('basis_1'), openBasis('basis_2'));
 	write(add('doc_a', ['gone'], { basis: 'basis_1', vectors: Int8Array.of(1, 2, 3, 4) }));
 	const chunk_ids = found('gone');
@@ -161,7 +161,7 @@ test('a removed document leaves nothing behind, under no basis', async () => {
 	write({ op: 'index.remove_document', generation: 'gen_1', document_id: 'doc_a' });
 });
 
-test('vectors that were computed for chunks that have gone meanwhile are passed over', () => {
+test('skips vectors of chunks that were removed meanwhile', () => {
 	write(open(), openBasis(), add('doc_a', ['first']));
 	const old = found('first');
 	write(add('doc_a', ['second']));
@@ -190,7 +190,7 @@ test('the nearest vectors come first, with their cosines', () => {
 	assert.deepEqual(reader.vector('basis_1', ranked[1]?.id as number), Int8Array.of(100, 100, 0, 0));
 });
 
-test('a new basis takes over in one commit, and the old one goes with its vectors', async () => {
+test('a new basis takes over in one commit, which drops the old one with its vectors', async () => {
 	write(open(), openBasis('basis_1'), serve('basis_1'), openBasis('basis_2'));
 	assert.equal((await index.generation('gen_1'))?.basis, 'basis_1');
 	write(serve('basis_2'));
@@ -201,7 +201,7 @@ test('a new basis takes over in one commit, and the old one goes with its vector
 	assert.throws(() => reader.searchNearest('basis_1', new Int8Array(DIMENSIONS), 1), /no such table/);
 });
 
-test('a dropped generation leaves no row and no table, and its neighbours as they were', async () => {
+test('a dropped generation leaves no row and no table, and other generations unchanged', async () => {
 	write(open('gen_2'), add('doc_a', ['kept'], { generation: 'gen_2' }));
 	const before = tables();
 	write(open(), openBasis(), serve(), add('doc_a', ['x'], { basis: 'basis_1', vectors: Int8Array.of(1, 0, 0, 0) }));
@@ -215,7 +215,7 @@ test('a dropped generation leaves no row and no table, and its neighbours as the
 	write({ op: 'index.drop_generation', generation: 'gen_1' });
 });
 
-test('a change that fails halfway leaves nothing of itself', async () => {
+test('a change that fails halfway is rolled back', async () => {
 	write(open(), openBasis());
 	const wrong = add('doc_a', ['x'], { basis: 'basis_1', vectors: new Int8Array(3) });
 	assert.throws(() => write(open('gen_2'), wrong), /3 values came/);
@@ -225,7 +225,7 @@ test('a change that fails halfway leaves nothing of itself', async () => {
 	assert.equal(found('x', 'gen_2').length, 1);
 });
 
-test('what does not exist is refused', () => {
+test('refuses changes of what does not exist', () => {
 	write(open());
 	assert.throws(() => write(add('doc_a', ['x'], { generation: 'gen_none' })), /gen_none/);
 	assert.throws(() => write(add('doc_a', ['x'], { basis: 'basis_none', vectors: new Int8Array(4) })), /basis_none/);
@@ -233,14 +233,14 @@ test('what does not exist is refused', () => {
 	assert.throws(() => write({ ...openBasis(), dimensions: 0 } as IndexWrite), /dimensions/);
 });
 
-test('only an identifier becomes part of a statement', () => {
+test('only an identifier can become part of a statement', () => {
 	for (const id of ["x'; DROP TABLE chunks; --", 'GEN', 'a b', '', 'x'.repeat(200)]) {
 		assert.throws(() => write(open(id)), /cannot name/);
 		assert.throws(() => reader.searchKeywords(id, ['x'], 1), /cannot name/);
 	}
 });
 
-test('terms of every script and the full text’s own operators are plain words', () => {
+test('treats terms of every script and the operators of full text as plain words', () => {
 	const words = ['हिन्दी', 'كتاب', 'ลูกค้า', '日本語', 'and', 'or', 'not', 'near', 'zuruckgeb', 'ﬀ'];
 	write(open(), add('doc_a', [words.join(' ')]), add('doc_b', ['nothing']));
 	for (const word of words) assert.equal(found(word).length, 1, word);
@@ -260,7 +260,7 @@ test('a term of the title counts twice, and a repeated one in the query again', 
 	assert.ok((twice[0]?.score as number) > 1.9 * (ranked[0]?.score as number));
 });
 
-test('a search sees one state of the index, whatever is committed meanwhile', () => {
+test('a search sees one snapshot of the index', () => {
 	write(open(), add('doc_a', ['x']));
 	reader.snapshot(() => {
 		assert.equal(found('x').length, 1);
@@ -280,7 +280,7 @@ const recordDocument = (id: string, version: number, status = 'indexed') =>
 		)
 		.run(id, version, status);
 
-test('a generation that is being built tells which documents it has, and of which version', async () => {
+test('coverage lists the documents of a generation that is being built, with their versions', async () => {
 	for (const [at, id] of ['doc_a', 'doc_b', 'doc_c', 'doc_d'].entries()) recordDocument(id, at + 1);
 	write(open(), open('gen_2'), add('doc_d', ['other'], { generation: 'gen_2' }));
 	write(
@@ -313,7 +313,7 @@ test('a generation that is being built tells which documents it has, and of whic
 	assert.equal(found('other').length, 1);
 });
 
-test('records tell what the new generation has of them, but for those that have changed since', async () => {
+test('describes documents by the new generation, except those that have changed since', async () => {
 	for (const [id, version] of Object.entries({ doc_a: 4, doc_b: 5, doc_c: 6 })) recordDocument(id, version);
 	recordDocument('doc_d', 7, 'processing');
 	write(
@@ -341,7 +341,7 @@ test('records tell what the new generation has of them, but for those that have 
 	assert.deepEqual(await told(), [['doc_a', 6, 6, 2, 3, 'en', 78], ...described]);
 });
 
-test('the chunks that came after one are found in their order, those of other generations left out', async () => {
+test('finds the terms of later chunks of one generation in order', async () => {
 	write(open(), open('gen_2'), add('doc_a', ['one', 'two']), add('doc_b', ['other'], { generation: 'gen_2' }));
 	const [, second] = reader.allTerms('gen_1');
 	write(add('doc_c', ['three', 'four']));
@@ -352,7 +352,7 @@ test('the chunks that came after one are found in their order, those of other ge
 	assert.deepEqual(await index.termsAfter('gen_1', 0, 10), reader.allTerms('gen_1'));
 });
 
-test('what chunks say is found in their order with title and headings, those of other generations left out', async () => {
+test('finds the texts of later chunks of one generation in order, with title and headings', async () => {
 	write(open(), open('gen_2'), add('doc_a', ['one', 'two']), add('doc_b', ['other'], { generation: 'gen_2' }));
 	const all = await index.textsAfter('gen_1', 0, 10);
 	const about = { title: 'Title of doc_a', heading_path: ['One', 'Two'] };
@@ -366,7 +366,7 @@ test('what chunks say is found in their order with title and headings, those of 
 	assert.deepEqual(await index.textsAfter('gen_1', all[0]?.id ?? 0, 10), all.slice(1));
 });
 
-test('a basis knows how far its vectors have come, also past chunks that have gone', async () => {
+test('a basis records its progress, also past removed chunks', async () => {
 	write(open(), add('doc_a', ['one', 'two']), add('doc_b', ['three']));
 	assert.equal(await index.openedBasis('gen_1'), undefined);
 	write(openBasis());
@@ -386,7 +386,7 @@ test('a basis knows how far its vectors have come, also past chunks that have go
 	assert.equal((await index.openedBasis('gen_1'))?.embedded_to, three);
 });
 
-test('a basis gives back the sample that it was opened with, if it was', async () => {
+test('a basis returns the sample that it was opened with, if any', async () => {
 	const sample = Int8Array.of(127, -127, 0, 5);
 	write(open(), openBasis(), { ...openBasis('basis_2'), sample } as IndexWrite);
 	assert.deepEqual(
@@ -395,7 +395,7 @@ test('a basis gives back the sample that it was opened with, if it was', async (
 	);
 });
 
-test('a generation tells whose vectors it holds, and takes those of its own bases only', async () => {
+test('a generation names its embedder and accepts vectors of its own bases only', async () => {
 	const embedder = 'openai/text-embedding-3-small';
 	write(open('gen_2'), { op: 'index.open_generation', generation: 'gen_1', knowledge_base_id: 'kb_1', embedder });
 	write({ ...openBasis(), floor: 0.25 } as IndexWrite, openBasis('basis_2', 'gen_2'), serve());
@@ -407,7 +407,7 @@ test('a generation tells whose vectors it holds, and takes those of its own base
 	assert.deepEqual(found('x'), [], 'nothing of it is written');
 });
 
-test('all generations of a knowledge base go together, and no other', async () => {
+test('drops all generations of a knowledge base together, and no other', async () => {
 	write(open(), open('gen_2'), {
 		op: 'index.open_generation',
 		generation: 'gen_3',

@@ -19,7 +19,7 @@ import { assistant, event } from './samples.ts';
 const open = (dataDir: string, role: 'server' | 'tool' = 'server') =>
 	openSqliteStore({ dataDir, role, writer: workerEntry('store') });
 
-test('a second server on the same folder is refused with a sentence that tells the remedy', async (t) => {
+test('refuses a second server on the same folder with a sentence that names the remedy', async (t) => {
 	const dataDir = await temporaryPlace(t);
 	{
 		await using first = await open(dataDir);
@@ -37,7 +37,7 @@ test('a second server on the same folder is refused with a sentence that tells t
 	await next[Symbol.asyncDispose]();
 });
 
-test('a tool writes beside a running server, and takes nothing that the server is receiving', async (t) => {
+test('a tool writes beside a running server and leaves the server’s uploads alone', async (t) => {
 	const dataDir = await temporaryPlace(t);
 	await using server = await open(dataDir);
 	const rest = deferred<void>();
@@ -65,7 +65,7 @@ test('a tool writes beside a running server, and takes nothing that the server i
 	assert.equal(outcome, 'committed', 'the server is not fenced by the tool');
 });
 
-test('after SIGKILL the folder is free at once, and everything acknowledged is there, whole', async (t) => {
+test('after SIGKILL the folder is free at once and has everything acknowledged', async (t) => {
 	const dataDir = await temporaryPlace(t);
 	const script = fileURLToPath(new URL('./store-process.ts', import.meta.url));
 	const child = spawn(process.execPath, ['--import', 'tsx', script, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -95,7 +95,7 @@ test('after SIGKILL the folder is free at once, and everything acknowledged is t
 	}
 });
 
-test('an owner that was overtaken is fenced: it writes nothing and gets no jobs', async (t) => {
+test('a former owner is fenced: it writes nothing and gets no jobs', async (t) => {
 	const dataDir = await temporaryPlace(t);
 	await using store = await open(dataDir);
 	const [before, after] = [assistant(), assistant()];
@@ -127,7 +127,7 @@ test('an owner that was overtaken is fenced: it writes nothing and gets no jobs'
 	assert.deepEqual(heard, []);
 });
 
-test('a database of a newer Parley is refused with a sentence, left as it is, and nothing stays locked', async (t) => {
+test('refuses a database of a newer Parley with a sentence, leaves it unchanged and unlocked', async (t) => {
 	const dataDir = await temporaryPlace(t);
 	await (await open(dataDir))[Symbol.asyncDispose]();
 	const stamp = (version: number) => {
@@ -154,7 +154,7 @@ test('a store whose writer cannot be started does not open', async (t) => {
 	await assert.rejects(openSqliteStore({ dataDir, writer }), /Cannot find module/);
 });
 
-test('a tool beside a server of another version changes nothing, and says which Parley to use', async (t) => {
+test('a tool of another version than the server changes nothing and says which Parley to use', async (t) => {
 	const dataDir = await temporaryPlace(t);
 	await (await open(dataDir))[Symbol.asyncDispose]();
 	const db = new Database(databaseFile(dataDir));

@@ -38,7 +38,7 @@ test('the reading connection cannot write', async (t) => {
 	assert.throws(() => reading.exec('DELETE FROM events'), { code: 'SQLITE_READONLY' });
 });
 
-test('commits that wait together become visible together, in one transaction', async (t) => {
+test('commits that wait together become visible together in one transaction', async (t) => {
 	const { file, db, writer } = await openWriter(t);
 	const reading = openReadOnly(file);
 	t.after(async () => void reading.close());
@@ -53,7 +53,7 @@ test('commits that wait together become visible together, in one transaction', a
 	assert.equal(reading.prepare('SELECT count(*) FROM assistants').pluck().get(), 5);
 });
 
-test('on a full disk commits are refused without a trace, and go on once there is room', async (t) => {
+test('refuses commits on a full disk without a trace, and continues once there is space', async (t) => {
 	const { db, writer, count } = await openWriter(t);
 	const pages = db.pragma('page_count', { simple: true }) as number;
 	db.pragma(`max_page_count = ${pages + 20}`);
@@ -78,7 +78,7 @@ test('on a full disk commits are refused without a trace, and go on once there i
 	assert.deepEqual(db.pragma('integrity_check', { simple: true }), 'ok');
 });
 
-test('while another process holds the database a batch is refused as a whole, and later ones go on', async (t) => {
+test('refuses a whole batch while another process locks the database, and continues afterwards', async (t) => {
 	const { file, db, writer, count } = await openWriter(t);
 	db.pragma('busy_timeout = 20');
 	const other = openWritable(file);

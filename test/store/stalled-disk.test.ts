@@ -9,7 +9,7 @@ import { openSqliteStore } from '../../src/store/index.ts';
 import { until } from '../support/until.ts';
 import { assistant } from './samples.ts';
 
-test('a disk that does not answer makes writes fail at once with a sentence, and keeps no close waiting for ever', async (t) => {
+test('a stalled disk makes writes fail at once and does not block the close forever', async (t) => {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-stalled-'));
 	t.after(() => rm(dataDir, { recursive: true, force: true }));
 	await (await openSqliteStore({ dataDir, writer: workerEntry('store') }))[Symbol.asyncDispose]();

@@ -9,7 +9,7 @@ const RARE = ['tool.execution_failed', 'knowledge_base.indexed'];
 /** The places of some among so many. */
 const everyNth = (nth: number) => Array.from({ length: COUNT }, (_, at) => at + 1).filter((seq) => seq % nth === 0);
 
-test('rare types are found in a long log without looking through it', async (t) => {
+test('finds rare types in a long log without scanning it', async (t) => {
 	const { db, readers, visits } = await watchedReaders(t, 'events', 'seq');
 	const insert = db.prepare(
 		`INSERT INTO main.events (seq, id, stream, type, data, created_at) VALUES (?, 'evt_' || ?, 'ws_1', ?, '{}', ?)`,
@@ -37,7 +37,7 @@ test('rare types are found in a long log without looking through it', async (t) 
 	}
 });
 
-test('deliveries of one status, one type, or both are found without looking through the others', async (t) => {
+test('finds deliveries by status, type or both without scanning the others', async (t) => {
 	const { db, readers, visits } = await watchedReaders(t, 'deliveries', 'id');
 	const insert = db.prepare(
 		`INSERT INTO main.deliveries (id, version, workspace_id, webhook_id, event_seq, event_id, event_type, status, attempts,
@@ -93,7 +93,7 @@ test('deliveries of one status, one type, or both are found without looking thro
 	}
 });
 
-test('the times of a long log are looked through in steps', async (t) => {
+test('scans the times of a long log in steps', async (t) => {
 	const { db, readers, visits } = await watchedReaders(t, 'events', 'seq');
 	const insert = db.prepare(
 		`INSERT INTO main.events (seq, id, stream, type, data, created_at) VALUES (?, 'evt_' || ?, 'ws_1', 'message.created', '{}', ?)`,
@@ -111,7 +111,7 @@ test('the times of a long log are looked through in steps', async (t) => {
 	assert.ok(some.rows <= 3, `${some.rows} rows for two events`);
 });
 
-test('old events that still wait hold up neither thread when others are looked for that may go', async (t) => {
+test('old events with pending deliveries block neither thread during the search for expired ones', async (t) => {
 	const { db, readers, visits } = await watchedReaders(t, 'deliveries', 'id');
 	const insertEvent = db.prepare(
 		`INSERT INTO events (seq, id, stream, type, data, created_at) VALUES (?, 'evt_' || ?, 'ws_1', 'message.created', '{}', ?)`,

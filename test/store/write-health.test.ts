@@ -27,7 +27,7 @@ function watched(options: { repeatMs?: number } = {}) {
 
 const full = () => Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
 
-test('a disk that is full is told of once, and that it recovered, without any other write', async () => {
+test('logs a full disk once, and its recovery, without any other write', async () => {
 	const { health, lines, disk } = watched();
 	using _closing = health;
 	disk.failure = new AppError('unavailable', 'The change could not be written to disk.', { cause: full() });
@@ -44,7 +44,7 @@ test('a disk that is full is told of once, and that it recovered, without any ot
 	assert.deepEqual([lines.length, lines[1]?.msg, lines[1]?.reason], [2, 'writes succeed again', 'disk_full']);
 });
 
-test('a problem that lasts is told of again and again, with what failed meanwhile; another cause at once', async () => {
+test('logs a lasting problem repeatedly with the number of failures, and another cause at once', async () => {
 	const { health, lines, disk } = watched({ repeatMs: 20 });
 	using _closing = health;
 	disk.failure = full();
@@ -56,7 +56,7 @@ test('a problem that lasts is told of again and again, with what failed meanwhil
 	assert.equal(health.problem?.reason, 'disk_error');
 });
 
-test('what the write itself is to blame for says nothing about the disk', () => {
+test('a failure of the write itself does not count as a problem of the disk', () => {
 	const { health, lines } = watched();
 	using _closing = health;
 	for (const code of ['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_TOOBIG', 'ERR_INVALID_ARG_TYPE', undefined]) {
@@ -66,7 +66,7 @@ test('what the write itself is to blame for says nothing about the disk', () => 
 	assert.deepEqual([health.problem, lines], [null, []]);
 });
 
-test('a file that does not fit is told of, and only a disk that takes nothing else is a problem', async () => {
+test('logs a file that does not fit, and reports a problem only when nothing else fits', async () => {
 	const { health, lines, disk } = watched();
 	using _closing = health;
 	const tooLarge = () => Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
@@ -78,7 +78,7 @@ test('a file that does not fit is told of, and only a disk that takes nothing el
 	await until('nothing fits', () => health.problem?.reason === 'disk_full');
 });
 
-test('each way to fail has its reason', () => {
+test('each kind of failure has its reason', () => {
 	const reasons = {
 		SQLITE_IOERR_WRITE: 'disk_error',
 		EIO: 'disk_error',
@@ -99,7 +99,7 @@ test('each way to fail has its reason', () => {
 	}
 });
 
-test('writes that had stalled are well again as soon as one is answered', () => {
+test('stalled writes recover as soon as one is answered', () => {
 	const { health, lines } = watched();
 	using _closing = health;
 	health.recordProgress();

@@ -45,7 +45,7 @@ for (const [who, by] of [
 	['a client', send],
 	['a visitor', visit],
 ] as const) {
-	test(`a first message of ${who} is told as a conversation, the message, and its reply when that has ended`, async () => {
+	test(`a first message of ${who} emits the conversation, the message, and the reply when it has ended`, async () => {
 		let id = '';
 		const events = await ears.eventsFrom(async () => {
 			id = (await by('Hello?')).body.conversation_id;
@@ -77,7 +77,7 @@ for (const [who, by] of [
 	});
 }
 
-test('a reply that is stopped or fails is told once, with what there is of it', async () => {
+test('emits a stopped or failed reply once, with its text so far', async () => {
 	const ended = async (content: string, end: (id: string, index: number) => Promise<unknown>) => {
 		const index = held.replies.length;
 		const events = await ears.eventsFrom(async () => {
@@ -111,7 +111,7 @@ test('a reply that is stopped or fails is told once, with what there is of it', 
 	assert.deepEqual([failed.status, failed.error.code], ['failed', 'model_error']);
 });
 
-test('a change of a conversation is told as it is then, and what changes nothing is not told', async () => {
+test('emits a changed conversation as it is then, and nothing without a change', async () => {
 	const id = await talk();
 	const path = `${CONVERSATIONS}/${id}`;
 	const changes: Array<[method: string, path: string, body: unknown, types: string[]]> = [
@@ -147,7 +147,7 @@ test('a change of a conversation is told as it is then, and what changes nothing
 	}
 });
 
-test('a title that comes with the first reply is told', async () => {
+test('emits the title that comes with the first reply', async () => {
 	let id = '';
 	const events = await ears.eventsFrom(async () => {
 		id = (await send('?')).body.conversation_id;
@@ -161,7 +161,7 @@ test('a title that comes with the first reply is told', async () => {
 	assert.equal(conversation.title, 'Said the model.');
 });
 
-test('a reply that failed and is written anew is told again when it ends', async () => {
+test('emits a failed reply again when it was rewritten', async () => {
 	const key = { 'idempotency-key': 'anew-1' };
 	const body = { deployment_id: deployment, content: 'Wait for a second try' };
 	const index = held.replies.length;
@@ -188,7 +188,7 @@ test('a reply that failed and is written anew is told again when it ends', async
 	assert.equal(reply.content, 'Here it is.');
 });
 
-test('what a person and a visitor say to each other is told, and the reply that a take-over ends', async () => {
+test('emits the messages of an agent and a visitor, and the reply that a takeover ends', async () => {
 	const index = held.replies.length;
 	let id = '';
 	const taken = await ears.eventsFrom(async () => {
@@ -227,7 +227,7 @@ test('what a person and a visitor say to each other is told, and the reply that 
 	);
 });
 
-test('a request that is repeated under its Idempotency-Key is told once', async () => {
+test('emits a repeated request with an Idempotency-Key once', async () => {
 	const key = { 'idempotency-key': 'told-once' };
 	const body = { deployment_id: deployment, content: 'Once?' };
 	const events = await ears.eventsFrom(async () => {
@@ -240,7 +240,7 @@ test('a request that is repeated under its Idempotency-Key is told once', async 
 	);
 });
 
-test('what a refused request would have changed is not told', async () => {
+test('emits nothing for a refused request', async () => {
 	const id = await talk();
 	const events = await ears.eventsFrom(async () => {
 		const refused = await Promise.all([
@@ -258,7 +258,7 @@ test('what a refused request would have changed is not told', async () => {
 	assert.deepEqual(typesAndIds(events), []);
 });
 
-test('an endpoint gets the types that it asked for, and no others', async () => {
+test('an endpoint gets only the types that it subscribes to', async () => {
 	const assistant = await createResource(app, '/api/v1/assistants', { name: 'Guide' });
 	await using closings = await startReceiver(app, ['conversation.closed']);
 	const id = await talk();

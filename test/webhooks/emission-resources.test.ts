@@ -41,7 +41,7 @@ const orderStatus = () => ({
 	},
 });
 
-test('every change of an assistant is told as it is then, and what changes nothing is not told', async () => {
+test('emits every change of an assistant as it is then, and nothing without a change', async () => {
 	const base = await createResource(app, BASES, { name: 'Shop' });
 	const tool = await createResource(app, TOOLS, orderStatus());
 	let path = '';
@@ -84,7 +84,7 @@ test('every change of an assistant is told as it is then, and what changes nothi
 	}
 });
 
-test('what is deleted changes every assistant that it was attached to', async () => {
+test('a deletion emits every assistant that it was attached to', async () => {
 	const base = await createResource(app, BASES, { name: 'Shop' });
 	const tool = await createResource(app, TOOLS, orderStatus());
 	const assistants = [
@@ -106,7 +106,7 @@ test('what is deleted changes every assistant that it was attached to', async ()
 	assert.deepEqual([body.knowledge_base_ids, body.tool_ids], [[], []]);
 });
 
-test('each indexing that leads to ready is told, with the fields of the indexing status', async () => {
+test('emits each indexing that leads to ready, with the fields of the indexing status', async () => {
 	const base = await createResource(app, BASES, { name: 'Shop' });
 	const path = `${BASES}/${base}`;
 	const indexed = async (cause: () => Promise<unknown>) => {
@@ -143,7 +143,7 @@ test('each indexing that leads to ready is told, with the fields of the indexing
 	assert.equal(await indexed(() => app.call('DELETE', `${path}/documents/${first}`)), 0, 'it was ready before');
 });
 
-test('a tool call that fails is told with its conversation and reply, and one that succeeds is not', async () => {
+test('emits a failed tool call with its conversation and reply, and no successful one', async () => {
 	const { deployment, assistant } = await createApiFixture(app, { model: 'scripted/any' });
 	const tool = await createResource(app, TOOLS, orderStatus());
 	await app.call('POST', `${ASSISTANTS}/${assistant}/tools`, { tool_id: tool });
@@ -189,7 +189,7 @@ test('a tool call that fails is told with its conversation and reply, and one th
 	);
 });
 
-test('a ping is described and signed like every delivery, and is in no log', async () => {
+test('a ping has the form and signature of a delivery and is not in the event log', async () => {
 	const { receiver } = ears;
 	const before = receiver.received.length;
 	assert.deepEqual(

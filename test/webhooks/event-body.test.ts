@@ -24,7 +24,7 @@ const EVENT = {
 /** What was sent and not taken before an upgrade is sent again after it, and then a repeat has the same bytes: these never change. */
 const BODY = String.raw`{"id":"evt_01jd0000000000000000000000000000","type":"message.created","created_at":"2026-11-20T12:00:00.007Z","data":{"id":"msg_1","content":"Grüße 👋 \"so\" \\ a/b\n\t\u0000\u001f${'\u007f\u2028'} \ud800 <&>","zeta":null,"alpha":{"9":"nine","10":"ten","b":[],"a":{}},"numbers":[0,0,1.5,1e+21,1e-7,18446744073709552000,true]}}`;
 
-test('the body of an event has the same bytes in every version, also once it was stored', async (t) => {
+test('renders the same bytes for an event in every version, also after it was stored', async (t) => {
 	assert.equal(renderEvent(EVENT), BODY);
 	const store = await openSqliteStore({ dataDir: await temporaryPlace(t), writer: workerEntry('store') });
 	t.after(() => store[Symbol.asyncDispose]());

@@ -40,7 +40,7 @@ async function scene(t: TestContext, times: (at: number) => number = (at) => NOO
 	return { store, endpoint, replay, deliveries, woken, events };
 }
 
-test('a replay that broke off is made whole by the same one again, and nothing waits twice', async (t) => {
+test('the same replay completes an interrupted one and makes nothing pending twice', async (t) => {
 	const { store, replay, deliveries, woken, endpoint } = await scene(t);
 	let commits = 0;
 	const failing = async (commit: Commit) => {
@@ -57,7 +57,7 @@ test('a replay that broke off is made whole by the same one again, and nothing w
 	assert.ok(all.every(({ status, version }) => status === 'pending' && version === 1));
 });
 
-test('an endpoint that is disabled while its events are replayed gets no more of them', async (t) => {
+test('a replay stops when its endpoint is disabled meanwhile', async (t) => {
 	const { store, endpoint, replay, deliveries } = await scene(t);
 	let portions = 0;
 	const disablingBetween = async (...args: Parameters<EventsReader['after']>) => {
@@ -78,7 +78,7 @@ test('an endpoint that is disabled while its events are replayed gets no more of
 	assert.deepEqual([...statuses], ['cancelled']);
 });
 
-test('events from before and after the clock was set back are all replayed', async (t) => {
+test('replays all events from before and after the clock was set back', async (t) => {
 	// Half of them while it was an hour fast.
 	const { replay, deliveries, events } = await scene(t, (at) => NOON + (at < COUNT / 2 ? 3_600_000 : 0) + at);
 	const [since, until] = [NOON + 400, NOON + 3_600_100];
@@ -88,7 +88,7 @@ test('events from before and after the clock was set back are all replayed', asy
 	assert.deepEqual((await deliveries()).map(({ event_id }) => event_id).toSorted(), expected.toSorted());
 });
 
-test('events that were stored in another order than they happened in are all replayed', async (t) => {
+test('replays all events that were stored in another order than that of their times', async (t) => {
 	// Pairs of neighbours stand the other way round.
 	const { replay, deliveries, events } = await scene(t, (at) => NOON + (at ^ 1));
 	const [since, until] = [NOON + 100, NOON + 401];

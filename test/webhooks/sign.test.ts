@@ -12,7 +12,7 @@ const event = {
 };
 const body = renderEvent(event);
 
-test('the body is the event, in the words of the API', () => {
+test('sends the event as the API shows it', () => {
 	assert.equal(
 		body,
 		'{"id":"evt_1","type":"message.created","created_at":"2026-11-20T12:00:00.000Z","data":{"id":"msg_1","content":"Grüße 👋 \u2028 </script>"}}',
@@ -25,7 +25,7 @@ test('the body is the event, in the words of the API', () => {
 	);
 });
 
-test('the example of the Standard Webhooks specification is signed as it says', () => {
+test('signs the example of the Standard Webhooks specification as specified', () => {
 	const headers = signatureHeaders(
 		{ id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', type: 'test', body: '{"test": 2432232314}' },
 		['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
@@ -35,7 +35,7 @@ test('the example of the Standard Webhooks specification is signed as it says', 
 	assert.equal(headers['webhook-signature'], 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
 
-test('the published verifier accepts a delivery, and with two valid secrets either of them', () => {
+test('the published verifier accepts a delivery, and either of two valid secrets', () => {
 	const [newest, former, foreign] = [newSigningSecret(), newSigningSecret(), newSigningSecret()];
 	const one = signatureHeaders({ ...event, body }, [newest], Date.now());
 	assert.deepEqual(new Webhook(newest).verify(body, one), JSON.parse(body));

@@ -15,7 +15,7 @@ test('a new secret is 32 random bytes in the form of Standard Webhooks', () => {
 	requireSigningSecret(one);
 });
 
-test('a secret of one’s own has 24 to 64 bytes in standard Base64, and a wrong one is not repeated', () => {
+test('accepts a chosen secret of 24 to 64 bytes in standard Base64, and does not repeat a wrong one', () => {
 	for (const count of [24, 25, 26, 32, 64]) requireSigningSecret(ofBytes(count));
 	const wrong = [
 		'',
@@ -45,7 +45,7 @@ test('a secret of one’s own has 24 to 64 bytes in standard Base64, and a wrong
 	}
 });
 
-test('for a day each former secret signs beside the newest one: whoever still has the first of three goes on', () => {
+test('each former secret signs beside the newest one for a day, also the first of three', () => {
 	const [first, second, third] = [newSigningSecret(), newSigningSecret(), newSigningSecret()];
 	let stored = secrets.initial(first);
 	assert.deepEqual(secrets.activeSecrets(stored, 0), [first]);
@@ -62,7 +62,7 @@ test('for a day each former secret signs beside the newest one: whoever still ha
 	assert.doesNotMatch(JSON.stringify(stored), /whsec_/);
 });
 
-test('the secret that is there already pushes the former one out neither once nor twice', () => {
+test('setting the current secret again removes no former secret', () => {
 	const [first, second] = [newSigningSecret(), newSigningSecret()];
 	let stored = secrets.initial(first);
 	stored = { ...stored, ...secrets.rotate(stored, second, 1000) };
@@ -76,7 +76,7 @@ test('the secret that is there already pushes the former one out neither once no
 	);
 });
 
-test('of many changes in a day the newest ten former secrets sign', () => {
+test('the newest ten former secrets sign after many changes in a day', () => {
 	const given = Array.from({ length: 14 }, newSigningSecret);
 	let stored = secrets.initial(given[0] as string);
 	for (const [at, secret] of given.entries()) stored = { ...stored, ...secrets.rotate(stored, secret, at) };

@@ -30,7 +30,7 @@ async function play() {
 // Before the first test: from then on the runner watches every promise, which takes half as long again as the worlds do.
 const { ends, failure } = await play();
 
-test(`in ${COUNT} worlds with failing receivers, people and crashes no event is lost, and every promise is kept`, () => {
+test(`loses no event in ${COUNT} simulations with failing receivers, changes by people and crashes`, () => {
 	if (failure) throw failure;
 	// A world in which nothing happens would keep every promise.
 	if (COUNT === SEEDS) for (const [end, count] of Object.entries(ends)) assert.ok(count > 20, `${end}: only ${count}`);

@@ -54,7 +54,7 @@ export function commitContract(opened: () => Store): void {
 		}
 	});
 
-	test('records, event, job and stored answer of a commit are written together', async () => {
+	test('writes records, events, jobs and the stored response of a commit together', async () => {
 		const store = opened();
 		const all = everything();
 		assert.equal((await store.commit(all.commit)).outcome, 'committed');
@@ -77,7 +77,7 @@ export function commitContract(opened: () => Store): void {
 		assert.deepEqual(await all.traces(store), { record: false, events: 0, jobs: 0, answered: false });
 	});
 
-	test('a commit that expects or patches what is gone is a conflict and writes nothing at all', async () => {
+	test('a commit that expects or patches a missing record is a conflict and writes nothing', async () => {
 		const store = opened();
 		const gone = newId('assistant');
 		for (const part of [
@@ -104,7 +104,7 @@ export function commitContract(opened: () => Store): void {
 		assert.equal((await store.get('assistants', record.id))?.version, 5);
 	});
 
-	test('a patch changes the fields that it names: null clears one, undefined leaves it', async () => {
+	test('a patch changes the named fields: null clears a field, undefined leaves it', async () => {
 		const store = opened();
 		const record = assistant({ description: 'Kept.', archived_at: NOON });
 		await store.commit({ write: [{ op: 'insert', kind: 'assistants', record }] });
@@ -125,7 +125,7 @@ export function commitContract(opened: () => Store): void {
 		}
 	});
 
-	test('200 changes of one record at once: each is made, none is lost', async () => {
+	test('makes all of 200 concurrent changes of one record', async () => {
 		const store = opened();
 		const record = knowledgeBase();
 		await store.commit({ write: [{ op: 'insert', kind: 'knowledge_bases', record }] });
@@ -144,7 +144,7 @@ export function commitContract(opened: () => Store): void {
 		assert.equal(await decideAndCommit(store, async () => ({ commit: null, result: 'as it was' })), 'as it was');
 	});
 
-	test('a commit that fails in the middle takes nothing with it: not its own beginning, not its neighbours', async () => {
+	test('a commit that fails in the middle is rolled back without affecting others', async () => {
 		const store = opened();
 		const taken = assistant();
 		await store.commit({ write: [{ op: 'insert', kind: 'assistants', record: taken }] });
@@ -179,7 +179,7 @@ export function commitContract(opened: () => Store): void {
 		assert.deepEqual(await store.events.after('ws_bad', 0, 10), []);
 	});
 
-	test('nobody sees a part of a commit: before it nothing, after it everything', async () => {
+	test('readers see either nothing or everything of a commit', async () => {
 		const store = opened();
 		for (let round = 0; round < 30; round++) {
 			const [first, second] = [assistant(), assistant()];
@@ -205,7 +205,7 @@ export function commitContract(opened: () => Store): void {
 		}
 	});
 
-	test('the fence tells who owns the store, from the first epoch on', () => {
+	test('the fence names the owner of the store, from the first epoch on', () => {
 		const { owner, epoch } = opened().fence;
 		assert.ok(owner.length > 0 && epoch >= 1);
 	});

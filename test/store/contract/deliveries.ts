@@ -16,7 +16,7 @@ export function deliveryContract(open: OpenStore): void {
 		return store;
 	};
 
-	test('an event is due at once at each active endpoint of its workspace that asked for its type', async (t) => {
+	test('an event is due at once at each active endpoint of its workspace that subscribes to its type', async (t) => {
 		const store = await fresh(t);
 		const workspace_id = newId('workspace');
 		const [asked, all, several] = await register(store, [
@@ -67,14 +67,14 @@ export function deliveryContract(open: OpenStore): void {
 		assert.deepEqual(await found(null), [...waiting, beside.endpoint.id].toSorted());
 	});
 
-	test('a conversation’s own stream is delivered to nobody', async (t) => {
+	test('events of a conversation’s stream are not delivered to webhooks', async (t) => {
 		const store = await fresh(t);
 		const [endpoint] = await register(store, [{ events: ['*'] }]);
 		await stored(store, [event(newId('conversation'), 'message.completed')]);
 		assert.deepEqual(await deliveriesOf(store, endpoint.id), []);
 	});
 
-	test('a commit that is refused delivers nothing, nor does an answer that was given before', async (t) => {
+	test('a refused commit and a replayed response add no deliveries', async (t) => {
 		const store = await fresh(t);
 		const workspace_id = newId('workspace');
 		const [endpoint] = await register(store, [{ workspace_id }]);
@@ -92,7 +92,7 @@ export function deliveryContract(open: OpenStore): void {
 		assert.equal((await deliveriesOf(store, endpoint.id)).length, 1);
 	});
 
-	test('an endpoint that is registered or disabled in the same commit counts as it is after it', async (t) => {
+	test('an endpoint that is registered or disabled in the same commit counts as it is afterwards', async (t) => {
 		const store = await fresh(t);
 		const workspace_id = newId('workspace');
 		const [leaving] = await register(store, [{ workspace_id }]);
@@ -108,7 +108,7 @@ export function deliveryContract(open: OpenStore): void {
 		assert.equal((await deliveriesOf(store, coming.id)).length, 1);
 	});
 
-	test('what is due comes as two lists: what was tried before by its time, what is new by its place in the log', async (t) => {
+	test('returns due retries by time and due first attempts in the order of the log', async (t) => {
 		const store = await fresh(t);
 		const { endpoint, deliveries } = await backlog(store, 6);
 		const [first, second, third] = deliveries;
@@ -135,7 +135,7 @@ export function deliveryContract(open: OpenStore): void {
 		assert.deepEqual(await store.deliveries.webhooksWithPending(null), []);
 	});
 
-	test('of an endpoint with deliveries that wait it is told when the first of them is due', async (t) => {
+	test('lists endpoints with pending deliveries and when the first of them is due', async (t) => {
 		const store = await fresh(t);
 		const { endpoint, deliveries, workspace_id } = await backlog(store, 3);
 		const due = async () => {
@@ -153,7 +153,7 @@ export function deliveryContract(open: OpenStore): void {
 		assert.deepEqual(await due(), [{ id: endpoint.id, due_at: NOON + 299 }]);
 	});
 
-	test('deliveries that wait are cancelled in portions, and no others', async (t) => {
+	test('cancels only pending deliveries, in batches', async (t) => {
 		const store = await fresh(t);
 		const { endpoint, deliveries, workspace_id } = await backlog(store, 5);
 		const [beside] = await register(store, [{ workspace_id }]);
@@ -182,7 +182,7 @@ export function deliveryContract(open: OpenStore): void {
 		);
 	});
 
-	test('the deliveries of a deleted endpoint are erased in portions, with their attempts and its failures', async (t) => {
+	test('erases the deliveries of a deleted endpoint in batches, with their attempts and its failures', async (t) => {
 		const store = await fresh(t);
 		const { endpoint, deliveries, workspace_id } = await backlog(store, 5);
 		const [beside] = await register(store, [{ workspace_id }]);
@@ -210,7 +210,7 @@ export function deliveryContract(open: OpenStore): void {
 		assert.equal(await store.deliveries.failingSince(beside.id), NOON);
 	});
 
-	test('since when an endpoint only fails is its first failure after the last success', async (t) => {
+	test('an endpoint is failing since its first failure after the last success', async (t) => {
 		const store = await fresh(t);
 		const [endpoint] = await register(store, [{}]);
 		const note = (at: number, webhook_id = endpoint.id) =>
@@ -232,7 +232,7 @@ export function deliveryContract(open: OpenStore): void {
 		);
 	});
 
-	test('events are made due anew: what has ended begins again, what waits stays, what never was there comes', async (t) => {
+	test('a replay restarts ended deliveries, keeps pending ones and adds missing ones', async (t) => {
 		const store = await fresh(t);
 		const { endpoint, deliveries, workspace_id } = await backlog(store, 3);
 		const [ended, waiting, , ...none] = deliveries;
@@ -273,7 +273,7 @@ export function deliveryContract(open: OpenStore): void {
 		);
 	});
 
-	test('old events go with their deliveries and attempts, in portions, but not while a delivery of them waits', async (t) => {
+	test('erases old events in batches with deliveries and attempts, except those with pending deliveries', async (t) => {
 		const store = await fresh(t);
 		const workspace_id = newId('workspace');
 		const [endpoint] = await register(store, [{ workspace_id }]);
@@ -311,7 +311,7 @@ export function deliveryContract(open: OpenStore): void {
 		assert.equal((await attemptsOf(store, waiting?.id)).length, 0);
 	});
 
-	test('an event that is still to be delivered is kept for twice as long, and then goes with what waits', async (t) => {
+	test('keeps an event with pending deliveries twice as long, and then erases both', async (t) => {
 		const store = await fresh(t);
 		const { endpoint, workspace_id } = await backlog(store, 2);
 		const erase = (before: number) => store.commit({ write: [{ op: 'erase_events', before, limit: 9 }] });
@@ -325,7 +325,7 @@ export function deliveryContract(open: OpenStore): void {
 		assert.deepEqual(await store.deliveries.webhooksWithPending(null), []);
 	});
 
-	test('the place of the last event never goes back, also where all were erased', async (t) => {
+	test('the last commit sequence never decreases, even when all events were erased', async (t) => {
 		const store = await fresh(t);
 		assert.equal(await store.events.lastSeq(), 0);
 		const stream = newId('workspace');
@@ -340,7 +340,7 @@ export function deliveryContract(open: OpenStore): void {
 		assert.equal(await store.events.lastSeq(), next);
 	});
 
-	test('the places of the events of a time are found', async (t) => {
+	test('finds the commit sequences of the events of a time range', async (t) => {
 		const store = await fresh(t);
 		const stream = newId('workspace');
 		assert.equal(await store.events.range(0, NOON), null);
@@ -368,7 +368,7 @@ export function deliveryContract(open: OpenStore): void {
 		assert.equal(await between(-9, -4), null);
 	});
 
-	test('an erased conversation takes what was delivered of it, and the attempts, with it', async (t) => {
+	test('erases the deliveries and attempts of an erased conversation', async (t) => {
 		const store = await fresh(t);
 		const workspace_id = newId('workspace');
 		const [endpoint] = await register(store, [{ workspace_id }]);
@@ -390,7 +390,7 @@ export function deliveryContract(open: OpenStore): void {
 		assert.equal((await attemptsOf(store, second?.id)).length, 1);
 	});
 
-	test('a change that is refused half-way leaves its deliveries as they were', async (t) => {
+	test('a change that fails halfway leaves deliveries unchanged', async (t) => {
 		const store = await fresh(t);
 		const { endpoint, workspace_id } = await backlog(store, 2);
 		const before = await deliveriesOf(store, endpoint.id);

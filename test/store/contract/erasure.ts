@@ -7,7 +7,7 @@ import { job } from './jobs.ts';
 
 /** What is erased is gone from everywhere, and nothing else is. */
 export function erasureContract(opened: () => Store): void {
-	test('an erased conversation takes its messages, its events and the answers that show it with it', async () => {
+	test('erases a conversation with its messages, its events and the stored responses that show it', async () => {
 		const store = opened();
 		const doomed = await talk(store);
 		const kept = await talk(store);
@@ -16,7 +16,7 @@ export function erasureContract(opened: () => Store): void {
 		assert.deepEqual(await kept.traces(), { record: true, messages: 1, stream: 1, log: 1, answered: true });
 	});
 
-	test('a long conversation is gone at once and erased in portions, and a job holds what remains of it until nothing does', async () => {
+	test('removes a long conversation at once and its rows in batches, with a job until none remains', async () => {
 		const store = opened();
 		const doomed = await talk(store);
 		const messages = [2, 3, 4, 5].map((seq) => message({ conversation_id: doomed.id, seq }));
@@ -36,7 +36,7 @@ export function erasureContract(opened: () => Store): void {
 		assert.deepEqual([await store.conversations.hasUnerasedRows(doomed.id), await remains()], [false, 0]);
 	});
 
-	test('the rounds of a reply go with their message, and before it when they are not needed any more', async () => {
+	test('erases the rounds of a reply with the message, or before it when they are no longer needed', async () => {
 		const store = opened();
 		const doomed = await talk(store);
 		const replies = [2, 3].map((seq) => message({ conversation_id: doomed.id, seq }));
@@ -68,7 +68,7 @@ export function erasureContract(opened: () => Store): void {
 		]);
 	});
 
-	test('answers and sessions whose time is over are erased in portions, the oldest first', async () => {
+	test('erases expired responses and sessions in batches, the oldest first', async () => {
 		const store = opened();
 		const user_id = newId('user');
 		const sessions = [1, 2, 3].map((expires_at) => session({ user_id, expires_at }));
@@ -82,7 +82,7 @@ export function erasureContract(opened: () => Store): void {
 		assert.deepEqual(await left(), [sessions[2]?.id]);
 	});
 
-	test('an erased knowledge base takes its documents, all of its index and its jobs with it', async () => {
+	test('erases a knowledge base with its documents, its index and its jobs', async () => {
 		const store = opened();
 		const doomed = await indexed(store);
 		const kept = await indexed(store);
@@ -91,7 +91,7 @@ export function erasureContract(opened: () => Store): void {
 		assert.deepEqual(await kept.traces(), { ...kept.made, record: true, generations: 2, jobs: 2 });
 	});
 
-	test('all sessions of a user end together, and one may be spared', async () => {
+	test('ends all sessions of a user except a named one', async () => {
 		const store = opened();
 		const user_id = newId('user');
 		const [mine, other, foreign] = [session({ user_id }), session({ user_id }), session({ user_id: newId('user') })];
@@ -107,7 +107,7 @@ export function erasureContract(opened: () => Store): void {
 		assert.equal(await store.get('sessions', mine.id), undefined);
 	});
 
-	test('the event that closed a message last is found, and none where none did', async () => {
+	test('finds the last event that closed a message, if any', async () => {
 		const store = opened();
 		const stream = newId('conversation');
 		const message_id = newId('message');

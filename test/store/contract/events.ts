@@ -6,7 +6,7 @@ import { event } from '../samples.ts';
 
 /** Events are told once each, in the order of their commits, live and from the log alike. */
 export function eventContract(opened: () => Store): void {
-	test('listeners hear all events in commit order, and the log tells the same', async () => {
+	test('listeners get all events in commit order, as in the log', async () => {
 		const store = opened();
 		const streams = [newId('conversation'), newId('conversation'), newId('workspace')];
 		const heard: StoredEvent[] = [];
@@ -43,7 +43,7 @@ export function eventContract(opened: () => Store): void {
 		}
 	});
 
-	test('the log is read on from any place in it', async () => {
+	test('the log can be read from any position', async () => {
 		const store = opened();
 		const stream = newId('conversation');
 		for (const n of [1, 2, 3, 4, 5]) await store.commit({ events: [event(stream, 'tick', { n }), event('elsewhere')] });
@@ -58,7 +58,7 @@ export function eventContract(opened: () => Store): void {
 		}
 	});
 
-	test('an event is heard before its commit resolves, and is in the log by then', async () => {
+	test('listeners get an event before its commit resolves, when it is already in the log', async () => {
 		const store = opened();
 		const stream = newId('conversation');
 		const order: string[] = [];
@@ -73,7 +73,7 @@ export function eventContract(opened: () => Store): void {
 		assert.equal((await reads[0])?.length, 1);
 	});
 
-	test('events of a refused commit are heard by nobody, and a listener that has ended hears nothing', async () => {
+	test('listeners get no events of a refused commit, and none after they were removed', async () => {
 		const store = opened();
 		const heard: StoredEvent[] = [];
 		const end = store.onEvents((events) => heard.push(...events));

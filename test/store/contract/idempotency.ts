@@ -6,7 +6,7 @@ import { assistant, event } from '../samples.ts';
 
 /** What was answered under a key is answered again, and nothing is done twice. */
 export function idempotencyContract(opened: () => Store): void {
-	test('a repeat gets the stored answer and writes nothing', async () => {
+	test('a repeat gets the stored response and writes nothing', async () => {
 		const store = opened();
 		const first = creation();
 		assert.equal((await store.commit(first.commit)).outcome, 'committed');
@@ -35,7 +35,7 @@ export function idempotencyContract(opened: () => Store): void {
 		assert.deepEqual(await store.idempotency.storedResponse(key.scope, key.key), { body_hash: key.body_hash, pending });
 	});
 
-	test('of two with one key at once, one is carried out and the other gets its answer', async () => {
+	test('of two concurrent commits with one key, one is made and the other gets its response', async () => {
 		const store = opened();
 		const { answer } = creation();
 		const pair = [creation(answer), creation({ ...answer, body: 'second' })];
@@ -60,7 +60,7 @@ export function idempotencyContract(opened: () => Store): void {
 		}
 	});
 
-	test('a commit that was refused leaves its key unused', async () => {
+	test('a refused commit leaves its key unused', async () => {
 		const store = opened();
 		const { answer, commit } = creation();
 		const expect = [{ kind: 'assistants' as const, id: newId('assistant'), version: 1 }];
@@ -68,7 +68,7 @@ export function idempotencyContract(opened: () => Store): void {
 		assert.equal((await store.commit(creation(answer).commit)).outcome, 'committed');
 	});
 
-	test('a repeat is answered although what the first was based on has changed since', async () => {
+	test('a repeat gets its response although the expected records have changed since', async () => {
 		const store = opened();
 		const { answer, commit } = creation();
 		await store.commit(commit);
@@ -76,7 +76,7 @@ export function idempotencyContract(opened: () => Store): void {
 		assert.equal((await store.commit({ expect, idempotency: answer })).outcome, 'replay');
 	});
 
-	test('a key whose window is over may be used anew, and then has the new answer', async () => {
+	test('an expired key can be used again and then has the new response', async () => {
 		const store = opened();
 		const { answer } = creation();
 		await store.commit({ idempotency: { ...answer, body: 'old', expires_at: Date.now() - 1 } });

@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 
 /** Jobs are done at least once, by one at a time, in turns between their groups. */
 export function jobContract(opened: () => Store): void {
-	test('groups take turns: a group with many jobs does not keep the others waiting', async () => {
+	test('groups take turns: a group with many jobs does not delay the others', async () => {
 		const store = opened();
 		const kind = newId('job');
 		const jobs = [
@@ -24,7 +24,7 @@ export function jobContract(opened: () => Store): void {
 		assert.deepEqual(await groups(3), []);
 	});
 
-	test('within a group jobs are taken in the order in which they are due, and none before its time', async () => {
+	test('claims the jobs of a group in order of due time, and none before it is due', async () => {
 		const store = opened();
 		const kind = newId('job');
 		const jobs = [30, 10, Date.now() + HOUR, 20].map((due_at) => job({ kind, due_at }));
@@ -37,7 +37,7 @@ export function jobContract(opened: () => Store): void {
 		assert.deepEqual(claimed[0], { ...jobs[1], attempts: 1 });
 	});
 
-	test('a time that only a wrong clock can have set does not keep a job waiting', async () => {
+	test('a due time that only a wrong clock can have set does not delay a job', async () => {
 		const store = opened();
 		const kind = newId('job');
 		await enqueue(store, [job({ kind, due_at: Date.now() + 48 * HOUR })]);
@@ -70,7 +70,7 @@ export function jobContract(opened: () => Store): void {
 		assert.deepEqual(await store.jobs.claim(kind, 1, HOUR), []);
 	});
 
-	test('a claim for a short time does not take what another holds for a long one', async () => {
+	test('a short lease does not take a job with a long lease', async () => {
 		const store = opened();
 		const kind = newId('job');
 		await enqueue(store, [job({ kind })]);
@@ -78,7 +78,7 @@ export function jobContract(opened: () => Store): void {
 		assert.deepEqual(await store.jobs.claim(kind, 1, 1), []);
 	});
 
-	test('a postponed job is free again from its new time on, not before, and its claims are counted anew', async () => {
+	test('a postponed job is free from its new due time on, and its attempts are counted from zero', async () => {
 		const store = opened();
 		const kind = newId('job');
 		const [soon, later] = [job({ kind }), job({ kind })];
@@ -96,7 +96,7 @@ export function jobContract(opened: () => Store): void {
 		);
 	});
 
-	test('what was postponed is due at once where it is hastened: of its kind, and about what was named', async () => {
+	test('hastening makes postponed jobs due at once: of the kind, group or id that is named', async () => {
 		const store = opened();
 		const [kind, other] = [newId('job'), newId('job')];
 		const [group, ref] = [newId('knowledge_base'), newId('document')];
@@ -115,7 +115,7 @@ export function jobContract(opened: () => Store): void {
 		assert.deepEqual(await store.jobs.claim(other, 10, HOUR), []);
 	});
 
-	test('a settled job is never claimed again; settling all about one thing leaves the rest', async () => {
+	test('a settled job is never claimed again; settling all jobs about one id leaves the others', async () => {
 		const store = opened();
 		const [kind, other] = [newId('job'), newId('job')];
 		const [ref, otherRef] = [newId('document'), newId('document')];
@@ -132,7 +132,7 @@ export function jobContract(opened: () => Store): void {
 		);
 	});
 
-	test('the jobs of one kind about a thing are settled without those of other kinds', async () => {
+	test('settles the jobs of one kind about an id without those of other kinds', async () => {
 		const store = opened();
 		const [kind, other] = [newId('job'), newId('job')];
 		const ref = newId('knowledge_base');

@@ -15,7 +15,7 @@ const HOUR = 3_600_000;
 
 /** What holds across opening and closing. */
 export function lifeContract(open: OpenStore): void {
-	test('a store opened again has everything, a later epoch, and later sequence numbers', async (t) => {
+	test('a reopened store has all its data, a later epoch and later sequence numbers', async (t) => {
 		const place = await temporaryPlace(t);
 		const record = assistant();
 		const stream = newId('workspace');
@@ -31,7 +31,7 @@ export function lifeContract(open: OpenStore): void {
 		assert.ok(before && after && after.seq > before.seq);
 	});
 
-	test('jobs that a process before had in hand are free at once, those it settled stay done', async (t) => {
+	test('jobs claimed by an earlier process are free at once, and settled ones stay settled', async (t) => {
 		const place = await temporaryPlace(t);
 		const kind = newId('job');
 		const [inHand, done, untouched] = [job({ kind, due_at: 1 }), job({ kind, due_at: 2 }), job({ kind, due_at: 3 })];
@@ -51,7 +51,7 @@ export function lifeContract(open: OpenStore): void {
 		);
 	});
 
-	test('commits under way when a store is closed are either carried out or refused, and later ones are refused', async (t) => {
+	test('commits during the close of a store are either made or refused, and later ones are refused', async (t) => {
 		const place = await temporaryPlace(t);
 		const store = await open(place);
 		const records = Array.from({ length: 60 }, () => assistant());

@@ -6,7 +6,7 @@ import { apiKey, assistant, conversation, document, message, NOON } from '../sam
 
 /** Lists go on from a place, not from a number of rows, so what happens meanwhile neither repeats nor hides a row. */
 export function listContract(opened: () => Store): void {
-	test('pages cover everything once, newest first or oldest first, also where many were made at the same time', async () => {
+	test('pages list everything once in both orders, also with equal times of creation', async () => {
 		const store = opened();
 		const workspace_id = newId('workspace');
 		const made = Array.from({ length: 30 }, (_, n) => assistant({ workspace_id, created_at: NOON + (n % 4) }));
@@ -20,7 +20,7 @@ export function listContract(opened: () => Store): void {
 		}
 	});
 
-	test('what is there all the time is listed once, although rows come and go between the pages', async () => {
+	test('lists lasting rows once although others are added and removed between pages', async () => {
 		const store = opened();
 		const workspace_id = newId('workspace');
 		const made = Array.from({ length: 60 }, (_, n) => assistant({ workspace_id, created_at: NOON + 10 * n }));
@@ -47,7 +47,7 @@ export function listContract(opened: () => Store): void {
 		);
 	});
 
-	test('idle conversations are found by what was said last, the longest idle first, but not where a reply is being written', async () => {
+	test('finds idle conversations by their last message, the longest idle first, except those with a reply in progress', async () => {
 		const store = opened();
 		const workspace_id = newId('workspace');
 		const idle = (at: number, more: object = {}) => conversation({ workspace_id, last_message_at: at, ...more });
@@ -112,7 +112,7 @@ export function listContract(opened: () => Store): void {
 		await assert.rejects(places({ where: { "1=1 OR ''": 'x' } as never }), /no field/);
 	});
 
-	test('messages are listed by their place in the conversation, not by time', async () => {
+	test('lists messages by their number in the conversation, not by time', async () => {
 		const store = opened();
 		const conversation_id = newId('conversation');
 		const made = [3, 1, 2, 5, 4].map((seq) => message({ conversation_id, seq, created_at: NOON - seq }));
@@ -134,7 +134,7 @@ export function listContract(opened: () => Store): void {
 		);
 	});
 
-	test('two messages cannot have the same place in a conversation', async () => {
+	test('two messages cannot have the same number in a conversation', async () => {
 		const store = opened();
 		const conversation_id = newId('conversation');
 		const add = () =>
@@ -143,7 +143,7 @@ export function listContract(opened: () => Store): void {
 		await assert.rejects(add(), { code: 'unavailable' });
 	});
 
-	test('replies that nobody finished are found', async () => {
+	test('finds unfinished replies', async () => {
 		const store = opened();
 		const conversation_id = newId('conversation');
 		const [open, ended] = [
@@ -161,7 +161,7 @@ export function listContract(opened: () => Store): void {
 		);
 	});
 
-	test('assistants are found by the knowledge base that they use, within their workspace', async () => {
+	test('finds assistants of a workspace by their knowledge base', async () => {
 		const store = opened();
 		const [workspace_id, knowledge_base] = [newId('workspace'), newId('knowledge_base')];
 		const uses = assistant({ workspace_id, knowledge_base_ids: ['kb_x', knowledge_base] });
@@ -176,7 +176,7 @@ export function listContract(opened: () => Store): void {
 		);
 	});
 
-	test('a key is found by its hash, and bytes are in use while a document has them', async () => {
+	test('finds a key by its hash, and counts a blob as used while a document has it', async () => {
 		const store = opened();
 		const key = apiKey();
 		const blob = newId('request');

@@ -15,7 +15,7 @@ async function refuse(scene: DeliveryHarness, subject: string): Promise<void> {
 	await until('it is refused', () => scene.posts.posts.slice(before).some(({ event }) => event === id));
 }
 
-test('an endpoint of which every attempt has failed for 120 hours is disabled, and what waits for it is cancelled', async (t) => {
+test('disables an endpoint after 120 hours of failures and cancels its pending deliveries', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time, store } = scene;
 	posts.respond = () => SERVER_ERROR;
@@ -80,7 +80,7 @@ test('an endpoint of which every attempt has failed for 120 hours is disabled, a
 	assert.equal((await store.get('webhooks', endpoint.id))?.version, disabled?.version);
 });
 
-test('a success in between begins the 120 hours anew', async (t) => {
+test('a success restarts the 120 hours', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time, store } = scene;
 	posts.respond = () => SERVER_ERROR;
@@ -108,7 +108,7 @@ test('a success in between begins the 120 hours anew', async (t) => {
 	await until('it is disabled', async () => (await store.get('webhooks', endpoint.id))?.status === 'disabled');
 });
 
-test('an endpoint that somebody changes while its last attempt fails is judged as it is then', async (t) => {
+test('uses the current endpoint when it changes during its last attempt', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time, store } = scene;
 	posts.respond = () => SERVER_ERROR;

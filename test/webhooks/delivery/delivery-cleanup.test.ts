@@ -7,7 +7,7 @@ import { deliveryHarness } from './delivery-harness.ts';
 
 const cancels = ({ write = [] }: Commit) => write.some(({ op }) => op === 'cancel_deliveries');
 
-test('what is about to be cancelled when an endpoint is revived is looked at anew: what is new is kept', async (t) => {
+test('keeps new deliveries when an endpoint is enabled while the cleanup is about to cancel old ones', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { store, storeOverrides } = scene;
 	const endpoint = await scene.register();
@@ -37,7 +37,7 @@ test('what is about to be cancelled when an endpoint is revived is looked at ane
 	assert.equal(tried, 1);
 });
 
-test('what waits at a disabled endpoint is ended in portions before it is revived', async (t) => {
+test('cancels the pending deliveries of a disabled endpoint in batches before it is enabled', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { store, storeOverrides, deliverer } = scene;
 	const endpoint = await scene.register();
@@ -59,7 +59,7 @@ test('what waits at a disabled endpoint is ended in portions before it is revive
 	assert.equal(portions.length, 3, 'nothing is left to do');
 });
 
-test('who changes the endpoint meanwhile has the last word on what waits there', async (t) => {
+test('stops cancelling when another request changes the endpoint meanwhile', async (t) => {
 	const scene = await deliveryHarness(t);
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a']);
@@ -71,7 +71,7 @@ test('who changes the endpoint meanwhile has the last word on what waits there',
 	assert.equal((await scene.deliveries(endpoint))[0]?.status, 'pending');
 });
 
-test('an endpoint at which too much waits cannot be revived yet, and says so', async (t) => {
+test('refuses to enable an endpoint with too many pending deliveries', async (t) => {
 	const scene = await deliveryHarness(t);
 	const endpoint = await scene.register({ status: 'disabled' });
 	let commits = 0;
@@ -86,7 +86,7 @@ test('an endpoint at which too much waits cannot be revived yet, and says so', a
 	assert.match(refusal.message, /still being cancelled/);
 });
 
-test('a server that hears when it tidies that another one has followed sends nothing more', async (t) => {
+test('sends nothing more when the cleanup finds that another server owns the store', async (t) => {
 	const scene = await deliveryHarness(t);
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a']);

@@ -33,13 +33,13 @@ function attempts(random: () => number, retryAfter: number | null = null, attemp
 	}
 }
 
-test('the delays are five seconds, doubled after each failure, up to six hours', () => {
+test('delays five seconds after the first failure and doubles the delay up to six hours', () => {
 	const table = [5, 10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120, 10_240, 20_480, 21_600, 21_600, 21_600, 21_600];
 	for (const [index, seconds] of table.entries()) assert.equal(delay({ failures: index + 1 }), seconds * SECOND);
 	assert.equal(delay({ failures: 5_000 }), 6 * HOUR);
 });
 
-test('a delay is ten per cent shorter or longer at most, and never longer than six hours', () => {
+test('varies a delay by at most ten per cent and never exceeds six hours', () => {
 	assert.equal(delay({ random: 0 }), 4_500);
 	assert.equal(delay({ random: 0.75 }), 5_250);
 	assert.equal(delay({ random: 1 }), 5_500);
@@ -50,7 +50,7 @@ test('a delay is ten per cent shorter or longer at most, and never longer than s
 	assert.equal(spread.size, 50, 'many that failed at once do not come back at once');
 });
 
-test('a receiver that asks for more time gets it, up to twice the delay; one that asks for less does not', () => {
+test('lengthens a delay at most twofold for Retry-After, and never shortens it', () => {
 	const table: [header: string, seconds: number][] = [
 		['0', 5],
 		['1', 5],
@@ -74,7 +74,7 @@ test('a receiver that asks for more time gets it, up to twice the delay; one tha
 	assert.equal(delay({ failures: 30, retryAfterMs: 24 * HOUR }), 12 * HOUR);
 });
 
-test('a receiver that always fails is tried for 72 hours, the last time a minute before they are over', () => {
+test('tries a receiver that always fails for 72 hours, the last time a minute before the end', () => {
 	for (const random of [() => 0, () => 0.5, () => 0.999, Math.random]) {
 		for (const asked of [null, 1, HOUR, 48 * HOUR]) {
 			for (const attemptMs of [1, 5 * SECOND]) {
@@ -86,7 +86,7 @@ test('a receiver that always fails is tried for 72 hours, the last time a minute
 	}
 });
 
-test('after the last attempt there is none, nor for one that was late', () => {
+test('plans no attempt after the last one, nor after a late one', () => {
 	const last = lastAttemptAt(NOON);
 	assert.equal(last, NOON + 72 * HOUR - MINUTE);
 	const after = (now: number) => nextAttemptAt({ failures: 20, firstAt: NOON, now, retryAfterMs: null, random: 0.5 });
@@ -97,7 +97,7 @@ test('after the last attempt there is none, nor for one that was late', () => {
 	assert.equal(after(NOON + 100 * HOUR), null);
 });
 
-test('72 hours after its first attempt the time of a delivery is over, and before its first it is not', () => {
+test('ends the time of a delivery 72 hours after its first attempt, not before the first attempt', () => {
 	assert.equal(isPastGiveUp(null, NOON), false);
 	assert.equal(isPastGiveUp(NOON, NOON + 72 * HOUR), false);
 	assert.equal(isPastGiveUp(NOON, NOON + 72 * HOUR + 1), true);

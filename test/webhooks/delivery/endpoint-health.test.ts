@@ -16,7 +16,7 @@ function unknown(failing: boolean): EndpointHealth {
 	return health;
 }
 
-test('an endpoint is healthy until it has failed three times in a row, and again with its first success', () => {
+test('an endpoint is healthy until three failures in a row, and again after one success', () => {
 	const health = unknown(false);
 	const seen = [state(health)];
 	for (const delivered of [false, false, false, false, true]) {
@@ -33,11 +33,11 @@ test('an endpoint is healthy until it has failed three times in a row, and again
 	]);
 });
 
-test('an endpoint that failed last when the server was started is not given the benefit of the doubt', () => {
+test('an endpoint whose last attempt before the start failed is degraded', () => {
 	assert.equal(state(unknown(true)), 'degraded 2 probed');
 });
 
-test('who is slow is with those that fail, whatever the answer', () => {
+test('a slow endpoint is degraded, whatever it responds', () => {
 	const health = unknown(false);
 	attempt(health, true, 2_000);
 	assert.equal(state(health), 'healthy 10');
@@ -49,7 +49,7 @@ test('who is slow is with those that fail, whatever the answer', () => {
 	assert.equal(state(health), 'healthy 10');
 });
 
-test('attempts that were under way together and fail count as one', () => {
+test('concurrent attempts that fail count as one failure', () => {
 	const health = unknown(false);
 	for (let count = 0; count < 10; count++) health.record({ delivered: false, duration_ms: 1 }, 0);
 	assert.equal(health.failures, 1);
@@ -61,7 +61,7 @@ test('attempts that were under way together and fail count as one', () => {
 	assert.equal(health.failures, 1);
 });
 
-test('the pause after a probe is a second at first, and doubled up to a minute', () => {
+test('the pause after a failed probe starts at one second and doubles up to a minute', () => {
 	const health = unknown(true);
 	const pauses = Array.from({ length: 8 }, () => {
 		const { probeDelayMs } = health;
@@ -73,7 +73,7 @@ test('the pause after a probe is a second at first, and doubled up to a minute',
 	assert.equal(health.probeDelayMs, 60_000);
 });
 
-test('what is revived or moves is healthy, without asking the database', () => {
+test('an endpoint that is enabled or gets another URL is healthy without a database query', () => {
 	for (const health of [new EndpointHealth(), unknown(true)]) {
 		attempt(health, false, 5_000);
 		health.reset();

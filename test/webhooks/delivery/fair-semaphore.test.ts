@@ -40,7 +40,7 @@ const slotsFor = (permits: number, additionalPerWorkspace = permits) =>
 	new FairSemaphore({ permits, maxPerWorkspace: permits, additionalPerWorkspace });
 const heldBy = (takers: readonly Taker[]) => takers.map(({ held }) => held);
 
-test('no more slots are taken than there are, and who waits gets the next ones in turn', () => {
+test('grants no more slots than exist, and serves waiters in turn', () => {
 	const slots = slotsFor(2);
 	const first = new Taker(slots, 2).take();
 	const [second, third] = [new Taker(slots, 1).take(), new Taker(slots, 1).take()];
@@ -52,7 +52,7 @@ test('no more slots are taken than there are, and who waits gets the next ones i
 	assert.deepEqual(heldBy([second, third]), [1, 1]);
 });
 
-test('who has none gets one, however much others want that have some', () => {
+test('grants a holder its first slot, however many further slots others want', () => {
 	const slots = slotsFor(10, 5);
 	const greedy = new Taker(slots, 100).take();
 	assert.equal(greedy.held, 5);
@@ -68,7 +68,7 @@ test('who has none gets one, however much others want that have some', () => {
 	assert.equal(greedy.held, 5, 'of the others it gets what there is');
 });
 
-test('a workspace has its share and no more, and leaves the rest to others', () => {
+test('limits a workspace to its share and leaves the rest to others', () => {
 	const slots = new FairSemaphore({ permits: 5, maxPerWorkspace: 3, additionalPerWorkspace: 3 });
 	const many = Array.from({ length: 5 }, () => new Taker(slots, 1).take());
 	assert.deepEqual(heldBy(many), [1, 1, 1, 0, 0]);
@@ -82,7 +82,7 @@ test('a workspace has its share and no more, and leaves the rest to others', () 
 	assert.deepEqual(heldBy([...many, ...others]), [0, 1, 1, 1, 0, 0, 0, 1], 'though one is free');
 });
 
-test('of workspaces that wait each gets one in turn, however many of one wait', () => {
+test('serves waiting workspaces in turn, however many waiters one of them has', () => {
 	const slots = new FairSemaphore({ permits: 3, maxPerWorkspace: 3, additionalPerWorkspace: 3 });
 	const holder = new Taker(slots, 3, 'ws_holder').take();
 	const many = Array.from({ length: 4 }, () => new Taker(slots, 1, 'ws_many').take());
@@ -99,7 +99,7 @@ test('of workspaces that wait each gets one in turn, however many of one wait', 
 	assert.equal(many[1]?.held, 1);
 });
 
-test('a slot that the one who is told does not need any more goes to the next one', () => {
+test('offers a slot to the next waiter when the first one no longer needs it', () => {
 	const slots = slotsFor(1);
 	const first = new Taker(slots, 1).take();
 	const [second, third] = [new Taker(slots, 1).take(), new Taker(slots, 1).take()];
@@ -108,7 +108,7 @@ test('a slot that the one who is told does not need any more goes to the next on
 	assert.deepEqual(heldBy([second, third]), [0, 1]);
 });
 
-test('who waits no more is not told', () => {
+test('does not call a waiter after it was removed', () => {
 	const slots = slotsFor(1);
 	const first = new Taker(slots, 1).take();
 	const second = new Taker(slots, 1).take();
@@ -118,7 +118,7 @@ test('who waits no more is not told', () => {
 	assert.equal(new Taker(slots, 1).take().held, 1);
 });
 
-test('a slot that was not taken cannot be given back', () => {
+test('rejects the release of a slot that was not taken', () => {
 	const slots = slotsFor(1);
 	const first = new Taker(slots, 1).take();
 	first.release();

@@ -8,7 +8,7 @@ import { NO_RESPONSE, type Post, SERVER_ERROR, TIMED_OUT } from './manual-networ
 const HEALTHY = 'https://healthy.example/hook';
 const DEAD = 60;
 
-test('sixty endpoints that never answer take nothing from one that does', async (t) => {
+test('sixty endpoints that never respond do not delay one that does', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	posts.respond = ({ url }) => (url === HEALTHY ? {} : undefined);
@@ -57,7 +57,7 @@ test('sixty endpoints that never answer take nothing from one that does', async 
 	await scene.untilStatus(healthy, 'delivered', 90);
 });
 
-test('endpoints that are slow and busy leave room for one that is not', async (t) => {
+test('slow and busy endpoints leave slots for others', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	posts.respond = ({ url }) => (url === HEALTHY ? {} : undefined);
@@ -76,7 +76,7 @@ test('endpoints that are slow and busy leave room for one that is not', async (t
 	assert.ok(posts.inFlight().length >= 100 && posts.inFlight().length < 150, 'the slow ones have what they had');
 });
 
-test('an endpoint that failed before the server was started anew is tried two at a time until it takes something', async (t) => {
+test('tries an endpoint that failed before the restart two at a time until a delivery succeeds', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	let most = 0;
@@ -102,7 +102,7 @@ test('an endpoint that failed before the server was started anew is tried two at
 	await until('it is sent more at once', () => most === 10);
 });
 
-test('six hundred endpoints of one workspace that hang keep nobody else waiting', async (t) => {
+test('six hundred hanging endpoints of one workspace do not delay other workspaces', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, store } = scene;
 	const hostile = Array.from({ length: 3 }, (_, at) => `ws_hostile_${at}`);
@@ -138,7 +138,7 @@ test('six hundred endpoints of one workspace that hang keep nobody else waiting'
 	assert.equal(hanging().length, 52);
 });
 
-test('an endpoint that fails once or twice does not wait for those that always fail', async (t) => {
+test('an endpoint that fails once or twice does not wait for endpoints that always fail', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	posts.respond = ({ url }) => (url === HEALTHY ? undefined : TIMED_OUT);
@@ -161,7 +161,7 @@ test('an endpoint that fails once or twice does not wait for those that always f
 	await scene.untilStatus(healthy, 'delivered', 2);
 });
 
-test('an endpoint that is revived or moves has all its attempts again', async (t) => {
+test('an endpoint that is enabled or gets another URL has its full concurrency again', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	posts.respond = () => SERVER_ERROR;
@@ -174,7 +174,7 @@ test('an endpoint that is revived or moves has all its attempts again', async (t
 	await until('ten are under way', () => posts.inFlight().length === 10);
 });
 
-test('an endpoint that moves while it is only probed is sent what is new without a pause', async (t) => {
+test('a probed endpoint that gets another URL receives first attempts without a pause', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	posts.respond = () => SERVER_ERROR;
@@ -192,7 +192,7 @@ test('an endpoint that moves while it is only probed is sent what is new without
 	await posts.nthPost(3);
 });
 
-test('more than ten attempts at once are nothing to warn of', async (t) => {
+test('more than ten concurrent attempts cause no warning', async (t) => {
 	const warned: string[] = [];
 	const note = ({ name }: Error) => warned.push(name);
 	process.on('warning', note);

@@ -4,7 +4,7 @@ import { AppError } from '../../../src/base/index.ts';
 import { until } from '../../support/until.ts';
 import { deliveryHarness } from './delivery-harness.ts';
 
-test('before the server stops what is under way ends and is stored, and nothing is begun any more', async (t) => {
+test('finishes and stores running attempts before the server stops, and starts no more', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const endpoint = await scene.register();
@@ -49,7 +49,7 @@ test('before the server stops what is under way ends and is stored, and nothing 
 	assert.equal(posts.posts.length, 4);
 });
 
-test('what the process before had in hand when it ended is due at once for the next one', async (t) => {
+test('makes the unfinished deliveries of an earlier process due at once', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const endpoint = await scene.register();
@@ -69,7 +69,7 @@ test('what the process before had in hand when it ended is due at once for the n
 	);
 });
 
-test('a server whose disk is full stops all the same', async (t) => {
+test('stops although the disk is full', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	posts.respond = () => ({});
@@ -85,7 +85,7 @@ test('a server whose disk is full stops all the same', async (t) => {
 	assert.deepEqual(time.pendingTimers, []);
 });
 
-test('an event is sent as soon as it is stored, to each endpoint of its workspace that asked for its type', async (t) => {
+test('sends a stored event at once to each endpoint of its workspace that subscribes to its type', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	posts.respond = () => ({});

@@ -8,7 +8,7 @@ import { SERVER_ERROR } from './manual-network.ts';
 /** So many conversations, each named once. */
 const several = (count: number, name = 'conv') => Array.from({ length: count }, (_, at) => `${name}_${at}`);
 
-test('events of one conversation are sent strictly one after another, those of others meanwhile', async (t) => {
+test('sends events of one conversation one after another, and those of others concurrently', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const endpoint = await scene.register();
@@ -32,7 +32,7 @@ test('events of one conversation are sent strictly one after another, those of o
 	assert.deepEqual(sent(), [0, 2, 4, 1, 3]);
 });
 
-test('of a conversation the next event is sent when what came of the one before is stored, not sooner', async (t) => {
+test('sends the next event of a conversation only when the outcome of the previous one is stored', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const endpoint = await scene.register();
@@ -55,7 +55,7 @@ test('of a conversation the next event is sent when what came of the one before 
 	await scene.untilStatus(endpoint, 'delivered', 3);
 });
 
-test('events about no conversation wait for those of their type only', async (t) => {
+test('events without a conversation wait only for events of their type', async (t) => {
 	const scene = await deliveryHarness(t);
 	await scene.register();
 	const updated = await scene.emit([null, null], 'assistant.updated');
@@ -70,7 +70,7 @@ test('events about no conversation wait for those of their type only', async (t)
 	assert.equal((await scene.posts.nthPost(2)).event, updated[1]);
 });
 
-test('an endpoint is sent ten events at once and no more, in the order of the log', async (t) => {
+test('sends an endpoint at most ten events at a time, in the order of the log', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	let most = 0;
@@ -91,7 +91,7 @@ test('an endpoint is sent ten events at once and no more, in the order of the lo
 	);
 });
 
-test('what has failed is tried again when it is due and not before, ahead of what is new', async (t) => {
+test('retries a failed delivery when it is due and not before, ahead of first attempts', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	const endpoint = await scene.register();
@@ -118,7 +118,7 @@ test('what has failed is tried again when it is due and not before, ahead of wha
 	await scene.untilStatus(endpoint, 'delivered', 84);
 });
 
-test('a failure that is stored only when its next attempt is due already is tried again at once', async (t) => {
+test('retries at once when a failure is stored only after its next attempt is due', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	const endpoint = await scene.register();
@@ -143,7 +143,7 @@ test('a failure that is stored only when its next attempt is due already is trie
 	await scene.untilStatus(endpoint, 'delivered', 2);
 });
 
-test('many retries do not keep what is new waiting for all of them', async (t) => {
+test('first attempts do not wait for all of many retries', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	posts.respond = () => ({});
@@ -158,7 +158,7 @@ test('many retries do not keep what is new waiting for all of them', async (t) =
 	assert.ok(Math.max(...places) < 50, `sent as ${places}`);
 });
 
-test('a conversation with very many events keeps those of others waiting for nothing', async (t) => {
+test('a conversation with very many events does not delay the events of others', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const endpoint = await scene.register();
@@ -184,7 +184,7 @@ test('a conversation with very many events keeps those of others waiting for not
 	assert.deepEqual(order, [...busy.keys()], 'its own stay in order');
 });
 
-test('thousands that wait at the start are all sent, each once, those of a conversation in order', async (t) => {
+test('sends thousands of deliveries pending at the start once each, in order per conversation', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	posts.respond = () => ({});

@@ -21,7 +21,7 @@ function countReads({ storeOverrides, store }: DeliveryHarness): { due: number; 
 	return reads;
 }
 
-test('an endpoint that fails again and again is tried with what is new one at a time, with pauses that grow to a minute', async (t) => {
+test('probes an endpoint that keeps failing one delivery at a time, with pauses that grow to a minute', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	posts.respond = () => SERVER_ERROR;
@@ -60,7 +60,7 @@ test('an endpoint that fails again and again is tried with what is new one at a 
 	assert.equal((await scene.deliveries(endpoint)).filter(({ attempts }) => attempts !== 1).length, 0);
 });
 
-test('what has failed is tried again when it is due, though what is new waits', async (t) => {
+test('retries due deliveries although first attempts wait', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	posts.respond = () => SERVER_ERROR;
@@ -90,7 +90,7 @@ test('what has failed is tried again when it is due, though what is new waits', 
 	);
 });
 
-test('an endpoint that refuses every other event does not have all that waits read anew each time', async (t) => {
+test('does not read all pending deliveries again for an endpoint that rejects every other event', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const reads = countReads(scene);
@@ -103,7 +103,7 @@ test('an endpoint that refuses every other event does not have all that waits re
 	assert.ok(reads.besides <= 20, `${reads.besides} searches`);
 });
 
-test('one conversation with very many events at an endpoint that refuses them is not searched anew each time', async (t) => {
+test('does not search again for each rejected event of a conversation with very many events', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const reads = countReads(scene);
@@ -116,7 +116,7 @@ test('one conversation with very many events at an endpoint that refuses them is
 	assert.ok(reads.besides <= 30, `${reads.besides} searches`);
 });
 
-test('an event has nobody look at endpoints that it does not go to and that have nothing due', async (t) => {
+test('an event causes no reads for endpoints without due deliveries', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	posts.respond = ({ url }) => (url === 'https://waits.example/' ? SERVER_ERROR : {});
@@ -141,7 +141,7 @@ test('an event has nobody look at endpoints that it does not go to and that have
 	await scene.untilStatus(waits, 'delivered', 1);
 });
 
-test('events that come during a pause have nothing read, and are sent after it', async (t) => {
+test('events during a pause cause no reads and are sent after it', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	const read: string[] = [];
@@ -167,7 +167,7 @@ test('events that come during a pause have nothing read, and are sent after it',
 	await scene.untilStatus(endpoint, 'delivered', 11);
 });
 
-test('what is due first is tried again first, whatever has failed since', async (t) => {
+test('retries first what is due first, whatever has failed since', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	posts.respond = () => SERVER_ERROR;

@@ -25,7 +25,7 @@ function overtake(scene: DeliveryHarness, first: () => Promise<unknown>): void {
 const attemptsOf = (scene: DeliveryHarness, delivery_id: string) =>
 	scene.store.list('delivery_attempts', { where: { delivery_id }, order: 'asc', limit: 10 });
 
-test('an endpoint that is disabled between reading ahead and sending is not called', async (t) => {
+test('does not call an endpoint that is disabled between reading ahead and sending', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const endpoint = await scene.register();
@@ -48,7 +48,7 @@ test('an endpoint that is disabled between reading ahead and sending is not call
 	assert.equal(posts.posts.length, 2, 'what was under way ended, and nothing was begun');
 });
 
-test('an attempt is made only of what waits at an endpoint that is active', async (t) => {
+test('attempts only pending deliveries of active endpoints', async (t) => {
 	const scene = await deliveryHarness(t);
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a', 'conv_b']);
@@ -69,7 +69,7 @@ test('an attempt is made only of what waits at an endpoint that is active', asyn
 	assert.equal(scene.posts.posts.length, 0);
 });
 
-test('a delivery that is cancelled while it is under way stays cancelled, unless it arrives', async (t) => {
+test('a delivery cancelled during its attempt stays cancelled, unless it is delivered', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	const endpoint = await scene.register();
@@ -98,7 +98,7 @@ for (const [outcome, expected] of [
 	['is refused', 'cancelled'],
 	['arrives', 'delivered'],
 ] as const) {
-	test(`a delivery that is cancelled at the very moment at which it ${outcome} is ${expected}`, async (t) => {
+	test(`a delivery cancelled at the moment when it ${outcome} is ${expected}`, async (t) => {
 		const scene = await deliveryHarness(t);
 		const endpoint = await scene.register();
 		await scene.emit(['conv_a']);
@@ -116,7 +116,7 @@ for (const [outcome, expected] of [
 	});
 }
 
-test('a delivery that somebody asks for again while its last attempt fails keeps all its time', async (t) => {
+test('a delivery that is retried by a person during its last attempt gets its full time', async (t) => {
 	const scene = await deliveryHarness(t);
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a']);
@@ -141,7 +141,7 @@ test('a delivery that somebody asks for again while its last attempt fails keeps
 	await scene.untilStatus(endpoint, 'delivered', 1);
 });
 
-test('what is erased while it is under way leaves nothing behind, however it ends', async (t) => {
+test('a delivery erased during its attempt leaves nothing behind, whatever the outcome', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, store } = scene;
 	const [erased, kept] = [
@@ -176,7 +176,7 @@ test('what is erased while it is under way leaves nothing behind, however it end
 	assert.equal(posts.posts.length, 6);
 });
 
-test('what is erased at the very moment at which its attempt ends leaves nothing behind', async (t) => {
+test('a delivery erased at the moment when its attempt ends leaves nothing behind', async (t) => {
 	const scene = await deliveryHarness(t);
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a', 'conv_b']);
@@ -194,7 +194,7 @@ test('what is erased at the very moment at which its attempt ends leaves nothing
 	assert.equal(scene.posts.posts.length, 2);
 });
 
-test('of a conversation that was erased nothing more is sent, though it was read ahead', async (t) => {
+test('sends nothing more of an erased conversation, even when it was read ahead', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, store } = scene;
 	const endpoint = await scene.register();
@@ -217,7 +217,7 @@ test('of a conversation that was erased nothing more is sent, though it was read
 	assert.equal(posts.posts.filter(({ body }) => body.includes('conv_a')).length, 1);
 });
 
-test('what is replayed in the very commit that stores its delivery is delivered once more at once', async (t) => {
+test('delivers again at once what is replayed while its delivery is being stored', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, store } = scene;
 	posts.respond = () => ({});

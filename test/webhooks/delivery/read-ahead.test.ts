@@ -43,7 +43,7 @@ function take(ahead: ReadAhead, from: 'retries' | 'firstAttempts', count: number
 	for (const one of ahead[from].slice(0, count)) ahead.remove(one);
 }
 
-test('what is due again goes before what is new, each in its order, unless its like is under way', () => {
+test('starts retries before first attempts, each in order, unless their ordering key is busy', () => {
 	const retries = [make('r1', NOON - 2, 'conv_a'), make('r2', NOON - 1, 'conv_b')];
 	const firstAttempts = [make('f1', 0, 'conv_a'), make('f2', 0, 'conv_c'), make('f3', 0, null)];
 	const next = (busy: string[], { fresh: may = true } = {}) =>
@@ -56,7 +56,7 @@ test('what is due again goes before what is new, each in its order, unless its l
 	assert.equal(next(['conv_a', 'conv_b'], { fresh: false }), undefined);
 });
 
-test('retries are read again when few are left, however much of what is new is there', async () => {
+test('reads more retries when few are left, however many first attempts there are', async () => {
 	const ahead = aheadOf([...several(200, 'retry', NOON - 1), ...several(200, 'firstAttempts', 0)]);
 	assert.ok(ahead.needsMore(false), 'nothing was read yet');
 	await ahead.read(none, NOON);
@@ -67,7 +67,7 @@ test('retries are read again when few are left, however much of what is new is t
 	assert.deepEqual([ahead.needsMore(true), ahead.needsMore(false)], [true, true]);
 });
 
-test('what is new is read again when little of it is left, where it may be begun', async () => {
+test('reads more first attempts when few are left and they may start', async () => {
 	const ahead = aheadOf(several(200, 'firstAttempts', 0));
 	await ahead.read(none, NOON);
 	take(ahead, 'firstAttempts', 48);
@@ -78,7 +78,7 @@ test('what is new is read again when little of it is left, where it may be begun
 	assert.equal(ahead.needsMore(false), true);
 });
 
-test('where all was read nothing is read again until something may have become due', async () => {
+test('reads nothing more after all was read, until something may have become due', async () => {
 	const ahead = aheadOf([...several(3, 'retry', NOON), ...several(3, 'firstAttempts', 0), make('later', NOON + 7)]);
 	assert.equal(await ahead.read(none, NOON), NOON + 7);
 	take(ahead, 'retries', 3);
@@ -89,7 +89,7 @@ test('where all was read nothing is read again until something may have become d
 	assert.deepEqual([ahead.needsMore(true), ahead.isEmpty], [true, false]);
 });
 
-test('a retry that becomes due waits for no new ones that were read before it, only for other retries', async () => {
+test('a retry that becomes due waits only for other retries, not for first attempts read before', async () => {
 	const ahead = aheadOf([make('retry', NOON), ...several(5, 'firstAttempts', 0)]);
 	await ahead.read(none, NOON);
 	ahead.onRetryDue();
@@ -99,7 +99,7 @@ test('a retry that becomes due waits for no new ones that were read before it, o
 	assert.deepEqual([ahead.firstAttempts.length, ahead.needsMore(false)], [0, true]);
 });
 
-test('what is in hand is not read a second time, but remembered where it was changed since it was begun', async () => {
+test('does not read running deliveries again, but records that they have changed', async () => {
 	const waiting = several(3, 'firstAttempts', 0);
 	const ahead = aheadOf(waiting);
 	const inHand = new Map(waiting.slice(0, 2).map((one) => [one.id, { delivery: one, changed: false }]));
@@ -112,7 +112,7 @@ test('what is in hand is not read a second time, but remembered where it was cha
 	);
 });
 
-test('what need not wait for the like of all that was read is looked for behind it, once', async () => {
+test('looks once for deliveries with other ordering keys behind those that were read', async () => {
 	const busy = Array.from({ length: 100 }, (_, at) => make(`busy_${at}`, 0, 'conv_busy'));
 	const ahead = aheadOf([...busy, make('other', 0), make('retry', NOON)]);
 	await ahead.read(none, NOON);

@@ -27,7 +27,7 @@ async function sceneWith(t: TestContext, answer: (request: IncomingMessage, resp
 	return { scene, server, endpoint, attempt };
 }
 
-test('connections to an endpoint are used again: one for what comes one after another, ten for any number', async (t) => {
+test('reuses connections to an endpoint: one for sequential deliveries, ten for any number', async (t) => {
 	const { scene, server, endpoint } = await sceneWith(t, (_, response) => response.writeHead(200).end('thanks'));
 	const delivered = (count: number) =>
 		until(
@@ -47,7 +47,7 @@ test('connections to an endpoint are used again: one for what comes one after an
 	assert.ok(server.connections <= 10, `${server.connections} connections`);
 });
 
-test('a connection that the endpoint has closed meanwhile costs no attempt', async (t) => {
+test('a connection that the endpoint closed meanwhile costs no attempt', async (t) => {
 	const { scene, server, endpoint } = await sceneWith(t, (_, response) =>
 		response.writeHead(204, { connection: 'close' }).end(),
 	);
@@ -57,7 +57,7 @@ test('a connection that the endpoint has closed meanwhile costs no attempt', asy
 	assert.equal(server.connections, 10);
 });
 
-test('an answer of many megabytes is a delivery, and is not read to its end', async (t) => {
+test('counts a response of many megabytes as delivered without reading all of it', async (t) => {
 	const chunk = Buffer.alloc(64 * 1024, 'x');
 	let written = 0;
 	let closed = 0;
@@ -80,7 +80,7 @@ test('an answer of many megabytes is a delivery, and is not read to its end', as
 	assert.ok(written < 200 << 20, `${written} bytes were written`);
 });
 
-test('an answer that never ends is no delivery, and holds its slot for five seconds', async (t) => {
+test('gives up a response that never ends after five seconds and counts it as failed', async (t) => {
 	let gone = 0;
 	const { scene, endpoint, attempt } = await sceneWith(t, (_, response) => {
 		response.writeHead(200).write('wait');
@@ -101,7 +101,7 @@ test('an answer that never ends is no delivery, and holds its slot for five seco
 	await until('the connection is closed', () => gone === 1);
 });
 
-test('what a receiver asks for in Retry-After decides when it is tried again', async (t) => {
+test('retries after the delay that the receiver asks for in Retry-After', async (t) => {
 	const asked = ['8', new Date(NOON + 9_000).toUTCString(), '3600', '1'];
 	let count = 0;
 	const { scene, endpoint } = await sceneWith(t, (_, response) => {

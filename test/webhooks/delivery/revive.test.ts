@@ -12,7 +12,7 @@ const clock: Clock = { now: () => Date.now() + ahead };
 const app = await startTestApp({ settings: { allow_private_network: true }, overrides: { clock } });
 after(() => app[Symbol.asyncDispose]());
 
-test('an endpoint that was disabled for failing shows why, and receives again once it is revived', async () => {
+test('an endpoint disabled for failures shows why, and receives again once it is enabled', async () => {
 	await using hook = await startReceiver(app, ['assistant.updated']);
 	const { body: assistant } = await app.call('POST', '/api/v1/assistants', { name: 'Guide' });
 	const rename = (name: string) => app.call('PATCH', `/api/v1/assistants/${assistant.id}`, { name });

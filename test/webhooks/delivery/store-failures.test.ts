@@ -12,7 +12,7 @@ const diskFull = async () => {
 	throw new AppError('unavailable', 'The disk is full.');
 };
 
-test('what came of an attempt cannot be stored: it is kept, and stored after a pause that grows; it is not sent again', async (t) => {
+test('keeps an outcome that cannot be stored and stores it after a growing pause, without sending again', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	// One is under way all the time, so that the endpoint is not forgotten.
@@ -51,7 +51,7 @@ test('what came of an attempt cannot be stored: it is kept, and stored after a p
 	await until('a pause', () => time.pendingTimers[0] === 1_000);
 });
 
-test('a disk that fails for one moment delays what was under way then by one pause, all of it', async (t) => {
+test('delays all running deliveries by one pause when the disk fails for a moment', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	posts.respond = () => ({});
@@ -67,7 +67,7 @@ test('a disk that fails for one moment delays what was under way then by one pau
 	assert.equal(posts.posts.length, 10);
 });
 
-test('a disk that is full for an hour has no event sent twice', async (t) => {
+test('sends no event twice when the disk is full for an hour', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	posts.respond = () => ({});
@@ -94,7 +94,7 @@ test('a disk that is full for an hour has no event sent twice', async (t) => {
 	assert.equal(posts.posts.length, 30);
 });
 
-test('what waits for the disk keeps nobody from the network', async (t) => {
+test('an outcome that waits for the disk holds no network slot', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts } = scene;
 	posts.respond = () => ({});
@@ -105,7 +105,7 @@ test('what waits for the disk keeps nobody from the network', async (t) => {
 	await posts.nthPost(209);
 });
 
-test('a server that another one has followed sends nothing more', async (t) => {
+test('sends nothing more when another server owns the store', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	posts.respond = ({ event }) => (event === first ? {} : undefined);
@@ -133,7 +133,7 @@ test('a server that another one has followed sends nothing more', async (t) => {
 	assert.deepEqual(time.pendingTimers, []);
 });
 
-test('where not even the state of an endpoint can be read it is looked at once after each pause', async (t) => {
+test('reads once after each pause when even the state of an endpoint cannot be read', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time, store } = scene;
 	posts.respond = () => ({});
@@ -158,7 +158,7 @@ test('where not even the state of an endpoint can be read it is looked at once a
 	await scene.untilStatus(endpoint, 'delivered', 1);
 });
 
-test('a delivery that cannot be read before it is sent is sent after a pause', async (t) => {
+test('sends a delivery after a pause when it could not be read', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time, store } = scene;
 	posts.respond = () => ({});
@@ -178,7 +178,7 @@ test('a delivery that cannot be read before it is sent is sent after a pause', a
 	assert.equal(posts.posts.length, 2);
 });
 
-test('the database cannot be read: it is looked at again after a pause', async (t) => {
+test('reads again after a pause when the database cannot be read', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	posts.respond = () => ({});
@@ -200,7 +200,7 @@ test('the database cannot be read: it is looked at again after a pause', async (
 	await scene.untilStatus(endpoint, 'delivered', 1);
 });
 
-test('a secret that cannot be opened is a failure that is tried again by the schedule', async (t) => {
+test('counts a secret that cannot be opened as a failure and retries on schedule', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	const endpoint = await scene.register({ secret: 'v1.AAAA' });
@@ -223,7 +223,7 @@ test('a secret that cannot be opened is a failure that is tried again by the sch
 	await scene.untilStatus(endpoint, 'delivered', 1);
 });
 
-test('a delivery whose event is gone is given up, and says so', async (t) => {
+test('gives up a delivery whose event was erased, and says so', async (t) => {
 	const scene = await deliveryHarness(t);
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a']);
@@ -237,7 +237,7 @@ test('a delivery whose event is gone is given up, and says so', async (t) => {
 	assert.equal(scene.posts.posts.length, 0);
 });
 
-test('a delivery whose time was over while the server was down is given up without another attempt', async (t) => {
+test('gives up a delivery whose time limit passed while the server was down, without another attempt', async (t) => {
 	const scene = await deliveryHarness(t);
 	const endpoint = await scene.register();
 	await scene.emit(['conv_a', 'conv_b']);
@@ -259,7 +259,7 @@ test('a delivery whose time was over while the server was down is given up witho
 	assert.equal(scene.posts.posts.length, 1);
 });
 
-test('what could not be tried within 30 days of its event is given up, and says so', async (t) => {
+test('gives up a delivery without an attempt within 30 days of its event, and says so', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	posts.respond = () => ({});

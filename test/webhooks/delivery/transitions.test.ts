@@ -53,7 +53,7 @@ const told = ({
 });
 const error = 'The endpoint answered with status 503.';
 
-test('what a receiver takes is delivered, and due no more', () => {
+test('marks a delivery that the receiver accepts as delivered', () => {
 	assert.deepEqual(told(after({}, taken)), {
 		status: 'delivered',
 		attempts: 1,
@@ -71,7 +71,7 @@ test('what a receiver takes is delivered, and due no more', () => {
 	);
 });
 
-test('what a receiver refuses waits for its next attempt, counted from the end of this one', () => {
+test('schedules the next attempt of a rejected delivery from the end of this one', () => {
 	assert.deepEqual(told(after({}, {})), {
 		status: 'pending',
 		attempts: 1,
@@ -87,12 +87,12 @@ test('what a receiver refuses waits for its next attempt, counted from the end o
 	assert.equal(after({}, { retryAfterMs: 8_000 }).due_at, NOON + 40 + 8_000);
 });
 
-test('what is refused when its time is over has failed', () => {
+test('fails a delivery that is rejected after its time limit', () => {
 	const last = after({ attempts: 24, failures: 24, first_attempt_at: NOON - 72 * HOUR + 60_000 }, {});
 	assert.deepEqual([last.status, last.attempts, last.due_at, last.completed_at], ['failed', 25, null, NOON + 40]);
 });
 
-test('what was cancelled while it was under way stays cancelled, unless it has arrived', () => {
+test('keeps a delivery cancelled during its attempt cancelled, unless it was delivered', () => {
 	const cancelled = { status: 'cancelled', due_at: null, completed_at: NOON + 10 } as const;
 	assert.deepEqual(told(after(cancelled, {})), {
 		status: 'cancelled',
@@ -108,17 +108,17 @@ test('what was cancelled while it was under way stays cancelled, unless it has a
 	assert.deepEqual([arrived.status, arrived.completed_at], ['delivered', NOON + 40]);
 });
 
-test('what was given up meanwhile is not due again by an attempt that fails', () => {
+test('does not make a given-up delivery due again when its attempt fails', () => {
 	const failed = after({ status: 'failed', due_at: null, completed_at: NOON }, {});
 	assert.deepEqual([failed.status, failed.due_at, failed.completed_at], ['failed', null, NOON]);
 });
 
-test('after the clock was set back the 72 hours count from the first attempt by the clock of now', () => {
+test('counts the 72 hours by the current clock after it was set back', () => {
 	const delivery = after({ attempts: 1, failures: 1, first_attempt_at: NOON + 1_000 * HOUR }, {});
 	assert.deepEqual([delivery.first_attempt_at, delivery.due_at], [NOON, NOON + 40 + 10_000]);
 });
 
-test('what is given up is due no more and says why; what is asked for again is due at once, with all its time before it', () => {
+test('records why a delivery is given up, and gives a retried delivery its full time again', () => {
 	const delivery: DeliveryRecord = { ...sample(), ...fresh, attempts: 9, failures: 9, first_attempt_at: NOON };
 	const over = { ...delivery, ...giveUpPatch('Too late.', NOON + 1) };
 	assert.deepEqual([over.status, over.due_at, over.error, over.completed_at], ['failed', null, 'Too late.', NOON + 1]);
