@@ -114,11 +114,13 @@ export async function openKnowledgeHarness({
 
 /** Words of one section: two of them are too many for one chunk. */
 const WORDS = 200;
+/** Different words of one section. More would only make the index and the training of a basis slower. */
+const DIFFERENT_WORDS = 40;
 
 /** A document of so many sections, each of which is a chunk. */
 export function manyChunks(chunks: number, about: string): string {
 	const sections = Array.from({ length: chunks }, (_, at) => {
-		const words = Array.from({ length: WORDS }, (_, n) => `${about}${(at * 37 + n) % 500}`);
+		const words = Array.from({ length: WORDS }, (_, n) => `${about}${(at * 37 + (n % DIFFERENT_WORDS)) % 500}`);
 		return `# Shelf ${at} of ${about}\n\n${words.join(' ')}.`;
 	});
 	return sections.join('\n\n');

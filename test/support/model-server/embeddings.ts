@@ -53,6 +53,8 @@ export class StandInEmbeddings {
 	synonyms: ReadonlyMap<string, string> = new Map();
 	/** What all vectors have in common, from 0 (nothing) on: real models differ in it. */
 	sharedComponent = 0;
+	/** By model and word. */
+	readonly #hashes = new Map<string, Buffer>();
 	readonly #queued: EmbeddingsBehaviour[] = [];
 	#default: EmbeddingsBehaviour;
 	#arrived: Deferred<void> = deferred();
@@ -87,7 +89,7 @@ export class StandInEmbeddings {
 		const sum = Array.from({ length: dimensions }, () => this.sharedComponent);
 		for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
 			const meant = this.synonyms.get(word) ?? word;
-			const hash = createHash('sha256').update(`${model} ${meant}`).digest();
+			const hash = this.#hashOf(`${model} ${meant}`);
 			for (let at = 0; at < 4; at++) {
 				const index = hash.readUInt16LE(at * 2) % dimensions;
 				sum[index] = (sum[index] as number) + (hash.readUInt8(16 + at) % 2 === 0 ? 1 : -1);
@@ -95,6 +97,15 @@ export class StandInEmbeddings {
 		}
 		if (!sum.some((value) => value !== 0)) sum[0] = 1;
 		return sum;
+	}
+
+	#hashOf(word: string): Buffer {
+		let hash = this.#hashes.get(word);
+		if (hash === undefined) {
+			hash = createHash('sha256').update(word).digest();
+			this.#hashes.set(word, hash);
+		}
+		return hash;
 	}
 
 	/** Answers one request; the server hands them here. */
