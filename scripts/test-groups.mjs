@@ -11,7 +11,18 @@ const MAX_FILES = 12;
 const OWN_PROCESS = /^\/\/ Own process: \S/m;
 
 /** Folders of `test` whose files take longest. They start first, so that no long group runs alone at the end. */
-const LONGEST = ['process', 'browser', 'binary', 'conformance', 'knowledge', 'net', 'api'];
+const LONGEST = [
+	'process',
+	'knowledge',
+	'browser',
+	'conformance',
+	'binary',
+	'parsing',
+	'bench-floor',
+	'conversations',
+	'net',
+	'api',
+];
 
 /**
  * Divides test files into groups, the files of a folder of `test` in groups of about equal size.
