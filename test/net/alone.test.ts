@@ -1,4 +1,4 @@
-// Needs a process of its own, because it replaces globals and sets environment variables.
+// Own process: it replaces globals and sets environment variables.
 
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
