@@ -13,7 +13,7 @@ export class ActorGoneError extends AppError {
 /** What a cell needs of the system around it. */
 export interface ActorCellHost<M, R> {
 	readonly load: LoadActor<M, R>;
-	/** Messages that may wait per lane, not counting the one that is being handled. */
+	/** Messages that may wait in each lane, without the message that is being handled. */
 	readonly limits: Readonly<Record<MailboxLane, number>>;
 	/** A failure that no caller waits for. */
 	reportFailure(id: string, thrown: unknown): void;

@@ -12,7 +12,7 @@ export interface ActorSystemOptions<M, R> {
 	maxResident?: number;
 	/** An actor that is idle for this long (ms) is passivated. */
 	idleMs?: number;
-	/** User messages that may wait for one actor, not counting the one that is being handled. */
+	/** User messages that may wait for an actor, without the message that is being handled. */
 	mailboxLimit?: number;
 	/** Control messages that may wait for one actor. */
 	controlLimit?: number;
@@ -28,7 +28,7 @@ export interface SendOptions {
 	/** `user` by default. */
 	lane?: MailboxLane;
 	/**
-	 * Milliseconds until the caller gets `unavailable`. A message that still waits is then removed; one that is being
+	 * Milliseconds until the caller gets `unavailable`. A waiting message is then removed. A message that is being
 	 * handled may still take effect.
 	 */
 	deadlineMs?: number;

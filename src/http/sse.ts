@@ -121,7 +121,7 @@ export class EventWriter {
 		if (this.#writable === null && this.#batch.isEmpty) this.#send(SSE_COMMENT);
 	}
 
-	/** Whether this call was the one that stopped the stream. */
+	/** Stops the stream. @returns false if it was stopped before */
 	#stop(): boolean {
 		if (this.#isStopped) return false;
 		this.#isStopped = true;

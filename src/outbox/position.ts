@@ -16,6 +16,6 @@ export function formatPosition({ seq, offset }: StreamPosition): string {
 /** @throws AppError `invalid_request` for text of another form */
 export function parsePosition(text: string): StreamPosition {
 	const match = /^(\d{1,15})\.(\d{1,15})$/.exec(text);
-	if (!match) throw new AppError('invalid_request', 'Last-Event-ID is not one that this server issued.');
+	if (!match) throw new AppError('invalid_request', 'Last-Event-ID was not issued by this server.');
 	return { seq: Number(match[1]), offset: Number(match[2]) };
 }

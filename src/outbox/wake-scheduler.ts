@@ -16,7 +16,7 @@ export class WakeScheduler {
 	#sliceSize = IMMEDIATE_WAKES;
 	#scheduled = false;
 
-	/** Wakes all subscribers of a stream, in order. One that is queued already keeps its position and takes all updates when it wakes. */
+	/** Wakes all subscribers of a stream, in order. A queued subscriber keeps its position and takes all updates when it wakes. */
 	wake(subscribers: ReadonlySet<SubscriberBuffer>): void {
 		let count = 0;
 		for (const subscriber of subscribers) {

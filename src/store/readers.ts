@@ -78,7 +78,7 @@ export interface AccessReader {
 
 /** Queries about responses stored under an idempotency key. */
 export interface IdempotencyReader {
-	/** The response stored under a key. `includeExpired` also returns one that has expired and is not erased yet. */
+	/** The response stored under a key. `includeExpired` also returns a response that has expired and is not erased yet. */
 	storedResponse(scope: string, key: string, includeExpired?: boolean): Promise<StoredResponse | undefined>;
 	/** Whether any stored response is sealed with the server's secret key. */
 	hasSealedResponses(): Promise<boolean>;

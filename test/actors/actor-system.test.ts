@@ -55,7 +55,7 @@ test('messages to one actor are handled one at a time and in order', async () =>
 	assert.deepEqual(answers.at(-1), ['a', 'b', 'c', 'd']);
 });
 
-test('an actor of which nothing is left goes as soon as it may, and is loaded anew for whoever comes', async () => {
+test('a finished actor is removed as soon as it may passivate, and is loaded again by the next message', async () => {
 	let loads = 0;
 	let busy = true;
 	const { system } = notebooks({
@@ -190,7 +190,7 @@ test('an AppError is an answer and the actor lives on', async () => {
 	assert.equal(loads(), 1);
 });
 
-test('a defect discards what the actor had in memory; what waits goes to one loaded anew', async () => {
+test('a defect discards the actor, and waiting messages go to a newly loaded actor', async () => {
 	const { system, loads } = notebooks({
 		handle: (_id, say) => {
 			if (say === 'defect') throw new TypeError('defect');
@@ -235,7 +235,7 @@ test('a late report of a discarded incarnation is dropped, never given to its su
 	assert.equal(discarded, 1);
 });
 
-test('a failure that nobody waits for is reported', async () => {
+test('reports a failure that no caller waits for', async () => {
 	const { system, reports } = notebooks({
 		handle: (_id, say) => {
 			throw new Error(say);
@@ -286,7 +286,7 @@ test('the sweep runs by itself', async () => {
 	await until(() => system.residents === 0);
 });
 
-test('over the limit, the actor that was not used for longest sleeps, but never one that is in use', async () => {
+test('over the limit, the least recently used actor is passivated, but never an actor in use', async () => {
 	const inUse = new Set(['a']);
 	await using system = new ActorSystem<string, string>({
 		load: (id) => ({ handle: () => id, canPassivate: () => !inUse.has(id) }),
@@ -330,7 +330,7 @@ test('an actor that saves its memory is not awake twice: a message meanwhile wak
 	assert.deepEqual(events.slice(0, 5), ['load', 'a', 'saved', 'load', 'b']);
 });
 
-test('where saving fails, that is reported, what ran beside is stopped, and the actor is loaded anew', async () => {
+test('a failed save is reported, stops the actor’s background work, and the actor is loaded again', async () => {
 	const reports: unknown[] = [];
 	const discarded: number[] = [];
 	let loads = 0;

@@ -35,7 +35,7 @@ function slowActor(limit: number) {
 	};
 }
 
-test('whoever finds a mailbox full is told when there is room, and not before', async () => {
+test('waits for capacity in a full mailbox until there is some', async () => {
 	const { system, handled, self, letOne } = slowActor(2);
 	await using _ = system;
 	system.tell('one', 'first', { lane: 'control' });
@@ -78,7 +78,7 @@ test('a message that is withdrawn makes room', async () => {
 	letOne();
 });
 
-test('nobody waits for room in what is gone', async () => {
+test('stops waiting for capacity when the actor is gone', async () => {
 	const { system, self } = slowActor(1);
 	system.tell('one', 'first', { lane: 'control' });
 	await nextTurn();

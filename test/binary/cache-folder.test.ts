@@ -99,7 +99,7 @@ test('a server keeps running while another start repairs its folder', { skip }, 
 	const { cache, folder, files } = await unpacked(t);
 	await using server = await startServer({ program: unpackingInto(cache) });
 	for (const path of files.keys()) {
-		// Not written over: that would be felt by whoever has it in memory.
+		// Removed and not overwritten: processes that have mapped the file must not see the change.
 		await rm(join(folder, path));
 	}
 	const { code } = await runExecutable(['--version'], { PARLEY_CACHE_DIR: cache }, '/');

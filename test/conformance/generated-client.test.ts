@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 
 // The client's types are made from the API's description by openapi-typescript, before the tests and before the type check;
 // openapi-fetch sends what they allow. So the type check detects a description that does not match the calls here, and this
-// test detects one that does not match the server.
+// test detects a description that does not match the server.
 
 type Message = components['schemas']['Message'];
 type StreamEvent = components['schemas']['StreamEvent'];

@@ -101,7 +101,7 @@ export const IGNORES_UNKNOWN_QUERY: readonly string[] = ['getWidgetConfig', 'get
 /** Operations whose examples contain an invalid secret. */
 export const EXAMPLES_WITH_SECRET: readonly string[] = ['setPassword'];
 
-/** Bodies of operations whose example needs a resource that exists, or one that does not exist yet. */
+/** Bodies of operations whose example needs an existing resource, or a name that is not taken. */
 export const BODIES: Record<string, (tenant: ResourceMaker) => Promise<unknown>> = {
 	addDocument: async () => ({ source_type: 'text', title: 'Opening hours', content: 'The shop opens at ten.' }),
 	createDeployment: async (tenant) => ({

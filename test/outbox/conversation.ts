@@ -39,7 +39,7 @@ export class StreamWriter {
 		this.texts.set(seq, '');
 	}
 
-	/** The reply begins anew, as it does after a crash. */
+	/** The reply starts again from the beginning, as after a crash. */
 	async resets(): Promise<void> {
 		assert.ok(this.growing);
 		const { message_id } = this.growing;

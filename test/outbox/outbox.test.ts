@@ -127,7 +127,7 @@ test('from the middle of a reply that is being written a follower gets the rest 
 	await writing.closes();
 });
 
-test('a reply that is begun anew is told by its reset, and grows from nothing', async () => {
+test('a reset empties a reply that is written again, and its text grows from the start', async () => {
 	const writing = new StreamWriter(store, outbox);
 	await writing.opens();
 	writing.grows('It cos');
@@ -354,7 +354,7 @@ test('the log is read over many pages while the stream goes on', async () => {
 	await follower.stop();
 });
 
-test('a stream is let go of when nobody follows it and nothing grows in it', async () => {
+test('drops a stream that has no follower and no growing reply', async () => {
 	const own = new Outbox(store);
 	const writing = new StreamWriter(store, own);
 	const waiting = follow(writing.stream, null, own);

@@ -219,7 +219,7 @@ test('whatever is interleaved, every follower hears every event once, in order, 
 	);
 });
 
-/** A client that had come as far as an event (one that opens or closes a reply, if asked for), or some way into its text. */
+/** A client whose position is an event (if asked for, the start or end of a reply) or within a reply's text. */
 function readerAt(known: StoredEvent[], step: Extract<Step, { do: 'join' }>, writing: StreamWriter): StreamReader {
 	const textOf = (event: StoredEvent) => (event.data as StreamEventData).text;
 	const turns = known.filter((event) => textOf(event) !== undefined);

@@ -43,7 +43,7 @@ class Held {
 	readonly file = join(folder, `held-${files++}`);
 	readonly document = document(`WAIT ${this.file}`);
 
-	/** The process that parses it, once it does; another than the one that is given. */
+	/** Waits until a process other than `former` parses the document. @returns its id */
 	process(former?: number): Promise<number> {
 		return until('the document is being parsed', async () => {
 			const pid = Number(await readFile(this.file, 'utf8').catch(() => ''));

@@ -127,7 +127,7 @@ test('a search that cannot be answered in time is unavailable, its waiting inclu
 	}
 });
 
-test('a search that nobody waits for any more keeps its place until it ends, so its queue stays bounded', async () => {
+test('an aborted search counts against the bound of the queue until it ends', async () => {
 	await using pool = openPool({ maxQueued: 1 });
 	const job = { database: join(folder, 'none.db'), targets: [], query: 'x', top_k: 1, min_score: 0 };
 	const ending = new AbortController();

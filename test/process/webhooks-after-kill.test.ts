@@ -125,7 +125,7 @@ test('a server killed repeatedly while it delivers events loses none of them', a
 	assert.deepEqual(await server.stop(), { code: 0, signal: null });
 });
 
-/** Registers the endpoints and makes the conversations, which come before them and are told to nobody. */
+/** Creates the conversations and then registers the endpoints, which get no event about the creation. */
 async function prepare(server: ServerProcess, endpoints: Endpoint[], origin: string): Promise<string[]> {
 	const assistant = await server.call('POST', '/api/v1/assistants', { name: 'Scene' });
 	const deployment = await server.call('POST', '/api/v1/deployments', {

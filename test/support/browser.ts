@@ -30,11 +30,11 @@ const DEADLINE_MS = 20_000;
 
 /** A browser. */
 export interface TestBrowser extends AsyncDisposable {
-	/** A visitor with a profile of their own: what they keep, their clock and their network are nobody else's. */
+	/** A visitor with a separate profile: storage, clock and network are not shared. */
 	visitor(options?: BrowserContextOptions): Promise<Visitor>;
 	/**
-	 * A visitor who keeps nothing from one visit to the next, in a window that is used again: far quicker. For tests that leave
-	 * the profile alone, that is: its clock, network, routes and scripts.
+	 * A visitor without stored data, in a window that is reused, which is much faster. For tests that do not change the profile's clock,
+	 * network, routes or scripts.
 	 */
 	sharedVisitor(): Promise<SharedVisitor>;
 }

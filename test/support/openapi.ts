@@ -70,7 +70,7 @@ export interface DescribedOperation {
 	path: string;
 	summary: string;
 	tags: string[];
-	/** Any of these sets of schemes; one that is empty, or none at all: no credential is needed. */
+	/** Alternative sets of schemes. An empty set, or no set, means that no credential is needed. */
 	security: string[][];
 	parameters: Parameter[];
 	/** By content type. */

@@ -207,7 +207,7 @@ function serveBasis(db: Database, { generation, basis }: WriteOf<'index.serve_ba
 	for (const other of basesOf(db, generation)) if (other !== basis) dropBasis(db, other);
 }
 
-/** Drops every generation of a knowledge base, the one that is being built included. */
+/** Drops every generation of a knowledge base, including a generation that is being built. */
 export function dropGenerationsOf(db: Database, knowledgeBaseId: string): void {
 	const sql = 'SELECT id FROM generations WHERE knowledge_base_id = ?';
 	for (const id of statement(db, sql).pluck().all(knowledgeBaseId) as string[]) dropGeneration(db, id);

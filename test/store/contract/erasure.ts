@@ -150,7 +150,7 @@ async function talk(store: Store) {
 	};
 }
 
-/** A knowledge base with two documents, a generation that serves and one that is being built, and jobs about it and them. */
+/** A knowledge base with two documents, a serving generation and a generation that is being built, and jobs about it and them. */
 async function indexed(store: Store) {
 	const generations = [newId('generation'), newId('generation')] as const;
 	const [generation, rebuilding] = generations;

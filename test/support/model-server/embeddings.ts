@@ -49,7 +49,7 @@ export class StandInEmbeddings {
 	readonly calls: EmbeddingsCall[] = [];
 	/** Values of a vector where the call asks for no number of them, by the model's name. */
 	dimensions: (model: string) => number = () => 64;
-	/** Words, in lower case, and the one that each means. */
+	/** Lower-case words, each with the word of the same meaning. */
 	synonyms: ReadonlyMap<string, string> = new Map();
 	/** What all vectors have in common, from 0 (nothing) on: real models differ in it. */
 	sharedComponent = 0;

@@ -55,7 +55,7 @@ test('concurrent attempts that fail count as one failure', () => {
 	assert.equal(health.failures, 1);
 	for (let count = 0; count < 2; count++) health.record({ delivered: false, duration_ms: 1 }, 1);
 	assert.equal(health.failures, 2);
-	// One that was begun before others succeeded.
+	// An attempt that started before others succeeded.
 	attempt(health, true);
 	health.record({ delivered: false, duration_ms: 1 }, 2);
 	assert.equal(health.failures, 1);

@@ -8,7 +8,7 @@ import { NO_RESPONSE, type Post, SERVER_ERROR, TIMED_OUT } from './manual-networ
 const HEALTHY = 'https://healthy.example/hook';
 const DEAD = 60;
 
-test('sixty endpoints that never respond do not delay one that does', async (t) => {
+test('sixty endpoints that never respond do not delay a healthy endpoint', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	posts.respond = ({ url }) => (url === HEALTHY ? {} : undefined);
@@ -18,7 +18,7 @@ test('sixty endpoints that never respond do not delay one that does', async (t) 
 	const hanging = () => posts.inFlight().filter(({ url }) => url !== HEALTHY);
 	const conversations = (name: string) => Array.from({ length: 30 }, (_, at) => `${name}_${at}`);
 
-	// Nobody has failed yet: all are taken for sound.
+	// No endpoint has failed yet, so all count as healthy.
 	await scene.emit(conversations('first'));
 	scene.start();
 	await until('each of the dead has something under way', () => new Set(hanging().map(({ url }) => url)).size === DEAD);

@@ -174,7 +174,7 @@ test('a conversation with very many events does not delay the events of others',
 	for (let at = 1; at < 151; at++) (await posts.nthPost(at)).end();
 	await scene.untilStatus(endpoint, 'delivered', 150);
 	assert.equal(posts.posts.length, 151);
-	// One that is stored now does not wait for it either.
+	// A delivery that is stored now does not wait for it either.
 	const [late] = await scene.emit(['conv_late']);
 	assert.equal((await posts.nthPost(151)).event, late);
 	posts.respond = () => ({});

@@ -6,7 +6,7 @@ interface TimerEntry {
 	callback: () => void;
 }
 
-/** Time that passes only when it is told to, from one alarm to the next. */
+/** Time that passes only on command, from one alarm to the next. */
 export class FakeTime implements Clock {
 	#now: number;
 	/** Sorted, the next one last. */
@@ -20,7 +20,7 @@ export class FakeTime implements Clock {
 		return this.#now;
 	}
 
-	/** Nobody sets this clock. */
+	/** This clock never jumps. */
 	monotonicNow(): number {
 		return this.#now;
 	}

@@ -44,7 +44,7 @@ export class SimulatedStore extends SqliteReaders {
 		this.#random = random;
 	}
 
-	/** From now on nothing is written, and nobody hears of what was. */
+	/** From now on nothing is written, and no listener gets earlier events. */
 	crash(): void {
 		this.#crashed = true;
 	}
