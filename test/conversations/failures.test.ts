@@ -55,7 +55,7 @@ test('a model that does not listen is stopped all the same, and the next message
 	);
 });
 
-test('a failed reply is not part of what the model is told later', async () => {
+test('a failed reply is not in the model’s later history', async () => {
 	const asked = deaf.replies.length;
 	const failed = app.call('POST', MESSAGES, { deployment_id: deployment, content: 'Fail?' });
 	(await deaf.reply(asked)).fail(new AppError('model_error', 'The provider is out of order.'));
@@ -86,7 +86,7 @@ test('stop where no reply is being written changes nothing', async () => {
 	assert.equal(body.data[1].status, 'completed');
 });
 
-test('a follower that comes after a reply has failed is told so, once', async () => {
+test('a follower that connects after a reply has failed gets `message.failed` once', async () => {
 	const asked = deaf.replies.length;
 	await using stream = await sendStreamed(app, { deployment_id: deployment, content: 'Fail late?' });
 	const held = await deaf.reply(asked);

@@ -289,7 +289,7 @@ test('conversations are listed newest first, by deployment, assistant, status an
 	assert.deepEqual(await list(`${mine}&created_before=${at}`), [ids[2]]);
 });
 
-test('each message is told to the workspace once: a question when it is stored, a reply when it has ended', async () => {
+test('the workspace gets one event for each message: a question when it is stored, a reply when it has ended', async () => {
 	const { body } = await app.call('POST', MESSAGES, { deployment_id: echo.deployment, content: 'Told' });
 	await using store = await openStoreDirectly(app);
 	const events = await eventsSoFar(store, await firstWorkspace(store));

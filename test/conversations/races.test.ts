@@ -64,7 +64,7 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 }, async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.scheduler(), steps, async (scheduler, script) => {
-			// A turn of the event loop each, so that what was written before is told before more is written.
+			// One turn of the event loop each, so that earlier text is published before more is written.
 			const pass = scheduler.scheduleFunction(async () => void (await nextTurn()));
 			const chat: ChatModel = {
 				async *stream({ question }, signal) {
@@ -137,7 +137,7 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 				else watch(step.talk, step.fromStart);
 			};
 			await scheduler.waitFor(Promise.all(script.map(run)));
-			// One more turn each: whoever has seen its end has seen all that was before.
+			// One more turn each: a follower that has seen its end has seen everything before.
 			await scheduler.waitFor(Promise.all(ids.map((id, at) => send(LAST + at, id, 1, false))));
 			await scheduler.waitFor(Promise.all(followers.map(({ last }) => last)));
 			over.abort();
@@ -165,7 +165,7 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 
 const LAST = 1000;
 
-/** Collects what a follower is told, and resolves when that is the end of a last turn. */
+/** Collects a follower's events, and resolves at the end of a last turn. */
 async function record(stream: AsyncGenerator<ConversationEvent>, events: ReceivedEvent[]): Promise<void> {
 	for await (const { id, event, data } of stream) {
 		events.push({ id, event, data: JSON.parse(data) });

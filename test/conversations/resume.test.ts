@@ -59,7 +59,7 @@ test('what is new follows what was missed, on the same stream', async () => {
 	assert.equal(new ClientView().show(heard.slice(0, -1)).texts.get(reply.id), reply.content);
 });
 
-test('without a position nothing of the past is told', async () => {
+test('without a position a follower gets no past events', async () => {
 	const { id } = await twoTurns();
 	await using live = await follow(app, id);
 	const third = await say('Three', id);

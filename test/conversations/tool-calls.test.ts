@@ -66,7 +66,7 @@ const call = (order: string, id = `call ${order}`): ModelEvent => ({
 });
 const say = (text: string): ModelEvent => ({ type: 'delta', text });
 
-test('a model is told of the tools, what it calls is carried out, and it answers with what that gave', async () => {
+test('a model gets the tools, its calls are made, and it answers with their results', async () => {
 	script = ({ rounds }) =>
 		rounds.length === 0
 			? [say('Let me look.'), call('4711'), { type: 'usage', input_tokens: 10, output_tokens: 5 }]
@@ -132,7 +132,7 @@ test('a visitor sees that a tool is called, and neither what it was given nor wh
 	assert.doesNotMatch(text, /"arguments"|"result"|shipped/);
 });
 
-test('a call that fails is told to the model, kept, and is an event', async () => {
+test('a failed call is sent to the model, stored, and published as an event', async () => {
 	script = ({ rounds }) => (rounds.length === 0 ? [call('lost')] : [say(`Error: ${rounds[0]?.calls[0]?.is_error}`)]);
 	const { body } = await ask('Lost?');
 	assert.equal(body.content, 'Error: true');

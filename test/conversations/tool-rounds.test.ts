@@ -253,7 +253,7 @@ test('a call is on disk before it is made', async () => {
 	assert.equal(body.tool_calls[0].status, 'completed');
 });
 
-test('a reply takes on so many calls in all, the model is told of the others, and they are not kept', async () => {
+test('a reply makes a bounded number of calls, and refuses further calls to the model without storing them', async () => {
 	const deployment = await shop();
 	peer.respond = (response) => void response.end('ok');
 	models.setDefault(({ body }) => {

@@ -55,7 +55,7 @@ test('one streamed reply calls an API and an MCP server at once, and cites the d
 		assert.equal((await app.call('POST', `/api/v1/assistants/${assistant}/tools`, { tool_id })).status, 200);
 	}
 
-	// The order is told only when the test has seen that the other call came to its end meanwhile.
+	// The order is returned only after the test has seen that the other call has ended.
 	const told = deferred<void>();
 	orders.respond = (response) => {
 		void told.promise.then(() =>
@@ -92,7 +92,7 @@ test('one streamed reply calls an API and an MCP server at once, and cites the d
 	const conversation: string = calling[0]?.data.message.conversation_id;
 	const replyId: string = calling[1]?.data.message.id;
 
-	// Whoever comes back while the tools work is told what was missed; a visitor is told less of it.
+	// A follower that returns while the tools run gets the missed events. A visitor gets fewer of their fields.
 	await using resumed = await follow(app, conversation, calling[0]?.id);
 	const missed = await resumed.until(isNamed('tool.completed'));
 	assert.deepEqual(missed, calling.slice(1));

@@ -21,13 +21,13 @@ export interface ExpectedReply {
 	code?: string;
 	usage: { input_tokens: number; output_tokens: number } | null;
 	calls?: readonly ExpectedCall[];
-	/** How many rounds of calls a reply that is written anew goes on from: one, where it has calls and this is not said. */
+	/** Number of rounds of calls that a repeated reply continues from. Default: one if it has calls. */
 	rounds?: number;
-	/** What was said in them. */
+	/** The text of these rounds. */
 	kept?: string;
 }
 
-/** A reply that was written anew after it had failed: it goes on from the calls that were carried out. */
+/** A reply that is written again after it has failed. It continues from the calls that were made. */
 export function writtenAnew(
 	text: string,
 	{ calls = [], rounds = calls.length > 0 ? 1 : 0, kept = '' }: ExpectedReply,
@@ -140,7 +140,7 @@ export function assertStreamed(
 	assertCallsTold(rest, reply);
 }
 
-/** Each call is told as it begins, and as it ends unless it was cut off. */
+/** Each call has an event when it starts, and an event when it ends unless it was cut off. */
 function assertCallsTold(events: readonly ReceivedEvent[], reply: ShownMessageBody): void {
 	const told = (name: string) => events.filter(({ event }) => event === name).map(({ data }) => data.tool_call);
 	const begun = (call: ShownMessageBody) => ({ ...call, status: 'running', result: null, duration_ms: null });
@@ -192,8 +192,8 @@ export async function assertLogged(
 }
 
 /**
- * What comes after a turn: a repeat of its request has a reply that failed written anew to the same question, and finds any
- * other again; and the next message is answered.
+ * Checks what follows a turn: a repeat of its request writes a failed reply to the same question again, and returns any other reply.
+ * The next message is answered.
  */
 export async function assertGoesOn(
 	scene: FaultScenario,

@@ -88,7 +88,7 @@ export class FaultHarness implements AsyncDisposable {
 		this.#log = new EventLog(this.app);
 	}
 
-	/** Fails where a reply is stored that nobody writes. */
+	/** Fails if an unfinished reply is stored. */
 	async assertNothingUnfinished(): Promise<void> {
 		await using store = await openStoreDirectly(this.app);
 		assert.deepEqual(await store.conversations.unfinishedReplies(), []);
@@ -187,6 +187,6 @@ export interface SendOptions {
 	conversation?: string;
 	/** Aborts when the client leaves. */
 	signal?: AbortSignal;
-	/** Is told of the first event of a stream. */
+	/** Called at the first event of a stream. */
 	onBegin?: () => void;
 }

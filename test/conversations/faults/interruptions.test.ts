@@ -149,7 +149,7 @@ async function assertEnded(
 	return reply;
 }
 
-/** Who is not wanted any more is left, whoever is heard to the end is not. */
+/** Connections for an aborted reply are closed, and other connections are read to their end. */
 async function assertConnections(scene: FaultScenario, { waitsFor }: Phase, goesOn: boolean): Promise<void> {
 	const left = await scene.exchangesLeft();
 	if (waitsFor === 'tool' && !goesOn) {

@@ -38,7 +38,7 @@ async function failedTurn(scene: FaultScenario, key: string, mode: Mode = 'whole
 }
 
 for (const mode of MODES) {
-	test(`a provider that is not there ends a reply, and one that is writes it when it is asked for again, the reply ${mode}`, async () => {
+	test(`a reply that an unreachable provider has failed is written by another model when the request is repeated, the reply ${mode}`, async () => {
 		const scene = await bench.scenario();
 		const answered = await scene.send(mode, CONTENT, { key: `again ${mode}` });
 		const expected = { ...REFUSED, error: 'The model provider could not be reached.' };

@@ -61,7 +61,7 @@ test('a client whose reply is cut off by the end of its server is not told that 
 	for (const { answered } of [...once, ...twice]) assert.ok([503, null].includes(await answered));
 });
 
-test('a reply that is cut off once is written again wherever it was, and told as begun anew', {
+test('a reply that is cut off once at any phase is written again after a reset event', {
 	concurrency: 6,
 }, async (t) => {
 	await Promise.all(

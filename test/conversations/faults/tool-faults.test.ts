@@ -48,7 +48,7 @@ interface ToldMessage {
 	tool_call_id?: string;
 }
 
-/** What a model is told of calls follows the protocol: every call has its one result. */
+/** The model's history follows the protocol: every call has one result. */
 function assertTold(messages: ToldMessage[]): void {
 	const calls = messages.flatMap(({ tool_calls = [] }) => tool_calls);
 	for (const { function: called } of calls) assert.match(called.name, /^[a-zA-Z0-9_-]{1,64}$/);
