@@ -96,9 +96,9 @@ export interface ArgumentCheckJob {
 }
 
 export type ArgumentCheckResult =
-	| { verdict: 'fits' }
-	/** `complaint`: what is wrong, as the end of a sentence about "they". */
-	| { verdict: 'misfits'; complaint: string }
+	| { verdict: 'valid' }
+	/** `problem`: what is wrong, as the end of a sentence about "they". */
+	| { verdict: 'invalid'; problem: string }
 	/** The check reached its time limit. */
 	| { verdict: 'too_slow' }
 	/** The schema cannot be used. */

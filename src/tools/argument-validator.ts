@@ -5,25 +5,25 @@ import { ToolFailure } from './tool-failure.ts';
 const MAX_ARGUMENT_CHARACTERS = 131_072;
 const MAX_ARGUMENT_DEPTH = 64;
 
-/** For so long (ms) a schema whose check did not end in time is not tried again: it would hold up the checks of others. */
+/** A schema whose validation timed out is not tried again for this long (ms): it would delay the validations of others. */
 const SLOW_SCHEMA_COOLDOWN_MS = 60_000;
 
-/** Where arguments are held against schemas: in another thread, since that may take long. */
+/** Validates arguments in a worker, because it may take long. */
 export interface ArgumentCheckRunner {
-	/** @throws AppError `unavailable` where it cannot be had now */
+	/** @throws AppError `unavailable` while no worker is available */
 	check(job: ArgumentCheckJob): Promise<ArgumentCheckResult>;
 }
 
-/** Holds arguments against the schema of one function. */
+/** Validates arguments against the schema of one function. */
 export class ArgumentValidator {
 	readonly #schema: Record<string, unknown>;
 	readonly #checker: ArgumentCheckRunner;
 	readonly #clock: Clock;
 	readonly #isValidatedRemotely: boolean;
-	/** By the time that passes. */
+	/** On the monotonic clock. */
 	#suspendedUntil = Number.NEGATIVE_INFINITY;
 
-	/** @param isValidatedRemotely whether arguments are taken as they are where the schema cannot be compiled here */
+	/** @param isValidatedRemotely whether arguments are accepted where the schema cannot be compiled: the server validates them */
 	constructor(
 		schema: Record<string, unknown>,
 		{ checker, clock }: { checker: ArgumentCheckRunner; clock: Clock },
@@ -36,7 +36,7 @@ export class ArgumentValidator {
 	}
 
 	/**
-	 * The arguments, where they fit.
+	 * Returns the arguments if they are valid.
 	 * @throws ToolFailure `invalid_arguments`, `internal_error`; the signal's reason
 	 */
 	async validate(args: unknown, signal: AbortSignal): Promise<Record<string, unknown>> {
@@ -44,10 +44,10 @@ export class ArgumentValidator {
 		requireArgumentLimits(args);
 		const result = await rejectOnAbort(this.#validateInThread(args), signal);
 		switch (result.verdict) {
-			case 'fits':
+			case 'valid':
 				return args;
-			case 'misfits':
-				throw invalidArguments(result.complaint);
+			case 'invalid':
+				throw invalidArguments(result.problem);
 			case 'too_slow':
 				this.#suspendedUntil = elapsedMs(this.#clock) + SLOW_SCHEMA_COOLDOWN_MS;
 				throw tooSlow();
@@ -67,7 +67,7 @@ export class ArgumentValidator {
 	}
 }
 
-/** What holds for arguments whatever their schema. */
+/** The rules for arguments of any schema. */
 function requireArgumentLimits(args: unknown): asserts args is Record<string, unknown> {
 	if (typeof args !== 'object' || args === null || Array.isArray(args))
 		throw invalidArguments('they must be a JSON object');

@@ -7,18 +7,18 @@ const BACKSLASH = 0x5c;
 const U = 0x75;
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-/** Of a character reference, from behind its `&`, the `;` included: `#x0010FFFF;`. */
+/** Characters of a character reference after its `&`, including the `;`: `#x0010FFFF;`. */
 const MAX_REFERENCE_LENGTH = 11;
 
 interface Escape {
-	/** The UTF-16 unit, or the byte of UTF-8, that it stands for. */
+	/** The UTF-16 unit, or the byte of UTF-8, that it encodes. */
 	unit: number;
-	/** Bytes of it behind its first character. */
+	/** Its bytes after its first character. */
 	length: number;
 	isByte: boolean;
 }
 
-/** What a character code stands for in hexadecimal; -1 where it is no digit. */
+/** The value of a hexadecimal digit by its character code; -1 where it is no digit. */
 function hexDigit(code: number): number {
 	if (code >= 0x30 && code <= 0x39) return code - 0x30;
 	const lower = code | 0x20;
@@ -26,22 +26,21 @@ function hexDigit(code: number): number {
 }
 
 /**
- * A text with everything undone that writers of JSON, URLs, forms and HTML do to characters, however often one was put into
- * another: `a\/b`, `a%2fb`, `a&#x2F;b`, `a%252Fb` and `a/b` are all the same then. It is for comparing only. Backslashes
- * are gone, spaces are `+`.
+ * A text with all escapes of JSON, URLs, forms and HTML decoded, also nested ones: `a\/b`, `a%2fb`, `a&#x2F;b`, `a%252Fb` and
+ * `a/b` become equal. It is for comparison only. Backslashes are removed, spaces are `+`.
  *
- * It is read from its end, so that what an escape is made of has been undone when the escape is met; the time that takes
- * grows with the length of the text and with nothing else.
+ * The text is read from its end, so that the characters of an escape are decoded before the escape itself. The time is linear
+ * in the length of the text.
  */
 export class CanonicalText {
 	/** UTF-8, one character for each byte. */
 	readonly bytes: string;
 	readonly #text: string;
 	readonly #bytes: Uint8Array;
-	/** Where in the text that begins, and ends, which each byte stands for. */
+	/** Start and end in the text of the character that each byte encodes. */
 	readonly #starts: Uint32Array;
 	readonly #ends: Uint32Array;
-	/** The first byte there is so far. */
+	/** The first byte so far. */
 	#start: number;
 
 	constructor(text: string) {
@@ -56,7 +55,7 @@ export class CanonicalText {
 	}
 
 	/**
-	 * The text with whatever a pattern finds in its bytes replaced, from where the first of them begins to where the last ends.
+	 * The text with the matches of a pattern in its bytes replaced, from the start of the first byte to the end of the last.
 	 * @param pattern global, and never empty
 	 */
 	replace(pattern: RegExp, by: string): string {
@@ -70,7 +69,7 @@ export class CanonicalText {
 		return replaced + this.#text.slice(done);
 	}
 
-	/** Puts a character before what there is, or what it makes of what there is. */
+	/** Prepends a character, or decodes the escape that it starts. */
 	#prepend(code: number, start: number): void {
 		let unit = code;
 		let end = start + 1;
@@ -83,7 +82,7 @@ export class CanonicalText {
 		}
 		if (isByte) this.#prependByte(unit, start, end);
 		else if (unit !== BACKSLASH) this.#prependUtf8(unit === SPACE ? PLUS : unit, start, end);
-		// What it stands before is written so, unless it is the last character.
+		// A backslash escapes the next character, unless it is the last one.
 		else if (this.#start < this.#bytes.length) this.#starts[this.#start] = start;
 	}
 
@@ -101,7 +100,7 @@ export class CanonicalText {
 		this.#ends[this.#start] = end;
 	}
 
-	/** What a character stands for together with so many bytes behind it; null where it is no escape. */
+	/** The value of an escape that starts with this character; null where it starts none. */
 	#escape(unit: number): Escape | null {
 		if (unit === PERCENT) {
 			const byte = this.#hex(0, 2);
@@ -119,11 +118,11 @@ export class CanonicalText {
 		if (end < 0) return null;
 		const word = Buffer.from(this.#bytes.buffer, this.#start, end).toString('latin1');
 		const unit = word.startsWith('#') ? codePointOf(word) : (ENTITIES[word]?.charCodeAt(0) ?? -1);
-		// What is beyond has two halves, and none of the secrets has them.
+		// Characters beyond the basic plane are two units, and no secret has them.
 		return unit >= 0 && unit <= 0xffff ? { unit, length: end + 1, isByte: false } : null;
 	}
 
-	/** The number in so many hexadecimal digits; -1 where they are none. */
+	/** The number of this many hexadecimal digits; -1 where they are no digits. */
 	#hex(from: number, digits: number): number {
 		let number = 0;
 		for (let at = this.#start + from; at < this.#start + from + digits; at++) {

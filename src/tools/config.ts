@@ -17,13 +17,13 @@ import { placeholderIn } from './placeholders.ts';
 import { requireSizeLimits } from './size-limits.ts';
 import { requirePlaceholders, requirePlainUrl, requireTemplateUrl } from './url.ts';
 
-/** How a tool is called, whole. */
+/** A complete configuration. */
 export type ToolConfig = Tool['config'];
 
 type ConfigInput = Record<string, unknown>;
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** Visible ASCII: what goes behind a scheme in Authorization (RFC 9110, 11.4). */
+/** Visible ASCII: the credentials after the scheme in Authorization (RFC 9110, 11.4). */
 const BEARER_TOKEN = /^[\x21-\x7e]+$/;
 /** RFC 7617, 2. */
 const USER_NAME = /^[^:\p{Cc}]*$/u;
@@ -33,8 +33,8 @@ const readApi = bodyValidator(ApiToolConfigInput, '/config');
 const readMcp = bodyValidator(McpToolConfigInput, '/config');
 
 /**
- * A configuration as clients give it, judged and completed.
- * @param stored what is stored so far: parameters that are the same were judged then
+ * Validates and completes a client's configuration.
+ * @param stored the stored configuration: equal parameters are valid already
  * @throws AppError `invalid_request` or `url_not_allowed`, with details below `/config`
  */
 export function completeConfig(
@@ -48,8 +48,8 @@ export function completeConfig(
 }
 
 /**
- * What a change makes of a configuration: a JSON merge patch (RFC 7396), except that another `type` of `auth` begins anew,
- * without what the one before was made of. Still to be completed.
+ * Applies a JSON merge patch (RFC 7396) to a configuration, except that another `type` of `auth` replaces the former `auth`
+ * whole. The result is still to be completed.
  * @param config with its secrets hidden
  */
 export function mergeConfig(config: ToolConfig, patch: ConfigInput): ConfigInput {
@@ -90,7 +90,7 @@ function completeApi(
 	return config;
 }
 
-/** What says who calls is the operator's to know: a model that fills it in would say who it is, and answers could not be cleaned. */
+/** Credentials must not have placeholders: a model could choose its identity, and credentials could not be redacted in responses. */
 function requireFixedSecrets({ headers, auth, parameters }: ApiToolConfig): void {
 	const secret = Object.entries(headers).filter(([name]) => isSecretHeader(name));
 	const { type: _, ...members } = auth;
@@ -138,7 +138,7 @@ function requireAuth(auth: ToolAuth): void {
 	}
 }
 
-/** The headers that say who calls, by lower-case name: nobody else sets them. */
+/** The headers of the authentication, by lower-case name. They cannot be set elsewhere. */
 function authHeaderNames(auth: ToolAuth): Map<string, string> {
 	if (auth.type === 'none') return new Map();
 	return new Map([[auth.type === 'header' ? auth.name.toLowerCase() : 'authorization', '/config/auth']]);

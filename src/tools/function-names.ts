@@ -5,8 +5,8 @@ const HASH_LENGTH = 8;
 const FORBIDDEN_CHARACTERS = /[^a-zA-Z0-9_-]/g;
 
 /**
- * The name of an MCP server's function: behind that of its tool, so that two servers may each have a `search`. What model
- * providers take in no name becomes `_`; what is too long is cut, and told apart by a hash of the whole.
+ * The name of an MCP server's function: prefixed with the name of its tool, so that two servers may each have a `search`.
+ * Characters that model providers reject become `_`; a long name is cut and gets a hash of the whole name.
  */
 export function mcpFunctionName(toolName: string, functionName: string): string {
 	const whole = `${toolName}_${functionName}`;
@@ -16,11 +16,11 @@ export function mcpFunctionName(toolName: string, functionName: string): string 
 	return `${name.slice(0, MAX_LENGTH - HASH_LENGTH - 1)}_${hash}`;
 }
 
-/** The names of functions that are offered together: of two that are the same, the later one gets a number. */
+/** The names of the functions of one reply: of two equal names, the later one gets a number. */
 export class FunctionNames {
 	readonly #reserved = new Set<string>();
 
-	/** The name, or the first like it that is free. */
+	/** The name, or the first numbered one that is free. */
 	reserve(name: string): string {
 		let free = name;
 		for (let number = 2; this.#reserved.has(free); number++) {

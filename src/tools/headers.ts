@@ -2,10 +2,10 @@ import { invalidRequestAt } from './invalid-request.ts';
 
 /** A token of RFC 9110 (5.6.2). */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
-/** What a field value cannot hold (RFC 9110, 5.5). */
+/** Characters that are not valid in a field value (RFC 9110, 5.5). */
 const FORBIDDEN_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** What is the connection's own (RFC 9110, 7.6.1), and what is told from the URL and the body. */
+/** Headers of the connection (RFC 9110, 7.6.1), and headers that follow from the URL and the body. */
 const RESERVED_HEADERS = new Set([
 	'connection',
 	'content-length',
@@ -25,21 +25,21 @@ const SECRET_HEADER_NAME =
 	/auth(?!or(?!i[sz]))|cookie|credential|(?<!idempotency-)key|passw|secret|session|signature|token/i;
 
 /**
- * Whether a header's value is kept secret. Its name tells: one that holds `auth`, `cookie`, `credential`, `key`, `passw`,
- * `secret`, `session`, `signature` or `token`, such as Authorization, Cookie, X-Api-Key, Private-Token. Rather a
- * harmless value hidden than a secret shown; but `author` and `idempotency-key` are no such words.
+ * Whether a header's value is secret. That depends on its name: it contains `auth`, `cookie`, `credential`, `key`, `passw`,
+ * `secret`, `session`, `signature` or `token`, as Authorization, Cookie, X-Api-Key and Private-Token do. A harmless value that
+ * is hidden is better than a secret that is shown; `author` and `idempotency-key` are excluded.
  */
 export function isSecretHeader(name: string): boolean {
 	return SECRET_HEADER_NAME.test(name);
 }
 
-/** @throws AppError `invalid_request` for a name that is none, or that is not the user's to set */
+/** @throws AppError `invalid_request` for a name that is not valid, or that users may not set */
 export function requireHeaderName(path: readonly string[], name: string): void {
 	if (!HEADER_NAME.test(name)) throw invalidRequestAt(path, 'is not the name of a header');
 	if (RESERVED_HEADERS.has(name.toLowerCase())) throw invalidRequestAt(path, 'is set by the server itself');
 }
 
-/** Whether a text has only characters that a field value can hold: no line break above all. */
+/** Whether a text has only characters that are valid in a field value, so no line break. */
 export function isHeaderValue(text: string): boolean {
 	return !FORBIDDEN_IN_VALUE.test(text);
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../base/index.ts';
 
-/** The answer to a request that is wrong at one place. */
+/** The error for a request with one invalid field. */
 export function invalidRequestAt(segments: readonly string[], message: string): AppError {
 	// RFC 6901: `~` and `/` within a name are escaped.
 	const path = segments.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');

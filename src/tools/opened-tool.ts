@@ -4,7 +4,7 @@ import { SecretRedactor } from './secret-redactor.ts';
 import { ToolFailure } from './tool-failure.ts';
 import { ClearedSecretError, type ToolSecrets } from './tool-secrets.ts';
 
-/** A tool's configuration with its secrets, and what takes them out of texts. */
+/** A tool's configuration with its secrets, and their redactor. */
 export interface OpenedTool<C extends ToolConfig> {
 	config: C;
 	redactor: SecretRedactor;
@@ -12,7 +12,7 @@ export interface OpenedTool<C extends ToolConfig> {
 
 /**
  * Opens a tool's secrets, for one use.
- * @throws ToolFailure `internal_error` where that cannot be
+ * @throws ToolFailure `internal_error` where they cannot be opened
  */
 export function openTool<C extends ToolConfig>(secrets: ToolSecrets, tool: ToolRecord): OpenedTool<C> {
 	try {
@@ -24,7 +24,7 @@ export function openTool<C extends ToolConfig>(secrets: ToolSecrets, tool: ToolR
 	}
 }
 
-/** How a tool is called, as it is stored. What is stored was complete when it was stored. */
+/** A stored configuration. It was completed before it was stored. */
 export function sealedConfig<C extends ToolConfig = ToolConfig>({ config }: ToolRecord): C {
 	return config as unknown as C;
 }

@@ -5,33 +5,33 @@ export const PLACEHOLDER = /\{([^{}]*)\}/g;
 
 const PLACEHOLDER_ONLY = /^\{([^{}]*)\}$/;
 
-/** Writes a value for the place where it goes. */
+/** Encodes a value for its position in the template. */
 type Encode = (text: string, name: string) => string;
 
-/** The first placeholder in a text that is one of a parameter; undefined where there is none. */
+/** The first placeholder in a text that names a parameter; undefined where there is none. */
 export function placeholderIn(text: string, parameters: object): string | undefined {
 	const { properties = {} } = parameters as { properties?: object };
 	return [...text.matchAll(PLACEHOLDER)].find(([, name = '']) => Object.hasOwn(properties, name))?.[0];
 }
 
-/** The arguments of a call, as they are filled into templates. Braces around anything but a parameter are just text. */
+/** Fills the arguments of a call into templates. Braces around anything but a parameter are plain text. */
 export class TemplateFiller {
 	readonly #properties: object;
 	readonly #args: Readonly<Record<string, unknown>>;
 
-	/** @param parameters the JSON Schema that the arguments fit */
+	/** @param parameters the JSON Schema of the arguments */
 	constructor(parameters: object, args: Readonly<Record<string, unknown>>) {
 		this.#properties = (parameters as { properties?: object }).properties ?? {};
 		this.#args = args;
 	}
 
-	/** The argument, not given or null as it may be, that a template is nothing but the placeholder of; else undefined. */
+	/** If a template is one placeholder and nothing else: its argument, which may be missing or null. Else undefined. */
 	soleArgument(template: string): { value: unknown } | undefined {
 		const name = PLACEHOLDER_ONLY.exec(template)?.[1];
 		return name !== undefined && this.#isParameter(name) ? { value: this.#argument(name) } : undefined;
 	}
 
-	/** The template with its placeholders filled in; undefined where an argument is not given, or null. */
+	/** The template with its placeholders filled in; undefined where an argument is missing or null. */
 	fillText(template: string, encode: Encode = identity): string | undefined {
 		let isComplete = true;
 		const filled = template.replaceAll(PLACEHOLDER, (placeholder, name: string) => {
@@ -55,12 +55,12 @@ export class TemplateFiller {
 	}
 }
 
-/** The failure of an argument that fits the schema, and not the place where it goes. */
+/** The failure of an argument that is valid by the schema, but not at its position in the template. */
 export function invalidArgument(name: string, why: string): ToolFailure {
 	return new ToolFailure('invalid_arguments', `The argument ${name} ${why}.`);
 }
 
-/** A value within a text. Lists of plain values are written with commas, as OpenAPI's style `simple` has it. */
+/** A value as text. Lists of plain values are joined with commas, as in OpenAPI's style `simple`. */
 function textOf(value: unknown): string {
 	if (typeof value === 'string') return value;
 	const isPlainList = Array.isArray(value) && value.every((item) => typeof item !== 'object' || item === null);

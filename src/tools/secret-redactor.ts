@@ -3,14 +3,14 @@ import { CanonicalText } from './canonical-text.ts';
 import type { ToolConfig } from './config.ts';
 import { isSecretHeader } from './headers.ts';
 
-/** What is shorter stands in ordinary text by chance. */
+/** Shorter values occur in ordinary text by chance. */
 const MIN_SECRET_LENGTH = 4;
-/** Of a part of a header's value: `Bearer` and `session` are no secrets. */
+/** For a part of a header's value: `Bearer` and `session` are no secrets. */
 const MIN_TOKEN_LENGTH = 8;
-/** Characters of the longest form in which one that is neither a letter nor a digit is commonly written: `\\\u002f`, %25C3%25A4. */
+/** Characters of the longest common escape of one character that is neither a letter nor a digit: `\\\u002f`, %25C3%25A4. */
 const MAX_ESCAPE_LENGTH = 10;
 
-/** The secrets of a tool, to be taken out of whatever others answer: an API may well echo what it was sent. */
+/** Redacts the secrets of a tool in responses: an API may echo its request. */
 export class SecretRedactor {
 	readonly #literalPattern: RegExp | null;
 	readonly #canonicalPattern: RegExp | null;
@@ -25,7 +25,7 @@ export class SecretRedactor {
 		this.#canonicalPattern = patternOfAny(secrets.map((word) => new CanonicalText(word).bytes));
 	}
 
-	/** The text with each secret replaced by `***`, however it is written there: within JSON, a URL, HTML, or one in another. */
+	/** The text with each secret replaced by `***`, in any encoding: JSON, URL, HTML, or one within another. */
 	readonly redact = (text: string): string => {
 		if (this.#literalPattern === null) return text;
 		const shown = text.replace(this.#literalPattern, HIDDEN_SECRET);
@@ -35,7 +35,7 @@ export class SecretRedactor {
 	};
 }
 
-/** What finds any of the words, the longest first: one may be a part of another. */
+/** A pattern for any of the words, the longest first: one may be a part of another. */
 function patternOfAny(words: readonly string[]): RegExp | null {
 	const secrets = [...new Set(words)]
 		.filter((word) => word.length >= MIN_SECRET_LENGTH)
@@ -48,7 +48,7 @@ function maxEscapedLength(secret: string): number {
 	return plain + MAX_ESCAPE_LENGTH * (secret.length - plain);
 }
 
-/** Each secret that calls carry, and those parts of headers that are secrets by themselves. */
+/** Each secret that calls send, and the parts of header values that are secrets by themselves. */
 function secretsOf(config: ToolConfig): string[] {
 	const headers = Object.entries(config.headers).flatMap(([name, value]) =>
 		isSecretHeader(name) ? [value, ...headerTokensOf(value)] : [],

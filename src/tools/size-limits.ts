@@ -5,8 +5,7 @@ const MAX_CONFIG_CHARACTERS = 32_768;
 const MAX_CONFIG_DEPTH = 32;
 
 /**
- * Holds each member of a configuration against what anybody needs of it, before anything is done that costs by its size or
- * goes into its depth.
+ * Checks the size and depth of each member of a configuration, before any work whose cost grows with them.
  * @throws AppError `invalid_request`
  */
 export function requireSizeLimits(config: Record<string, unknown>): void {

@@ -14,9 +14,9 @@ import { failedOutcome, logFailure, ToolFailure, toToolFailure } from './tool-fa
 import type { ToolOutcome } from './tool-function.ts';
 import type { ToolSecrets } from './tool-secrets.ts';
 
-/** Tools whose checks are remembered. */
+/** Tools whose argument validators are cached. */
 const VALIDATOR_CACHE_SIZE = 512;
-/** Characters of a function's own word on its failure that people are told. */
+/** Characters of a function's own error text that people see. */
 const MAX_ERROR_CHARACTERS = 300;
 
 export interface ToolCallerOptions {
@@ -27,16 +27,16 @@ export interface ToolCallerOptions {
 	log: Log;
 }
 
-/** What came of a call, with what people who try a tool out want to know beside. */
+/** The outcome of a call, with details for people who try a tool out. */
 export interface ToolTrial extends ToolOutcome {
-	/** The HTTP status that an API answered with, or an MCP server refused with; null where there was none. */
+	/** The HTTP status of an API's response, or of an MCP server's error; null where there was none. */
 	status_code: number | null;
 }
 
-/** Finds the function that is to be called, and the server that has it. */
+/** Finds the function to call, and the server that has it. */
 type FindFunction = (end: AbortSignal) => Promise<{ server: McpServer; called: McpFunction }>;
 
-/** Calls tools: one call each, whatever comes of it. */
+/** Calls tools. A call is made once and never retried. */
 export class ToolCaller {
 	readonly #options: ToolCallerOptions;
 	/** By tool and version. */
@@ -79,7 +79,7 @@ export class ToolCaller {
 		});
 	}
 
-	/** Carries a call out within its tool's time limit, and tells what came of it. */
+	/** Makes a call within its tool's time limit, and returns its outcome. */
 	async #withDeadline<C extends ToolConfig>(
 		tool: ToolRecord,
 		signal: AbortSignal,
@@ -111,7 +111,7 @@ export class ToolCaller {
 	}
 }
 
-/** The end of whatever is done with a tool. */
+/** The deadline of an operation on a tool. */
 export function deadlineOf({ timeout_ms }: Pick<ToolConfig, 'timeout_ms'>, signal: AbortSignal): CallDeadline {
 	const timeout = () => new ToolFailure('timed_out', `The tool did not answer within ${timeout_ms / 1_000} seconds.`);
 	return new CallDeadline(timeout_ms, signal, timeout);

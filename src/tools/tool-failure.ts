@@ -2,15 +2,15 @@ import { AppError, type Log, messageOf } from '../base/index.ts';
 import { truncateResult } from './result-text.ts';
 import type { ToolErrorCode, ToolOutcome } from './tool-function.ts';
 
-/** Characters of a failure's sentence, and of what was answered, that are told. */
+/** Characters of a failure's sentence, and of the response, in its result. */
 const MAX_MESSAGE = 500;
 const MAX_DETAIL = 4_096;
 
-/** What a failure may tell beyond its sentence. */
+/** Details of a failure beside its sentence. */
 interface FailureExtras {
-	/** What was answered, for the model: the head of a body, say. */
+	/** The response, for the model: the beginning of its body, say. */
 	detail?: string;
-	/** Of the answer. */
+	/** Of the response. */
 	status?: number;
 	cause?: unknown;
 }
@@ -30,7 +30,7 @@ export class ToolFailure extends Error {
 	}
 }
 
-/** Anything that was thrown on the way of a call, as the failure that it is. */
+/** Any error of a call, as a ToolFailure. */
 export function toToolFailure(thrown: unknown): ToolFailure {
 	if (thrown instanceof ToolFailure) return thrown;
 	// Of the network.
@@ -48,7 +48,7 @@ export function toToolFailure(thrown: unknown): ToolFailure {
  * @param redact takes secrets out of a text
  */
 export function failedOutcome(failure: ToolFailure, redact: (text: string) => string): ToolOutcome {
-	// Hidden before it is cut: half of a secret would not be found.
+	// Redacted before it is cut: half of a secret would not be found.
 	const message = redact(failure.message).slice(0, MAX_MESSAGE);
 	const detail = redact(failure.detail ?? '').slice(0, MAX_DETAIL);
 	return {
@@ -58,7 +58,7 @@ export function failedOutcome(failure: ToolFailure, redact: (text: string) => st
 	};
 }
 
-/** Tells the log of a failure, without secrets. */
+/** Logs a failure without secrets. */
 export function logFailure(
 	log: Log,
 	{ id }: { id: string },

@@ -1,45 +1,45 @@
-/** A function as a model is offered it for one reply. */
+/** A function that a model may call in one reply. */
 export interface ToolFunction {
 	tool_id: string;
-	/** `^[a-zA-Z0-9_-]{1,64}$`; unlike those of all others that are offered with it. */
+	/** `^[a-zA-Z0-9_-]{1,64}$`; unique within the reply. */
 	name: string;
 	description: string | null;
 	/** JSON Schema of its arguments, which are an object. */
 	parameters: object;
 	/**
-	 * Calls it once, within the tool's time limit. Whatever comes of it is its outcome; rejects only with the signal's
-	 * reason. What a call has changed elsewhere stays changed when it is given up.
-	 * @param key what this call is known by where it may change something, for whoever would carry it out twice: printable
-	 * ASCII without quotation marks; absent: one that no other call has
+	 * Calls it once, within the tool's time limit. A failure is an outcome too; rejects only with the signal's reason. An
+	 * aborted call may have taken effect.
+	 * @param key the idempotency key of the call, by which its server recognises a repeat: printable ASCII without quotation
+	 * marks; absent: a random one
 	 */
 	call(args: unknown, signal: AbortSignal, key?: string): Promise<ToolOutcome>;
 }
 
-/** What came of a call. Holds no secret of the tool. */
+/** The outcome of a call. It has no secret of the tool. */
 export interface ToolOutcome {
-	/** What the model is told, at most 32 KiB of UTF-8. */
+	/** The result for the model, at most 32 KiB of UTF-8. */
 	result: string;
 	is_error: boolean;
-	/** Why it failed, in one sentence for people; null where it did not. */
+	/** Why it failed, in one sentence for people; null where it succeeded. */
 	error: { code: ToolErrorCode; message: string } | null;
 }
 
 /** Why a call failed. */
 export type ToolErrorCode =
-	/** Nothing was sent: they do not fit the tool's schema, or its templates. */
+	/** Nothing was sent: the arguments are not valid by the tool's schema, or in its templates. */
 	| 'invalid_arguments'
-	/** An MCP server does not offer what is to be called. */
+	/** The MCP server has no function of this name. */
 	| 'unknown_function'
-	/** The network guard refuses where the tool leads. */
+	/** The SSRF guard blocks the tool's address. */
 	| 'url_not_allowed'
-	/** No connection, or one that broke off. */
+	/** No connection, or a connection that was lost. */
 	| 'unreachable'
 	| 'timed_out'
 	/** An HTTP status other than 2xx. */
 	| 'bad_status'
-	/** Binary, too large, or not what the protocol has. */
+	/** Binary, too large, or not valid by the protocol. */
 	| 'unusable_answer'
-	/** An MCP server's own word that the call has failed. */
+	/** The MCP server reports that the call failed. */
 	| 'tool_failed'
-	/** A fault of this server. */
+	/** A defect of this server. */
 	| 'internal_error';

@@ -4,7 +4,7 @@ import { type McpServer, McpServers, type McpServersOptions } from './mcp/index.
 import { openTool, sealedConfig } from './opened-tool.ts';
 import type { ToolSecrets } from './tool-secrets.ts';
 
-/** The MCP servers that tools lead to. */
+/** The MCP servers of tools. */
 export class ToolMcpServers implements AsyncDisposable {
 	readonly #secrets: ToolSecrets;
 	readonly #servers: McpServers;
@@ -14,7 +14,7 @@ export class ToolMcpServers implements AsyncDisposable {
 		this.#servers = new McpServers(options);
 	}
 
-	/** The server of an MCP tool. Its secrets are opened when a session is. */
+	/** The server of an MCP tool. Its secrets are opened with each session. */
 	serverFor(tool: ToolRecord): McpServer {
 		const { url, headers } = sealedConfig<McpToolConfig>(tool);
 		return this.#servers.serverFor({

@@ -5,13 +5,13 @@ import { isSecretHeader } from './headers.ts';
 import { invalidRequestAt } from './invalid-request.ts';
 
 const SEAL_PURPOSE = 'tool secrets';
-/** Stands for a secret that was forgotten: no sealed text is empty. */
+/** Marks a secret that was cleared: no sealed text is empty. */
 const CLEARED = '';
 
-/** Makes another value of a secret. */
+/** Maps a secret to another value. */
 type SecretMapper = (value: string, place: readonly [holder: 'headers' | 'auth', name: string]) => string;
 
-/** The secrets in tools' configurations: sealed where they are stored, hidden where they are shown. */
+/** The secrets in tools' configurations: sealed in the store, hidden in the API. */
 export class ToolSecrets {
 	readonly #box: SecretBox;
 
@@ -20,9 +20,9 @@ export class ToolSecrets {
 	}
 
 	/**
-	 * A configuration as it is stored.
-	 * @param stored what is stored so far: a secret that says that it is hidden stays as it is there; null: nothing is
-	 * @throws AppError `invalid_request` where there is none that could stay
+	 * A configuration for the store.
+	 * @param stored the stored configuration, from which hidden secrets are copied; null: there is none
+	 * @throws AppError `invalid_request` where a secret is hidden and not stored
 	 */
 	seal(config: ToolConfig, stored: ToolConfig | null): ToolConfig {
 		return mapSecrets(config, (value, [holder, name]) => {
@@ -37,7 +37,7 @@ export class ToolSecrets {
 	}
 
 	/**
-	 * A stored configuration as calls need it.
+	 * A stored configuration with its secrets, for calls.
 	 * @throws ClearedSecretError
 	 * @throws Error where a secret cannot be opened
 	 */
@@ -59,7 +59,7 @@ export class ToolSecrets {
 	}
 }
 
-/** A secret was forgotten with the key that it was sealed with. */
+/** A secret was cleared because the key that sealed it is lost. */
 export class ClearedSecretError extends Error {
 	constructor() {
 		super("The tool's secret was forgotten when the server's secret key was reset. Set the secret again.");
@@ -72,7 +72,7 @@ export function clearSecrets(stored: ToolConfig): ToolConfig {
 	return mapSecrets(stored, () => CLEARED);
 }
 
-/** A configuration as it is shown. */
+/** A configuration for the API. */
 export function redactSecrets(config: ToolConfig): ToolConfig {
 	return mapSecrets(config, () => HIDDEN_SECRET);
 }
@@ -102,7 +102,7 @@ function mapAuthSecrets(auth: ToolAuth, mapSecret: SecretMapper): ToolAuth {
 	}
 }
 
-/** The names of headers are the same in any case. */
+/** Header names are case-insensitive. */
 function storedSecret(stored: ToolConfig, holder: 'headers' | 'auth', name: string): string | undefined {
 	const members: object = holder === 'headers' ? stored.headers : 'auth' in stored ? stored.auth : {};
 	return Object.entries(members).find(([other]) => other.toLowerCase() === name.toLowerCase())?.[1];

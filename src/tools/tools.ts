@@ -14,7 +14,7 @@ import type { ToolFunction } from './tool-function.ts';
 import { ToolMcpServers } from './tool-mcp-servers.ts';
 import { ToolSecrets } from './tool-secrets.ts';
 
-/** How long things of MCP servers last, in milliseconds. */
+/** Lifetimes and time limits of MCP servers, in milliseconds. */
 export type ToolTimeouts = McpServersOptions['times'];
 
 const DEFAULT_TIMEOUTS: ToolTimeouts = {
@@ -25,7 +25,7 @@ const DEFAULT_TIMEOUTS: ToolTimeouts = {
 	idleMs: 300_000,
 };
 
-/** Functions that a reply is offered: providers take no more. */
+/** Functions that a model gets for a reply: providers accept no more. */
 const MAX_FUNCTIONS = 128;
 
 export interface ToolsOptions {
@@ -34,18 +34,18 @@ export interface ToolsOptions {
 	secrets: SecretBox;
 	clock: Clock;
 	log: Log;
-	/** This program's, as MCP servers are told. */
+	/** The version of this program, for MCP servers. */
 	version: string;
 	timeouts?: Partial<ToolTimeouts> | undefined;
 }
 
-/** Trials and listings of one workspace at a time: enough for people, too few to keep the server's sockets. */
+/** Concurrent trials and listings of one workspace: enough for people, too few to exhaust the server's sockets. */
 const MAX_CONCURRENT_TRIALS = 5;
 
-/** A function that a tool has, under the name by which the tool itself knows it. */
+/** A function of a tool, under the tool's own name for it. */
 export type OfferedFunction = Pick<ToolFunction, 'name' | 'description'> & { parameters: Record<string, unknown> };
 
-/** The tools of assistants: what they offer, and calls of it. */
+/** The tools of assistants: lists their functions and calls them. */
 export class Tools implements AsyncDisposable {
 	readonly #secrets: ToolSecrets;
 	readonly #servers: ToolMcpServers;
@@ -67,8 +67,8 @@ export class Tools implements AsyncDisposable {
 	}
 
 	/**
-	 * What models may call of some tools, in their order. Tools that are switched off offer nothing, nor do MCP servers that
-	 * cannot be listed within a few seconds.
+	 * The functions of some tools, in their order. Tools that are disabled have none, nor do MCP servers that cannot be listed
+	 * within a few seconds.
 	 * @throws only the signal's reason
 	 */
 	async functionsOf(tools: readonly ToolRecord[], signal: AbortSignal): Promise<ToolFunction[]> {
@@ -87,7 +87,7 @@ export class Tools implements AsyncDisposable {
 	}
 
 	/**
-	 * What one tool offers at this moment, all of it.
+	 * All functions of one tool, listed now.
 	 * @throws AppError `unavailable` where its MCP server cannot be listed, `url_not_allowed`, `rate_limit_exceeded`; the
 	 * signal's reason
 	 */
@@ -109,9 +109,9 @@ export class Tools implements AsyncDisposable {
 	}
 
 	/**
-	 * Calls a tool as a model would, whether or not it is switched on.
-	 * @param functionName which function, under the tool's own name for it; of an MCP server it must be said
-	 * @throws AppError `invalid_request` where it is not said what to call, `rate_limit_exceeded`; the signal's reason
+	 * Calls a tool as a model would, also while it is disabled.
+	 * @param functionName the tool's own name of the function; required for an MCP server
+	 * @throws AppError `invalid_request` where the function is not named, `rate_limit_exceeded`; the signal's reason
 	 */
 	async tryOut(
 		tool: ToolRecord,
@@ -176,7 +176,7 @@ export class Tools implements AsyncDisposable {
 		}
 	}
 
-	/** Why a server could not be listed; the log is told too. */
+	/** Why a server could not be listed; it is logged too. */
 	#logListFailure(tool: ToolRecord, thrown: unknown): Pick<ToolFailure, 'code' | 'message'> {
 		const failure = toToolFailure(thrown);
 		const redact = this.#redactorFor(tool);
@@ -184,7 +184,7 @@ export class Tools implements AsyncDisposable {
 		return { code: failure.code, message: redact(failure.message) };
 	}
 
-	/** What takes a tool's secrets out of a text. Where they cannot be opened, no text can hold them. */
+	/** Redacts a tool's secrets in a text. Secrets that cannot be opened were never sent. */
 	#redactorFor(tool: ToolRecord): (text: string) => string {
 		try {
 			return openTool(this.#secrets, tool).redactor.redact;
@@ -206,7 +206,7 @@ function isMcp({ type }: ToolRecord): boolean {
 	return type === 'mcp';
 }
 
-/** An API tool is one function, of its own name. */
+/** An API tool has one function, under the tool's name. */
 function apiFunction(tool: ToolRecord): OfferedFunction {
 	const { parameters } = sealedConfig<ApiToolConfig>(tool);
 	return { name: tool.name, description: tool.description, parameters };

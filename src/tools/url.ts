@@ -4,16 +4,16 @@ import { PLACEHOLDER } from './placeholders.ts';
 
 const BRACE = /[{}]/;
 
-/** As the URL Standard reads http and https: the scheme, slashes either way or none, and the authority. */
+/** The scheme, slashes or backslashes or none, and the authority, as the URL Standard parses http and https. */
 const ORIGIN_PREFIX = /^[^:]*:[/\\]*[^/\\?#]*/;
 
-/** What placeholders hold while a URL is judged. */
+/** The value of placeholders while a URL is validated. */
 const PLACEHOLDER_SAMPLE = 'x';
 
 const HTTPS = { httpsOnly: true, path: '/config/url' } as const;
 
 /**
- * Judges a URL with `{placeholders}`: they stand in its path or query, never where it leads.
+ * Validates a URL with `{placeholders}`. They may be in its path or query, never in its scheme or authority.
  * @throws AppError `invalid_request`, `url_not_allowed`
  */
 export function requireTemplateUrl(network: Pick<Network, 'checkUrl'>, url: string, parameters: object): void {
@@ -29,7 +29,7 @@ export function requireTemplateUrl(network: Pick<Network, 'checkUrl'>, url: stri
 }
 
 /**
- * Judges a URL that is what it says.
+ * Validates a URL without placeholders.
  * @throws AppError `invalid_request`, `url_not_allowed`
  */
 export function requirePlainUrl(network: Pick<Network, 'checkUrl'>, url: string): void {

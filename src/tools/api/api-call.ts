@@ -9,23 +9,23 @@ import { fillHeaders } from './fill-headers.ts';
 import { fillUrl } from './fill-url.ts';
 import { type ResponsePrefix, responseText } from './response-text.ts';
 
-/** Bytes of an answer that are read: more than is told, because secrets become shorter when they are hidden. */
+/** Bytes of a response that are read: more than the result holds, because redacted secrets become shorter. */
 const MAX_READ_BYTES = 2 * MAX_RESULT_BYTES;
 
 const HTTPS = { httpsOnly: true } as const;
 
-/** What an API answered. */
+/** The response of an API. */
 export interface ApiResult {
 	status: number;
-	/** What the model is told. */
+	/** The result for the model. */
 	result: string;
 }
 
 /**
- * Calls an API once, with arguments that fit its parameters. No redirect is followed: it would take the credentials along.
+ * Calls an API once, with valid arguments. No redirect is followed: it would send the credentials to another URL.
  * @param config opened
- * @param idempotencyKey tells this call from all others, and a repeat of it from a new one
- * @param signal the end of the whole call
+ * @param idempotencyKey identifies the call: a repeat of it has the same key, any other call another one
+ * @param signal aborts the whole call
  * @throws ToolFailure; AppError of the network; the signal's reason
  */
 export async function callApi(
@@ -59,14 +59,14 @@ export async function callApi(
 }
 
 /**
- * The header by which an API can tell a repeat from a new call (draft-ietf-httpapi-idempotency-key-header). What only reads
- * (RFC 9110, 9.2.1) needs none.
+ * The header by which an API recognises a repeat (draft-ietf-httpapi-idempotency-key-header). Safe methods (RFC 9110, 9.2.1)
+ * need none.
  */
 function idempotencyHeader({ method }: Pick<ApiToolConfig, 'method'>, key: string): Record<string, string> {
 	return method === 'GET' ? {} : { 'idempotency-key': key };
 }
 
-/** A text that was not read to its end may end within a secret, which is none to look for yet: that end is left out. */
+/** A truncated text may end within a secret, which could not be redacted: that end is removed. */
 function redactResponse(text: string, { isTruncated }: ResponsePrefix, redactor: SecretRedactor): string {
 	const redacted = redactor.redact(text);
 	return isTruncated ? redacted.slice(0, Math.max(0, redacted.length - redactor.maxSecretLength)) : redacted;
@@ -79,12 +79,12 @@ function statusFailure(response: ResponsePrefix, redactor: SecretRedactor): Tool
 	try {
 		detail = redactResponse(responseText(response), response, redactor);
 	} catch {
-		// That it failed is the answer; what else it says nobody could read.
+		// The status alone reports the failure: the body is not readable.
 	}
 	return new ToolFailure('bad_status', `The API answered with status ${status}${redirects}.`, { detail, status });
 }
 
-/** The beginning of an answer; its end is not waited for. */
+/** The beginning of a response, without waiting for its end. */
 async function readResponsePrefix(response: Response, signal: AbortSignal): Promise<ResponsePrefix> {
 	const chunks: Uint8Array[] = [];
 	let size = 0;

@@ -1,9 +1,9 @@
 import type { TemplateFiller } from '../placeholders.ts';
 
 /**
- * A JSON body with its placeholders filled in. A text that is nothing but a placeholder becomes the argument itself, of
- * whatever type; within a longer text it is written as text. What speaks of an argument that is not given is left out of
- * its object or list; undefined where that is the whole.
+ * A JSON body with its placeholders filled in. A text that is one placeholder becomes the argument itself, of any type;
+ * within a longer text the argument is written as text. A value with a missing argument is removed from its object or list;
+ * undefined where it is the whole body.
  */
 export function fillBody(template: unknown, filler: TemplateFiller): unknown {
 	if (typeof template === 'string') {
@@ -15,6 +15,6 @@ export function fillBody(template: unknown, filler: TemplateFiller): unknown {
 	}
 	if (typeof template !== 'object' || template === null) return template;
 	const members = Object.entries(template).map(([name, member]) => [name, fillBody(member, filler)] as const);
-	// Defines members instead of assigning them: a member called __proto__ stays data.
+	// `fromEntries` defines members instead of assigning them: a member called __proto__ stays data.
 	return Object.fromEntries(members.filter(([, member]) => member !== undefined));
 }

@@ -3,14 +3,14 @@ import { isHeaderValue, isSecretHeader } from '../headers.ts';
 import { invalidArgument, type TemplateFiller } from '../placeholders.ts';
 import { basicCredentials } from '../secret-redactor.ts';
 
-/** What answers are asked for where the tool does not say. */
+/** The Accept header where the tool has none. */
 const DEFAULT_ACCEPT = 'application/json, text/*;q=0.9, */*;q=0.1';
 
 /**
- * The headers of a call by lower-case name, those that say who calls included. A header that speaks of an argument that is
- * not given is left out; secret ones are sent as they are.
+ * The headers of a call by lower-case name, with those of its authentication. A header with a missing argument is omitted;
+ * secret headers are sent as they are.
  * @param config opened
- * @throws ToolFailure `invalid_arguments` for an argument that no header can hold
+ * @throws ToolFailure `invalid_arguments` for an argument that is not valid in a header
  */
 export function fillHeaders(
 	{ headers, auth }: Pick<ApiToolConfig, 'headers' | 'auth'>,

@@ -4,16 +4,16 @@ import { invalidArgument, PLACEHOLDER, type TemplateFiller } from '../placeholde
 /** A URL's parts before the query, and its query; a fragment is not sent. */
 const URL_PARTS = /^([^:]*:[/\\]*[^/\\?#]*)([^?#]*)(?:\?([^#]*))?/;
 
-/** Segments of a path as the URL Standard reads http and https, where both slashes divide. */
+/** Segments of a path as the URL Standard parses http and https, where slash and backslash separate. */
 const SEGMENT = /[^/\\]+/g;
 
-/** What the URL Standard takes for "here" and "one up". */
+/** The single-dot and double-dot segments of the URL Standard. */
 const DOT_SEGMENT = /^(\.|%2e){1,2}$/i;
 
 /**
- * The URL of a call. In its path arguments are percent-encoded, each within its segment; a pair of the query whose argument
- * is not given is left out, and a list makes a pair of each of its items.
- * @throws ToolFailure `invalid_arguments` for an argument that cannot stand where it goes
+ * The URL of a call. Arguments in the path are percent-encoded within their segment. A pair of the query whose argument is
+ * missing is omitted, and a list becomes one pair per item.
+ * @throws ToolFailure `invalid_arguments` for an argument that is not valid at its position
  */
 export function fillUrl({ url, query }: Pick<ApiToolConfig, 'url' | 'query'>, filler: TemplateFiller): URL {
 	const [, origin = '', path = '', ownQuery = ''] = URL_PARTS.exec(url) ?? [];
@@ -26,7 +26,7 @@ function fillPath(path: string, filler: TemplateFiller): string {
 		const names = [...segment.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
 		if (names.length === 0) return segment;
 		const filled = filler.fillText(segment, (text, name) => {
-			// An empty one would make another path: /orders/ instead of /orders/7.
+			// An empty segment would be another path: /orders/ instead of /orders/7.
 			if (text === '') throw invalidArgument(name, 'must not be empty: it stands in the path');
 			return percentEncode(text, name);
 		});
@@ -37,7 +37,7 @@ function fillPath(path: string, filler: TemplateFiller): string {
 	});
 }
 
-/** The pairs of the template's own query, as they are written there. */
+/** The pairs of the query in the template, as written there. */
 function pairsOfUrl(query: string, filler: TemplateFiller): string[] {
 	if (query === '') return [];
 	return query.split('&').flatMap((pair) => {
@@ -59,7 +59,7 @@ function pairsOfConfig(query: ApiToolConfig['query'], filler: TemplateFiller): s
 	return pairs.size === 0 ? [] : [pairs.toString()];
 }
 
-/** The items of an argument that is a list, where a template is nothing but its placeholder. */
+/** The items of a list, where the template is one placeholder and nothing else. */
 function listArgument(template: string, filler: TemplateFiller): string[] | undefined {
 	const value = filler.soleArgument(template)?.value;
 	if (!Array.isArray(value)) return undefined;

@@ -1,6 +1,6 @@
 import { ToolFailure } from '../tool-failure.ts';
 
-/** What came of a request, as far as it was read. */
+/** A response, as far as it was read. */
 export interface ResponsePrefix {
 	status: number;
 	/** The Content-Type header; null where there is none. */
@@ -16,19 +16,19 @@ const TEXTUAL = [
 	/^application\/(javascript|ecmascript|ndjson|x-ndjson|jsonl|x-yaml|toml|x-www-form-urlencoded|graphql|sql)$/,
 ];
 
-/** No text has it; most of what is none does, and soon. */
+/** No text has it; most binary data has it near the beginning. */
 const NUL_CHARACTER = '\0';
 
 /**
- * What an API answered, as text.
- * @throws ToolFailure `unusable_answer` where it is none
+ * The text of a response.
+ * @throws ToolFailure `unusable_answer` where it is not text
  */
 export function responseText({ status, contentType, bytes, isTruncated }: ResponsePrefix): string {
 	const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
 	const essence = type.trim();
 	if (bytes.length === 0) return '';
 	if (essence !== '' && !TEXTUAL.some((pattern) => pattern.test(essence))) throw binaryFailure(essence, status);
-	// The last character may be there in part only.
+	// The last character may be incomplete.
 	const text = decoderFor(parameters).decode(bytes, { stream: isTruncated });
 	if (text.includes(NUL_CHARACTER)) throw binaryFailure(essence || 'something', status);
 	return text;

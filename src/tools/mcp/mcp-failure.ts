@@ -2,21 +2,21 @@ import { AppError } from '../../base/index.ts';
 import { ToolFailure } from '../tool-failure.ts';
 import type { McpSdk } from './sdk.ts';
 
-/** What the transport puts before the body of an answer that is none of 2xx. */
+/** The prefix that the transport adds to the body of a response other than 2xx. */
 const TRANSPORT_PREFIX = /^Streamable HTTP error: (Error POSTing to endpoint: )?/;
 
-/** The HTTP status with which a server refused a request; undefined where it did not. */
+/** The HTTP status with which a server rejected a request; undefined where it did not. */
 export function httpStatusOf({ StreamableHTTPError }: McpSdk, thrown: unknown): number | undefined {
 	const code = thrown instanceof StreamableHTTPError ? thrown.code : undefined;
 	return code !== undefined && code > 0 ? code : undefined;
 }
 
-/** Whether a failure is a server's own answer to this one request: the session that it came through is sound. */
+/** Whether a failure is the server's error for this one request: the session is still usable. */
 export function isProtocolError({ McpError }: McpSdk, thrown: unknown): boolean {
 	return thrown instanceof McpError;
 }
 
-/** Whatever a request of a session ended with, as the failure of a tool. The reasons of signals pass as they are. */
+/** The error of a session's request as a ToolFailure. Abort reasons stay as they are. */
 export function asMcpFailure(sdk: McpSdk, thrown: unknown): unknown {
 	if (thrown instanceof ToolFailure || thrown instanceof AppError) return thrown;
 	const status = httpStatusOf(sdk, thrown);

@@ -6,7 +6,7 @@ import { requireSizeLimits } from '../size-limits.ts';
 const MAX_NAME_LENGTH = 128;
 const MAX_DESCRIPTION_LENGTH = 4_000;
 
-/** A function that an MCP server offers, under its own name. */
+/** A function of an MCP server, under the server's name for it. */
 export interface McpFunction {
 	name: string;
 	description: string | null;
@@ -16,8 +16,7 @@ export interface McpFunction {
 }
 
 /**
- * What a server lists, as far as it is of use: without what is too large for a model to be told, and of two of one name
- * only the first.
+ * The usable functions of a server's list: without those that are too large for a model, and only the first of each name.
  */
 export function mcpFunctionsOf(
 	listed: readonly ListedTool[],
@@ -25,14 +24,14 @@ export function mcpFunctionsOf(
 ): McpFunction[] {
 	const functions = new Map<string, McpFunction>();
 	for (const { name, description, inputSchema, execution } of listed) {
-		// Results of tasks are fetched later, over time: no reply waits for that.
+		// The results of tasks must be polled: a reply does not wait for that.
 		if (execution?.taskSupport === 'required') continue;
 		if (name === '' || name.length > MAX_NAME_LENGTH || functions.has(name) || !isWithinLimits(inputSchema)) continue;
 		functions.set(name, {
 			name,
 			description: description?.slice(0, MAX_DESCRIPTION_LENGTH) ?? null,
 			parameters: inputSchema,
-			// Servers check what they are sent: a schema that leads back to itself is no reason to leave a function out.
+			// Servers validate arguments themselves: a recursive schema is no reason to omit a function.
 			check: new ArgumentValidator(inputSchema, deps, true),
 		});
 	}

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 
 /**
- * What an MCP server's function answered, as text for a model: texts as they are, structured content as JSON unless a text
- * says the same, and a line about whatever is no text.
+ * The result of an MCP server's function as text for a model: texts as they are, structured content as JSON unless a text is
+ * equal to it, and a line about each content that is not text.
  */
 export function mcpResultText({ content, structuredContent }: CallToolResult): string {
 	const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
@@ -34,12 +34,12 @@ function partText(part: ContentBlock): string {
 	}
 }
 
-/** The size of what is packed in Base64. */
+/** The size of data in Base64. */
 function sizeOf(base64: string): string {
 	return `${Math.ceil((base64.length * 3) / 4 / 1024)} KiB`;
 }
 
-/** Whether a text is the JSON of a value: servers say structured content twice, for older clients. */
+/** Whether a text is the JSON of a value: for older clients, servers send structured content as text too. */
 function isJsonOf(text: string, value: object): boolean {
 	if (!text.trimStart().startsWith('{')) return false;
 	try {

@@ -10,15 +10,15 @@ import { McpSession } from './mcp-session.ts';
 import { loadSdk } from './sdk.ts';
 import { SharedSession } from './shared-session.ts';
 
-/** How long what is known of a server is good for. */
+/** Lifetimes and time limits of a server's data. */
 export interface McpTimeouts {
 	/** Milliseconds for opening a session, and for all pages of a list. */
 	openTimeoutMs: number;
-	/** Milliseconds after which a list is asked for again. */
+	/** Milliseconds after which a list is requested again. */
 	listTtlMs: number;
-	/** Milliseconds for which a server that could not be listed is not asked again by those who cannot wait. */
+	/** Milliseconds for which a server that could not be listed is not asked again for a reply. */
 	listRetryCooldownMs: number;
-	/** Milliseconds that a list is waited for by those who cannot wait longer. */
+	/** Milliseconds that a reply waits for a list. */
 	listTimeoutMs: number;
 }
 
@@ -28,31 +28,31 @@ export interface McpServerOptions {
 	clock: Clock;
 	version: string;
 	url: string;
-	/** Secrets included; asked for when a session is opened. */
+	/** With secrets; called when a session is opened. */
 	headers(): Readonly<Record<string, string>>;
 	times: McpTimeouts;
 }
 
-/** A list that is being asked for. */
+/** A list request in flight. */
 interface PendingList {
 	list: Promise<McpFunction[]>;
 	since: number;
 }
 
-/** With these a server refuses a session that it has forgotten: 404 by the protocol, 400 as many have it. */
+/** The statuses for an unknown session: 404 by the protocol, 400 from many servers. */
 const SESSION_LOST_STATUSES = new Set([404, 400]);
 
-/** One MCP server as one tool reaches it: a session that is made anew when it is lost, and what the server offers. */
+/** The MCP server of one tool: a session that is reopened when it is lost, and the cached list of functions. */
 export class McpServer implements AsyncDisposable {
 	readonly #options: McpServerOptions;
 	#session: SharedSession | null = null;
 	#cachedList: { functions: McpFunction[]; until: number } | null = null;
 	#pendingList: PendingList | null = null;
-	/** Why it could not be listed, and until when that is taken for granted. Here all is by the time that passes. */
+	/** Why it could not be listed, and until when that failure is cached. All times are on the monotonic clock. */
 	#listFailure: { reason: unknown; until: number } | null = null;
 	#isRetired = false;
 	readonly #closing = new AbortController();
-	/** Grows with each word that the list is no longer what it was. */
+	/** Grows with each notification that the list has changed. */
 	#listVersion = 0;
 
 	constructor(options: McpServerOptions) {
@@ -60,7 +60,7 @@ export class McpServer implements AsyncDisposable {
 	}
 
 	/**
-	 * What the server offers, asked for now.
+	 * The functions of the server, requested now.
 	 * @throws ToolFailure; AppError of the network; the signal's reason
 	 */
 	functions(signal: AbortSignal): Promise<McpFunction[]> {
@@ -68,8 +68,8 @@ export class McpServer implements AsyncDisposable {
 	}
 
 	/**
-	 * What the server offers as far as it is known, else asked for; for whoever cannot wait: gives up after a while counted
-	 * from when it was first asked for, and at once where it could not be had just now.
+	 * The functions of the server from the cache, else requested. For replies, which cannot wait: rejects after a time limit
+	 * that starts with the first request, and at once where a request failed just now.
 	 * @throws ToolFailure; AppError of the network; the signal's reason
 	 */
 	async cachedFunctions(signal: AbortSignal): Promise<McpFunction[]> {
@@ -86,14 +86,14 @@ export class McpServer implements AsyncDisposable {
 
 	/**
 	 * Calls a function.
-	 * @param key tells this call from all others, and a repeat of it from a new one
+	 * @param key identifies the call: a repeat of it has the same key, any other call another one
 	 * @throws ToolFailure; AppError of the network; the signal's reason
 	 */
 	async call(name: string, args: Record<string, unknown>, key: string, signal: AbortSignal): Promise<CallToolResult> {
 		return this.#withSession(signal, (session) => session.callTool(name, args, key, signal));
 	}
 
-	/** Ends the session once nothing of it is under way; a session that is still needed after that ends with its need. */
+	/** Closes the session once its requests in flight have ended. */
 	retire(): void {
 		this.#isRetired = true;
 		this.#dropSession(this.#session);
@@ -126,7 +126,7 @@ export class McpServer implements AsyncDisposable {
 		const { clock, times } = this.#options;
 		const timeout = () =>
 			new ToolFailure('timed_out', `The MCP server did not list its functions within ${seconds(times.openTimeoutMs)}.`);
-		// Its own end, not that of whoever asked first: others wait for it too.
+		// The request has its own deadline, not that of the first caller: others wait for it too.
 		using deadline = new CallDeadline(times.openTimeoutMs, this.#closing.signal, timeout);
 		const { signal } = deadline;
 		const versionBefore = this.#listVersion;
@@ -139,7 +139,7 @@ export class McpServer implements AsyncDisposable {
 		return functions;
 	}
 
-	/** Has a session do something; in a new one where the server has forgotten the one that there was. */
+	/** Runs a request in a session; in a new one if the server does not know the session any more. */
 	async #withSession<T>(signal: AbortSignal, act: (session: McpSession) => Promise<T>): Promise<T> {
 		const previous = this.#session;
 		let current = this.#currentSession();
@@ -153,7 +153,7 @@ export class McpServer implements AsyncDisposable {
 				if (!isCancelled) this.#dropSession(current);
 				if (signal.aborted) throw signal.reason;
 				if (isRepeat || !SESSION_LOST_STATUSES.has(httpStatusOf(sdk, thrown) ?? 0)) throw asMcpFailure(sdk, thrown);
-				// The server has not done what it refused to listen to: it may be asked again.
+				// The server did not process a request that it rejected: it may be repeated.
 				current = this.#currentSession();
 			} finally {
 				if (this.#isRetired) this.#dropSession(this.#session);
@@ -161,7 +161,7 @@ export class McpServer implements AsyncDisposable {
 		}
 	}
 
-	/** The session that there is, or a new one. */
+	/** The open session, or a new one. */
 	#currentSession(): SharedSession {
 		if (this.#session) return this.#session;
 		const opening = this.#openSession();
@@ -175,14 +175,14 @@ export class McpServer implements AsyncDisposable {
 		const { network, url, headers, version, times } = this.#options;
 		const timeout = () =>
 			new ToolFailure('timed_out', `The MCP server opened no session within ${seconds(times.openTimeoutMs)}.`);
-		// Loading the SDK is no fault of the server.
+		// A failure to load the SDK is not the server's.
 		await loadSdk();
 		using deadline = new CallDeadline(times.openTimeoutMs, this.#closing.signal, timeout);
 		const onToolsChanged = () => this.#invalidateList();
 		return await McpSession.open({ network, url, headers: headers(), version, onToolsChanged }, deadline.signal);
 	}
 
-	/** What a new session is offered may be something else. */
+	/** A new session may have other functions. */
 	#dropSession(session: SharedSession | null): void {
 		if (session === null || this.#session !== session) return;
 		this.#session = null;

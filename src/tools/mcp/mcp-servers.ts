@@ -1,18 +1,18 @@
 import { LruCache } from '../../base/index.ts';
 import { McpServer, type McpServerOptions, type McpTimeouts } from './mcp-server.ts';
 
-/** Servers that sessions are kept with. */
+/** Servers whose sessions are kept open. */
 const MAX_SERVERS = 256;
 
-/** One tool's server, for as long as it is reached in the same way. */
+/** The server of one tool, as long as its address and headers stay the same. */
 interface Entry {
 	server: McpServer;
-	/** How it is reached. */
+	/** Its address and headers. */
 	connectionKey: string;
 	idleTimer: NodeJS.Timeout;
 }
 
-/** How a tool's server is reached. */
+/** The address of a tool's server. */
 export interface McpAddress extends Pick<McpServerOptions, 'url' | 'headers'> {
 	/** The tool's id. */
 	id: string;
@@ -22,12 +22,12 @@ export interface McpAddress extends Pick<McpServerOptions, 'url' | 'headers'> {
 
 export interface McpServersOptions extends Omit<McpServerOptions, 'url' | 'headers'> {
 	times: McpTimeouts & {
-		/** Milliseconds without use after which a session is ended. */
+		/** Milliseconds without use after which a session is closed. */
 		idleMs: number;
 	};
 }
 
-/** The MCP servers of the tools in use; who is not used for a while is left. */
+/** The MCP servers of the tools in use. The session of an unused server is closed after a while. */
 export class McpServers implements AsyncDisposable {
 	readonly #options: McpServersOptions;
 	readonly #entries = new LruCache<string, Entry>(MAX_SERVERS + 1);

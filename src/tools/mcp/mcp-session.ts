@@ -7,24 +7,24 @@ import { ToolFailure } from '../tool-failure.ts';
 import { loadSdk, type McpSdk } from './sdk.ts';
 import { runInRequest, SessionFetch } from './session-fetch.ts';
 
-/** How much of a list of tools is asked for. */
+/** Limits of a list of tools. */
 const MAX_PAGES = 10;
 const MAX_TOOLS = 500;
-/** Milliseconds for saying goodbye. */
+/** Milliseconds for closing a session at the server. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
 export interface McpSessionOptions {
 	network: Pick<Network, 'fetch'>;
 	url: string;
-	/** Secrets included. */
+	/** With secrets. */
 	headers: Readonly<Record<string, string>>;
-	/** This program's, as servers are told. */
+	/** The version of this program, for servers. */
 	version: string;
-	/** The server says that it offers other tools than before. */
+	/** Called when the server reports that its list of tools has changed. */
 	onToolsChanged(): void;
 }
 
-/** A session with an MCP server over streamable HTTP, as the MCP project's own client speaks it. */
+/** A session with an MCP server over streamable HTTP, by the MCP project's client. */
 export class McpSession {
 	readonly #sdk: McpSdk;
 	readonly #client: Client;
@@ -46,7 +46,7 @@ export class McpSession {
 		signal.throwIfAborted();
 		const client = new sdk.Client(
 			{ name: 'parley', version },
-			// Schemas of results are the server's own affair, and compiling them is not free.
+			// The client would compile the schemas of results, which are not needed here.
 			{ capabilities: {}, jsonSchemaValidator: { getValidator: () => acceptAny } },
 		);
 		client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, onToolsChanged);
@@ -55,7 +55,7 @@ export class McpSession {
 			requestInit: { headers: { 'user-agent': 'Parley', ...lowerCaseNames(headers) } },
 		});
 		try {
-			// The transport's own types do not fit the interface that it implements where undefined is told from absent.
+			// The transport's types do not match its interface where undefined differs from an absent property.
 			await rejectOnAbort(
 				runInRequest(null, () => client.connect(transport as Parameters<Client['connect']>[0])),
 				signal,
@@ -67,7 +67,7 @@ export class McpSession {
 		return new McpSession(sdk, client, transport);
 	}
 
-	/** All tools that the server offers, as it lists them; none where it has none to offer. */
+	/** All tools in the server's list; none where it does not support tools. */
 	async listTools(signal: AbortSignal): Promise<ListedTool[]> {
 		if (!this.#client.getServerCapabilities()?.tools) return [];
 		const tools: ListedTool[] = [];
@@ -87,8 +87,8 @@ export class McpSession {
 	}
 
 	/**
-	 * Calls a tool. Where the signal aborts, the server is told so (`notifications/cancelled`).
-	 * @param key tells this call from all others, and a repeat of it from a new one; the protocol has no field of its own for it
+	 * Calls a tool. If the signal aborts, the server gets `notifications/cancelled`.
+	 * @param key identifies the call: a repeat of it has the same key; the protocol has no field for it, so it is in `_meta`
 	 */
 	callTool(name: string, args: Record<string, unknown>, key: string, signal: AbortSignal): Promise<CallToolResult> {
 		const params = { name, arguments: args, _meta: { 'idempotency-key': key } };
@@ -99,7 +99,7 @@ export class McpSession {
 		);
 	}
 
-	/** Ends the session at once; the server is told, as far as it listens. Never rejects. */
+	/** Closes the session at once, and tries to close it at the server. Never rejects. */
 	async close(): Promise<void> {
 		const terminated = runInRequest(null, () => this.#transport.terminateSession());
 		await Promise.race([terminated.catch(() => {}), sleep(CLOSE_TIMEOUT_MS)]);
@@ -107,8 +107,7 @@ export class McpSession {
 	}
 
 	/**
-	 * Sends a request and waits for its answer, for the signal, or until nothing more can come. Its connection does not
-	 * outlive it.
+	 * Sends a request and waits for its response, for the signal, or for the end of its stream. Then its connection is closed.
 	 */
 	async #request<T>(send: (options: RequestOptions) => Promise<T>, signal: AbortSignal): Promise<T> {
 		signal.throwIfAborted();
@@ -122,7 +121,7 @@ export class McpSession {
 			signal: exchangesEnd.signal,
 			onStreamEnd(reason: unknown) {
 				if (reason instanceof ToolFailure) return connectionLoss.reject(reason);
-				// What the stream brought before its end is on its way to the client in microtasks: that comes first.
+				// Messages from before the end of the stream reach the client in microtasks: they come first.
 				setImmediate(() => isResumable || connectionLoss.reject(connectionLost(reason)));
 			},
 		};
@@ -140,7 +139,7 @@ export class McpSession {
 			);
 			return await rejectOnAbort(Promise.race([result, connectionLoss.promise]), signal);
 		} catch (thrown) {
-			// What was answered is over: the client would tell the server to cancel it all the same.
+			// The request has its response: aborting now would make the client send a cancellation.
 			if (!isAnswered) runInRequest(null, () => cancellation.abort('The caller has given up.'));
 			throw thrown;
 		} finally {

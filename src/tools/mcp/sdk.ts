@@ -1,9 +1,9 @@
-/** What of the MCP project's own SDK is used. */
+/** The parts of the MCP project's SDK that are used. */
 export type McpSdk = Awaited<ReturnType<typeof load>>;
 
 let loading: Promise<McpSdk> | undefined;
 
-/** The SDK, loaded on first use: it brings much that a server without MCP tools never needs. */
+/** The SDK, loaded on first use: it is large, and a server without MCP tools never needs it. */
 export function loadSdk(): Promise<McpSdk> {
 	loading ??= load().catch((error: unknown) => {
 		loading = undefined;

@@ -3,34 +3,34 @@ import { anySignal } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
 import { ToolFailure } from '../tool-failure.ts';
 
-/** Bytes of one answer: one of images and long texts is that large, and nothing that is of use is larger. */
+/** Bytes of one response: enough for images and long texts. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
-/** Streams that a session may open beside its requests: a server that ends each at once is asked so often and no more. */
+/** Streams that a session may open beside its requests, for a server that ends each at once. */
 const MAX_STREAMS = 32;
-/** Requests of one session whose answers have not begun: a server that asks us for thousands of things gets no thousands. */
+/** Requests of one session without a response yet, for a server that sends thousands of requests to its client. */
 const MAX_CONCURRENT_REQUESTS = 64;
-/** Milliseconds for what nobody waits for: notifications, and answers to what the server asks. */
+/** Milliseconds for messages without a caller: notifications, and responses to the server's requests. */
 const BACKGROUND_TIMEOUT_MS = 10_000;
 
 const HTTPS = { httpsOnly: true } as const;
 
-/** A request of ours, and the HTTP exchanges that belong to it: the one that sends it, and those that resume its stream. */
+/** A request to the server, and its HTTP exchanges: the one that sends it, and those that resume its stream. */
 export interface PendingRequest {
-	/** Ends its exchanges. */
+	/** Aborts its exchanges. */
 	readonly signal: AbortSignal;
-	/** Told that its stream has ended, with the reason where it broke off; nothing more will come from it. */
+	/** Called when its stream has ended, with the error if the connection was lost. */
 	onStreamEnd(reason: unknown): void;
 }
 
-/** Tells an exchange which request it belongs to: the transport does not. */
+/** The request of an exchange: the transport does not pass it on. */
 const requestContext = new AsyncLocalStorage<PendingRequest | null>();
 
-/** Runs what sends a request; null: what belongs to none. */
+/** Runs the code that sends a request; null: code that belongs to no request. */
 export function runInRequest<T>(request: PendingRequest | null, send: () => T): T {
 	return requestContext.run(request, send);
 }
 
-/** The fetch of one session's transport: guarded, and bounded in what a server can make it do. */
+/** The fetch of one session's transport: behind the SSRF guard, with bounds against a hostile server. */
 export class SessionFetch {
 	readonly #network: Pick<Network, 'fetch'>;
 	#streams = 0;
@@ -40,11 +40,11 @@ export class SessionFetch {
 		this.#network = network;
 	}
 
-	/** As the transport calls it, with its own signal and headers in `init`. */
+	/** Called by the transport, with its signal and headers in `init`. */
 	readonly fetch = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
 		const request = requestContext.getStore() ?? null;
 		const isStream = init.method === 'GET';
-		// To the transport 405 says that there is no such stream: it does without.
+		// By 405 the transport learns that there is no such stream, and works without it.
 		if (isStream && ++this.#streams > MAX_STREAMS) return new Response(null, { status: 405 });
 		if (this.#concurrent >= MAX_CONCURRENT_REQUESTS)
 			throw new ToolFailure('unreachable', 'Too many requests of one session at once.');
@@ -60,15 +60,15 @@ export class SessionFetch {
 }
 
 /**
- * The end of what belongs to no request: the transport's own, which lives as long as the session. Requests, of which there
- * are many, are not bound to it, or something of each would be kept as long; they end when the session does all the same.
+ * The signal of exchanges without a request: the transport's, which exists as long as the session. The many requests do not
+ * listen to it, because each listener would stay in memory as long; they are aborted with the session anyway.
  */
 function backgroundSignal({ signal }: RequestInit, isStream: boolean): AbortSignal | undefined {
 	if (isStream || !signal) return signal ?? undefined;
 	return anySignal(signal, AbortSignal.timeout(BACKGROUND_TIMEOUT_MS));
 }
 
-/** The response with a body that breaks off where it is too large. */
+/** The response with a body that fails where it is too large. */
 function limitBody(response: Response, onEnd: (reason: unknown) => void): Response {
 	const { status, headers, body } = response;
 	if (!body) return response;

@@ -1,7 +1,7 @@
 import { rejectOnAbort } from '../../base/index.ts';
 import type { McpSession } from './mcp-session.ts';
 
-/** A session, open or being opened, that several use at once. It ends once it is dropped and nobody uses it any more. */
+/** A session, open or being opened, with several users. It is closed once it is dropped and has no users. */
 export class SharedSession {
 	readonly #session: Promise<McpSession>;
 	#users = 0;
@@ -11,7 +11,7 @@ export class SharedSession {
 		this.#session = session;
 	}
 
-	/** Waits for the session, and has it do something. */
+	/** Waits for the session, and uses it. */
 	async use<T>(signal: AbortSignal, act: (session: McpSession) => Promise<T>): Promise<T> {
 		this.#users++;
 		try {
@@ -22,13 +22,13 @@ export class SharedSession {
 		}
 	}
 
-	/** Nobody will begin to use it from now on. */
+	/** It gets no new users from now on. */
 	retire(): void {
 		this.#isRetired = true;
 		this.#closeIfUnused();
 	}
 
-	/** Ends it at once, also where it is used. Never rejects. */
+	/** Closes it at once, also while it is used. Never rejects. */
 	async close(): Promise<void> {
 		const session = await this.#session.catch(() => null);
 		await session?.close();

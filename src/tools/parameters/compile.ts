@@ -7,12 +7,12 @@ import { requireFiniteSchema } from './schema-references.ts';
 
 const MAX_PROBLEM_CHARACTERS = 300;
 
-/** People's schemas have keywords and formats of their own, which are no mistake; what is wrong is answered, not printed. */
+/** Unknown keywords and formats are no error. Errors are returned, not logged. */
 const LENIENT = { strict: false, logger: false } as const;
 
 /**
- * The dialects that are understood, by their `$schema`; each judges schemas by its own meta-schema. That of draft-07 wants
- * no value of an enum twice, which takes the square of their number to tell, and which it means as an advice only.
+ * The supported dialects, by their `$schema`; each validates schemas by its own meta-schema. That of draft-07 requires unique
+ * values of an enum, which takes quadratic time to check, and which is only a recommendation.
  */
 const DIALECTS = [
 	{
@@ -27,16 +27,16 @@ const DIALECTS = [
 	},
 ] as const;
 
-/** Lists longer than this are gone through, where code would else be made for each of their values. */
+/** Longer enums are searched in a loop; for shorter ones ajv generates code for each value. */
 const LOOP_THRESHOLD = 8;
 
 /**
  * Compiles the JSON Schema of a tool's parameters.
- * @param schema within the bounds of a configuration's member
- * @throws AppError `invalid_request` where it is none of an object, or one whose check could take for ever
+ * @param schema within the size limits of a configuration's member
+ * @throws AppError `invalid_request` where it is not the schema of an object, or its validation could take forever
  */
 export function compileParameters(schema: Record<string, unknown>): ValidateFunction<Record<string, unknown>> {
-	// An id of the whole is a name, which nothing here asks for.
+	// The schema's own `$id` is not used here.
 	const { $schema, $id: _id, ...rest } = schema;
 	const dialect =
 		$schema === undefined ? DIALECTS[0] : DIALECTS.find(({ schemaUri }) => schemaUri.test(String($schema)));
@@ -45,8 +45,8 @@ export function compileParameters(schema: Record<string, unknown>): ValidateFunc
 	if (!dialect.metaSchemaValidator.validateSchema(rest))
 		throw invalidSchema(`is not a valid JSON Schema: ${firstError(dialect.metaSchemaValidator.errors)}`);
 	requireFiniteSchema(rest);
-	// One for each schema, because it remembers what it has compiled, by ids that are not ours. Without a meta-schema of its
-	// own it is made in no time; unoptimised code takes a fraction of the time to make.
+	// One instance per schema, because ajv caches compiled schemas by ids that users choose. Without a meta-schema it is created
+	// quickly; unoptimised code takes a fraction of the time to generate.
 	const ajv = new dialect.Dialect({
 		...LENIENT,
 		meta: false,
@@ -54,7 +54,7 @@ export function compileParameters(schema: Record<string, unknown>): ValidateFunc
 		addUsedSchema: false,
 		// A parameter may be called `constructor`.
 		ownProperties: true,
-		// What is referred to is compiled once, instead of wherever it is referred to.
+		// A referenced schema is compiled once, instead of at each reference.
 		inlineRefs: false,
 		loopEnum: LOOP_THRESHOLD,
 		loopRequired: LOOP_THRESHOLD,

@@ -1,20 +1,20 @@
 import { invalidRequestAt } from '../invalid-request.ts';
 
 /**
- * What a schema may come to, each reference counted as all that it leads to: that is what checking against it costs, and
- * most of what compiling it does. The characters are those of its JSON.
+ * Limits of a schema's expanded size, in which each reference counts as its whole target: that is the cost of a validation,
+ * and most of the cost of compiling. The characters are those of its JSON.
  */
 const MAX_SCHEMA_COST = 1_000;
 const MAX_EXPANDED_CHARACTERS = 65_536;
 
-/** A list of names that depend on another name is compiled in the square of its length. */
+/** A list of names that depend on another name is compiled in quadratic time. */
 const COST_OF_DEPENDENT_NAME = 4;
 
 /** A `\p{…}` in a pattern stands for hundreds of ranges of characters. */
 const CHARACTER_PROPERTY = /\\p\{/gi;
 const COST_OF_CHARACTER_PROPERTY = 5;
 
-/** Keywords that nothing is compiled of. */
+/** Keywords that are not compiled. */
 const ANNOTATIONS = new Set([
 	'$comment',
 	'default',
@@ -27,7 +27,7 @@ const ANNOTATIONS = new Set([
 	'writeOnly',
 ]);
 
-/** Keywords that lead elsewhere, or change where a reference leads, in ways that none of ours needs. */
+/** Keywords that refer elsewhere, or change the target of a reference, which no supported schema needs. */
 const UNSUPPORTED_KEYWORDS = [
 	'$id',
 	'id',
@@ -39,7 +39,7 @@ const UNSUPPORTED_KEYWORDS = [
 	'$async',
 ];
 
-/** Where a schema holds schemas: as a value (or an array of values), or as the members of an object. */
+/** Keywords whose value is a schema (or an array of schemas), or an object of schemas. */
 const SCHEMA_KEYWORDS = [
 	...['additionalItems', 'additionalProperties', 'allOf', 'anyOf', 'contains', 'contentSchema', 'else', 'if', 'items'],
 	...['not', 'oneOf', 'prefixItems', 'propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties'],
@@ -53,19 +53,19 @@ const SCHEMA_MAP_KEYWORDS = [
 	'properties',
 ];
 
-/** Where a schema lists names that depend on another one. */
+/** Keywords that list names that depend on another one. */
 const NAME_MAP_KEYWORDS = ['dependencies', 'dependentRequired'];
 
 interface SchemaCost {
-	/** Schemas, the keywords in them, and what these list that takes its time. */
+	/** Schemas, their keywords, and the listed items that take time. */
 	cost: number;
 	/** Characters that references add to those of the schema itself. */
 	expandedCharacters: number;
 }
 
 /**
- * Sees to it that compiling a schema, and checking a value against it, ends, and soon: references lead to places in it,
- * never back to where they stand, and do not multiply without bound.
+ * Ensures that compiling a schema and validating against it end soon: references point within the schema, are not circular,
+ * and do not multiply without bound.
  * @throws AppError `invalid_request`
  */
 export function requireFiniteSchema(root: object): void {
@@ -73,7 +73,7 @@ export function requireFiniteSchema(root: object): void {
 	const costs = new Map<object, SchemaCost>();
 	const visiting = new Set<object>();
 
-	/** The size of one schema, with all that it leads to. */
+	/** The size of one schema, with the targets of its references. */
 	const costOf = (schema: object): SchemaCost => {
 		const known = costs.get(schema);
 		if (known !== undefined) return known;
@@ -106,7 +106,7 @@ export function requireFiniteSchema(root: object): void {
 	costOf(root);
 }
 
-/** The parts of a schema without the schemas that stand in it. */
+/** The parts of a schema without its subschemas. */
 function ownCost(schema: object): number {
 	for (const keyword of UNSUPPORTED_KEYWORDS) {
 		if (Object.hasOwn(schema, keyword)) throw invalidSchema(`must not use ${keyword}`);
@@ -124,7 +124,7 @@ function ownCost(schema: object): number {
 	return 1 + keywords.length + names.length * COST_OF_DEPENDENT_NAME + properties.length * COST_OF_CHARACTER_PROPERTY;
 }
 
-/** The schemas that stand in a schema. */
+/** The subschemas of a schema. */
 function subschemasOf(schema: object): Array<object | boolean> {
 	return [
 		...SCHEMA_KEYWORDS.flatMap((keyword) => valuesOf(schema, keyword)).flat(),
@@ -134,7 +134,7 @@ function subschemasOf(schema: object): Array<object | boolean> {
 	].filter((part) => typeof part === 'boolean' || isSchema(part));
 }
 
-/** What a reference leads to. */
+/** The target of a reference. */
 function resolveReference(root: object, reference: unknown): object | boolean {
 	const refuse = () => invalidSchema('may use $ref only for a place in itself that is there: "#/$defs/…"');
 	if (typeof reference !== 'string' || !/^#(\/|$)/.test(reference)) throw refuse();
