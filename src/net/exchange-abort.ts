@@ -22,7 +22,7 @@ export class ExchangeAbort {
 	}
 
 	/** Closes what is still open. Without effect after the first call. */
-	abort(reason: unknown = new Error('no longer wanted')): void {
+	abort(reason: unknown = new Error('no longer needed')): void {
 		clearTimeout(this.#timer);
 		this.#callerSignal?.removeEventListener('abort', this.#onCallerAbort);
 		if (!this.signal.aborted) this.#controller.abort(reason);

@@ -51,7 +51,7 @@ export async function* mapUnordered<I, T>(
 		}
 		if (failed) throw failed.thrown;
 	} finally {
-		consumerLeft.abort(new Error('no longer wanted'));
+		consumerLeft.abort(new Error('no longer needed'));
 		await Promise.all(inFlight.values());
 	}
 }

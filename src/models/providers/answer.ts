@@ -15,14 +15,14 @@ const MAX_NAME_CHARS = 64;
 /** Far deeper than the arguments of any tool. */
 const MAX_ARGUMENT_DEPTH = 256;
 /** Time limit for the end of the stream after the last part of an answer. In time, its connection can be used again. */
-const LAST_MS = 1_000;
+const STREAM_END_TIMEOUT_MS = 1_000;
 
 /** The rules for an answer. */
-export interface AnswerTerms {
+export interface AnswerRules {
 	/** Whether tools were offered. A model without tools may still ask for a tool that it has seen before. */
 	mayCall: boolean;
 	/** Whether an answer needs a call or visible text. After results of tools it may be empty. */
-	mustSpeak: boolean;
+	requiresOutput: boolean;
 	idleMs: number;
 	/** Called once, when the answer begins. */
 	onBegin(): void;
@@ -30,25 +30,25 @@ export interface AnswerTerms {
 
 /** One answer of a provider while it arrives. */
 export class Answer {
-	readonly #terms: AnswerTerms;
-	readonly #ending: CallAbort;
+	readonly #rules: AnswerRules;
+	readonly #callAbort: CallAbort;
 	#textChars = 0;
 	/** Whether it has had any visible text. */
-	#spoke = false;
+	#hasVisibleText = false;
 	#argumentChars = 0;
 	#callCount = 0;
 	readonly #calls: ReceivedToolCall[] = [];
 	readonly #recorder = new RoundRecorder();
-	#begun = false;
+	#hasBegun = false;
 
-	constructor(terms: AnswerTerms, ending: CallAbort) {
-		this.#terms = terms;
-		this.#ending = ending;
+	constructor(rules: AnswerRules, callAbort: CallAbort) {
+		this.#rules = rules;
+		this.#callAbort = callAbort;
 	}
 
 	/** Whether any part of the answer has arrived. After that there is no retry. */
-	get begun(): boolean {
-		return this.#begun;
+	get hasBegun(): boolean {
+		return this.#hasBegun;
 	}
 
 	/**
@@ -59,22 +59,22 @@ export class Answer {
 	async *events(stream: AnswerStream): AsyncGenerator<ModelEvent, void, undefined> {
 		let finish: AnswerFinish | undefined;
 		while (finish === undefined) {
-			const batch = await this.#ending.race(stream.next());
+			const batch = await this.#callAbort.race(stream.next());
 			if (batch.done) throw brokeOff();
 			this.#noticeActivity();
 			for (const event of batch.value) {
-				if (event.type === 'text_delta') yield* this.#say(event.text);
+				if (event.type === 'text_delta') yield* this.#yieldText(event.text);
 				if (event.type === 'finish') finish = event;
 				this.#take(event);
 			}
 		}
-		yield* this.#last(finish);
+		yield* this.#yieldEnd(finish);
 		await this.#untilClosed(stream);
 	}
 
 	/** Records an event, within the limits of an answer. */
 	#take(event: AnswerEvent): void {
-		if (this.#terms.mayCall) this.#recorder.add(event);
+		if (this.#rules.mayCall) this.#recorder.add(event);
 		switch (event.type) {
 			case 'tool_call_start':
 				if (++this.#callCount > MAX_CALLS) throw tooManyCalls();
@@ -89,28 +89,28 @@ export class Answer {
 	}
 
 	/** Yields the text up to the limit of an answer. */
-	*#say(text: string): Generator<ModelEvent, void, undefined> {
-		const room = MAX_TEXT_CHARS - this.#textChars;
+	*#yieldText(text: string): Generator<ModelEvent, void, undefined> {
+		const remaining = MAX_TEXT_CHARS - this.#textChars;
 		this.#textChars += text.length;
-		this.#spoke ||= text.trim() !== '';
-		if (room > 0) yield { type: 'delta', text: text.slice(0, room) };
-		if (text.length > room) throw providerError('The model wrote too much.', { isProviderFault: false });
+		this.#hasVisibleText ||= text.trim() !== '';
+		if (remaining > 0) yield { type: 'delta', text: text.slice(0, remaining) };
+		if (text.length > remaining) throw providerError('The model wrote too much.', { isProviderFault: false });
 	}
 
 	#noticeActivity(): void {
-		if (this.#begun) {
-			this.#ending.restartDeadline();
+		if (this.#hasBegun) {
+			this.#callAbort.restartDeadline();
 			return;
 		}
-		this.#begun = true;
-		const { idleMs } = this.#terms;
-		this.#ending.setDeadline(idleMs, () =>
+		this.#hasBegun = true;
+		const { idleMs } = this.#rules;
+		this.#callAbort.setDeadline(idleMs, () =>
 			providerError(`The model stopped in the middle of its answer: nothing came for ${seconds(idleMs)}.`),
 		);
-		this.#terms.onBegin();
+		this.#rules.onBegin();
 	}
 
-	*#last(finish: AnswerFinish): Generator<ModelEvent, void, undefined> {
+	*#yieldEnd(finish: AnswerFinish): Generator<ModelEvent, void, undefined> {
 		const { input, output } = finish.usage;
 		if (input !== undefined || output !== undefined) {
 			// The usage is reported even if the answer is rejected below.
@@ -123,10 +123,10 @@ export class Answer {
 			case 'content_filter':
 				throw providerError("The model provider's content filter ended the answer.", of);
 		}
-		const calls = this.#terms.mayCall ? this.#calls : [];
-		if (calls.length === 0 && !this.#spoke) {
+		const calls = this.#rules.mayCall ? this.#calls : [];
+		if (calls.length === 0 && !this.#hasVisibleText) {
 			if (this.#calls.length > 0) throw providerError('The model asked for tools that it was not given.', of);
-			if (this.#terms.mustSpeak) throw providerError('The model gave an empty answer.', of);
+			if (this.#rules.requiresOutput) throw providerError('The model gave an empty answer.', of);
 		}
 		for (const { id, name, arguments: text } of calls) {
 			yield { type: 'tool_call', id, name: nameOf(name), arguments: argumentsOf(text) };
@@ -137,9 +137,9 @@ export class Answer {
 
 	/** Waits for the end of the stream. The answer is complete, so a stream that does not end is not a failure. */
 	async #untilClosed(stream: AnswerStream): Promise<void> {
-		this.#ending.setDeadline(LAST_MS, () => new Error('no longer waited for'));
+		this.#callAbort.setDeadline(STREAM_END_TIMEOUT_MS, () => new Error('no longer needed'));
 		try {
-			while (!(await this.#ending.race(stream.next())).done);
+			while (!(await this.#callAbort.race(stream.next())).done);
 		} catch {
 			// The connection is closed and not used again.
 		}

@@ -1,5 +1,5 @@
 /** The reason of an abort after which the result is not used. It is never shown. */
-const NO_LONGER_NEEDED = new Error('no longer wanted');
+const NO_LONGER_NEEDED = new Error('no longer needed');
 
 /**
  * Aborts a call to a provider, with its caller's signal or at a deadline. Each attempt of a call has a signal of its own, so

@@ -1,7 +1,7 @@
 import { AppError, type Clock, type Log } from '../../base/index.ts';
 import type { ServiceClient } from '../../net/index.ts';
 import type { ChatModel, ChatRequest, ModelEvent } from '../chat-model.ts';
-import { Answer, type AnswerTerms, seconds } from './answer.ts';
+import { Answer, type AnswerRules, seconds } from './answer.ts';
 import { type Ask, prepareCall } from './ask.ts';
 import { CallAbort } from './call-abort.ts';
 import { type ComposedCall, composeCall } from './compose-call.ts';
@@ -47,7 +47,7 @@ export class ProviderChat implements ChatModel {
 		);
 		try {
 			const ask = prepareCall(composed.call, settings, client.fetch);
-			yield* this.#attempts(ask, this.#terms(request, composed, permission), callAbort);
+			yield* this.#attempts(ask, this.#rules(request, composed, permission), callAbort);
 			// Reported at the end of the answer, because a provider may send one word and then hang.
 			permission.succeeded();
 		} catch (thrown) {
@@ -60,18 +60,18 @@ export class ProviderChat implements ChatModel {
 	}
 
 	/** Retries until an answer begins. After that there is no retry, because followers already have its text. */
-	async *#attempts(ask: Ask, terms: AnswerTerms, callAbort: CallAbort): AsyncGenerator<ModelEvent, void, undefined> {
+	async *#attempts(ask: Ask, rules: AnswerRules, callAbort: CallAbort): AsyncGenerator<ModelEvent, void, undefined> {
 		for (let attempt = 1; ; attempt++) {
-			const answer = new Answer(terms, callAbort);
+			const answer = new Answer(rules, callAbort);
 			try {
 				yield* answer.events(await callAbort.race(ask(callAbort.nextAttempt())));
 				return;
 			} catch (thrown) {
 				callAbort.throwIfAborted();
-				const failed = this.#failureOf(thrown);
-				const delay = answer.begun ? null : nextRetryDelay(attempt, failed, this.#options.random());
+				const failure = this.#failureOf(thrown);
+				const delay = answer.hasBegun ? null : nextRetryDelay(attempt, failure, this.#options.random());
 				if (delay === null) throw thrown;
-				const { status, detail } = failed;
+				const { status, detail } = failure;
 				this.#options.log.info(
 					{ provider: this.#options.settings.id, attempt, status, detail },
 					'retrying a request to a model provider',
@@ -90,23 +90,23 @@ export class ProviderChat implements ChatModel {
 		);
 	}
 
-	#terms({ rounds }: ChatRequest, { mayCall }: ComposedCall, permit: ModelCallPermission): AnswerTerms {
+	#rules({ rounds }: ChatRequest, { mayCall }: ComposedCall, permission: ModelCallPermission): AnswerRules {
 		return {
 			mayCall,
-			mustSpeak: rounds.length === 0,
+			requiresOutput: rounds.length === 0,
 			idleMs: this.#options.settings.idle_timeout_ms,
-			onBegin: permit.responseStarted,
+			onBegin: permission.responseStarted,
 		};
 	}
 
 	/** Reports a failure to the circuits and the log. @returns the error that the reply shows */
-	#recordFailure(thrown: unknown, { model }: ChatRequest, permit: ModelCallPermission): AppError {
-		const failed = this.#failureOf(thrown);
-		if (failed.isProviderFault) permit.failed(failed);
-		else permit.succeeded();
-		const { status, detail } = failed;
+	#recordFailure(thrown: unknown, { model }: ChatRequest, permission: ModelCallPermission): AppError {
+		const failure = this.#failureOf(thrown);
+		if (failure.isProviderFault) permission.failed(failure);
+		else permission.succeeded();
+		const { status, detail } = failure;
 		this.#options.log.warn({ provider: this.#options.settings.id, model, status, detail }, 'a model provider failed');
-		return new AppError('model_error', failed.sentence, { cause: new ProviderError(failed) });
+		return new AppError('model_error', failure.sentence, { cause: new ProviderError(failure) });
 	}
 
 	#failureOf(thrown: unknown): ProviderFailure {
