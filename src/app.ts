@@ -197,7 +197,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const deployments = resources.use(new Deployments({ store, clock, log, tokenSettings }));
 	const replyTimeoutMs = overrides.replyTimeoutMs ?? REPLY_MS;
 	const conversations = resources.use(
-		new Conversations({ store, outbox, knowledge, models, tools, clock, log, replyTimeoutMs: replyTimeoutMs }),
+		new Conversations({ store, outbox, knowledge, models, tools, clock, log, replyTimeoutMs }),
 	);
 	const retention = resources.use(
 		new Retention({ store, conversations, jumpDetector, log, intervalMs: overrides.retentionIntervalMs }),
@@ -206,7 +206,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const deliverer = resources.use(
 		new Deliverer({ store, sender, clock, jumpDetector, log, maxConcurrency: shares.deliveries }),
 	);
-	const idempotency = new Idempotency({ store, clock, watch: jumpDetector });
+	const idempotency = new Idempotency({ store, clock, jumpDetector });
 	const passwords = overrides.passwords ?? new Passwords();
 	const secure = settings.public_url?.startsWith('https:') ?? false;
 	const users = new Users({ store, passwords, clock });

@@ -60,11 +60,11 @@ export class Idempotency {
 	constructor({
 		store,
 		clock,
-		watch: jumpDetector,
+		jumpDetector,
 	}: {
 		store: Pick<Store, 'commit' | 'get' | 'idempotency'>;
 		clock: Clock;
-		watch: Pick<ClockJumpDetector, 'isSuspect'>;
+		jumpDetector: Pick<ClockJumpDetector, 'isSuspect'>;
 	}) {
 		this.#store = store;
 		this.#jumpDetector = jumpDetector;

@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import test, { after } from 'node:test';
+import test from 'node:test';
 import { Idempotency, type IdempotencyClaim } from '../../src/access/index.ts';
 import { AppError, ClockJumpDetector, deferred, newId, systemClock } from '../../src/base/index.ts';
-import { workerEntry } from '../../src/pool/index.ts';
-import { openSqliteStore } from '../../src/store/index.ts';
 import { conversation } from '../store/samples.ts';
+import { openTemporaryStore } from '../support/temporary-store.ts';
 
-const dataDir = await mkdtemp(join(tmpdir(), 'parley-repeats-'));
-const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
-after(async () => {
-	await store[Symbol.asyncDispose]();
-	await rm(dataDir, { recursive: true, force: true });
-});
-const idempotency = new Idempotency({ store, clock: systemClock, watch: new ClockJumpDetector(systemClock) });
+const store = await openTemporaryStore();
+const idempotency = new Idempotency({ store, clock: systemClock, jumpDetector: new ClockJumpDetector(systemClock) });
 const freshKey = () => ({ scope: newId('workspace'), key: 'once', fingerprint: 'the same' });
 const signal = new AbortController().signal;
 const noRepeat = { replay: () => assert.fail('it was not answered before') };

@@ -108,17 +108,6 @@ export async function addUser(app: TestApp, email: string, role: 'owner' | 'memb
 	return made.body.id;
 }
 
-/** A clock that stands still until it is moved. */
-export function manualClock(): { now(): number; advance(ms: number): void } {
-	let now = Date.now();
-	return {
-		now: () => now,
-		advance(ms) {
-			now += ms;
-		},
-	};
-}
-
 /** Asserts an error by its status and code, and that its message is a sentence. */
 export function assertRefused(answer: ApiResponse, status: number, code: string, what = ''): void {
 	assert.deepEqual([answer.status, answer.body?.error?.code], [status, code], `${what} ${JSON.stringify(answer.body)}`);

@@ -2,21 +2,18 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { type DeriveKey, DeviceCookies, insertWorkspace, Passwords, Sessions, Users } from '../../src/access/index.ts';
 import { deferred, newId } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store } from '../../src/store/index.ts';
 import { quickDerive } from '../support/app.ts';
+import { manualWallClock } from '../support/manual-clock.ts';
+import { openTemporaryStore } from '../support/temporary-store.ts';
 import { until } from '../support/until.ts';
-import { manualClock, PASSWORD } from './people.ts';
+import { PASSWORD } from './people.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'parley-sessions-'));
-const store = await openSqliteStore({ dataDir: folder, writer: workerEntry('store') });
-after(async () => {
-	await store[Symbol.asyncDispose]();
-	await rm(folder, { recursive: true, force: true });
-});
+const store = await openTemporaryStore();
 
 const DAY = 24 * 3_600_000;
 const ALL = { scopes: ['*'] as const };
@@ -33,7 +30,7 @@ interface SetUp {
 
 /** Sessions on the shared store or another, and a function that creates users with a password. */
 function setUp({ derive = quickDerive, secure = false, on = store }: SetUp = {}) {
-	const clock = manualClock();
+	const clock = manualWallClock();
 	const hashed: string[] = [];
 	const passwords = new Passwords((password, ...rest) => {
 		hashed.push(password);

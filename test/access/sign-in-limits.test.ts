@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SignInLimits } from '../../src/access/sign-in-limits.ts';
-import { manualClock } from './people.ts';
+import { manualWallClock } from '../support/manual-clock.ts';
 
 function limitsAt() {
-	const clock = manualClock();
+	const clock = manualWallClock();
 	return { clock, limits: new SignInLimits(clock) };
 }
 

@@ -1,28 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { readTrustedTime, Sweeper } from '../../src/access/index.ts';
 import { AppError, ClockJumpDetector, createLog } from '../../src/base/index.ts';
-import { workerEntry } from '../../src/pool/index.ts';
-import { openSqliteStore } from '../../src/store/index.ts';
 import { session } from '../store/samples.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { ManualClock, manualWallClock } from '../support/manual-clock.ts';
+import { openTemporaryStore } from '../support/temporary-store.ts';
 import { until } from '../support/until.ts';
-import { manualClock } from './people.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'parley-sweeper-'));
-const store = await openSqliteStore({ dataDir: folder, writer: workerEntry('store') });
-after(async () => {
-	await store[Symbol.asyncDispose]();
-	await rm(folder, { recursive: true, force: true });
-});
+const store = await openTemporaryStore();
 
 const log = createLog('silent');
 
 test('erases all expired records in batches, and nothing else', async () => {
-	const clock = manualClock();
+	const clock = manualWallClock();
 	const over = Array.from({ length: 1_200 }, () => session({ expires_at: clock.now() }));
 	const kept = session({ expires_at: clock.now() + 1 });
 	await store.commit({ write: [...over, kept].map((record) => ({ op: 'insert', kind: 'sessions', record })) });
@@ -51,7 +41,7 @@ test('erases all expired records in batches, and nothing else', async () => {
 });
 
 test('sweeps at the start', async () => {
-	const clock = manualClock();
+	const clock = manualWallClock();
 	const gone = session({ expires_at: clock.now() - 1 });
 	await store.commit({ write: [{ op: 'insert', kind: 'sessions', record: gone }] });
 	await using sweeper = new Sweeper({ store, jumpDetector: new ClockJumpDetector(clock), log });
@@ -69,7 +59,7 @@ test('continues after a failure of the disk, and closing waits for the run in pr
 			throw new AppError('unavailable');
 		},
 	};
-	const sweeper = new Sweeper({ store: failing, jumpDetector: new ClockJumpDetector(manualClock()), log });
+	const sweeper = new Sweeper({ store: failing, jumpDetector: new ClockJumpDetector(manualWallClock()), log });
 	sweeper.start();
 	await until('it has tried', () => asked.length === 1);
 	await assert.rejects(sweeper.sweep(), { code: 'unavailable' });

@@ -1,26 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import { insertWorkspace, Passwords, Users } from '../../src/access/index.ts';
 import { normaliseEmail } from '../../src/access/users.ts';
 import { deferred, newId } from '../../src/base/index.ts';
 import type { UserPatch } from '../../src/contract/index.ts';
-import { workerEntry } from '../../src/pool/index.ts';
-import { openSqliteStore } from '../../src/store/index.ts';
 import { quickDerive } from '../support/app.ts';
-import { manualClock, PASSWORD } from './people.ts';
+import { manualWallClock } from '../support/manual-clock.ts';
+import { openTemporaryStore } from '../support/temporary-store.ts';
+import { PASSWORD } from './people.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'parley-users-'));
-const store = await openSqliteStore({ dataDir: folder, writer: workerEntry('store') });
-after(async () => {
-	await store[Symbol.asyncDispose]();
-	await rm(folder, { recursive: true, force: true });
-});
+const store = await openTemporaryStore();
 
-const clock = manualClock();
+const clock = manualWallClock();
 const users = new Users({ store, passwords: new Passwords(quickDerive), clock });
 const ALL = { scopes: ['*'] as const };
 const ANY = { scopes: ['*'] as const, versions: null };

@@ -4,10 +4,11 @@ import test, { after } from 'node:test';
 import { hashApiKey } from '../../src/access/api-keys.ts';
 import { isApiKey } from '../../src/access/index.ts';
 import { timestamp } from '../../src/base/index.ts';
-import { assertRefused, manualClock, startAppWithUsers } from '../access/people.ts';
+import { assertRefused, startAppWithUsers } from '../access/people.ts';
 import { ManualModel } from '../conversations/manual-model.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
+import { manualWallClock } from '../support/manual-clock.ts';
 import { until } from '../support/until.ts';
 import { addWorkspace, firstWorkspace, openStoreDirectly } from './direct-store.ts';
 import { createApiFixture } from './fixture.ts';
@@ -106,7 +107,7 @@ test('rejects unknown, empty and duplicate scopes and past expiry times, and nam
 });
 
 test('a key works until the moment it expires, and then its open stream ends', async () => {
-	const clock = manualClock();
+	const clock = manualWallClock();
 	await using timed = await startTestApp({ overrides: { clock } });
 	const { key } = await makeKey({ expires_at: timestamp(clock.now() + 60_000) }, timed);
 	const { follow } = await aConversation(timed);
@@ -163,7 +164,7 @@ test('a key without expiry and a session create keys with and without expiry', a
 });
 
 test('shows when a key was last used, to the minute', async () => {
-	const clock = manualClock();
+	const clock = manualWallClock();
 	await using timed = await startTestApp({ overrides: { clock } });
 	const { id, key } = await makeKey({}, timed);
 	const lastUse = async () => (await timed.call('GET', `${KEYS}/${id}`)).body.last_used_at;

@@ -3,6 +3,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import test, { after } from 'node:test';
 import { signWithSecret } from '../access/signers.ts';
 import { startTestApp } from '../support/app.ts';
+import { DEFAULT_APPEARANCE } from '../support/default-appearance.ts';
 import { createApiFixture, createResource } from './fixture.ts';
 
 const app = await startTestApp();
@@ -29,18 +30,8 @@ test('returns a new deployment with its defaults, which allows no origin', async
 	assert.deepEqual(
 		{ ...appearance, greeting: '' },
 		{
-			primary_color: '#4f46e5',
-			theme: 'light',
-			position: 'bottom-right',
+			...DEFAULT_APPEARANCE,
 			greeting: '',
-			suggested_questions: [],
-			assistant_name: null,
-			status_text: null,
-			logo_url: null,
-			privacy_url: null,
-			disclosure_text: null,
-			font_family: 'system',
-			radius: 'medium',
 		},
 	);
 	assert.deepEqual((await app.call('GET', `${DEPLOYMENTS}/${id}`)).body, body);

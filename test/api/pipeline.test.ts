@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { createApiKey } from '../../src/access/index.ts';
-import type { Clock } from '../../src/base/index.ts';
 import { type Operation, operations } from '../../src/contract/index.ts';
 import { type ApiResponse, startTestApp, type TestApp } from '../support/app.ts';
+import { manualWallClock } from '../support/manual-clock.ts';
 import { addKey, addWorkspace, firstWorkspace, openStoreDirectly } from './direct-store.ts';
 import { createApiFixture, createResource } from './fixture.ts';
 
@@ -234,17 +234,6 @@ test('responds to HEAD wherever GET exists, and to other methods with the allowe
 	assertError(await app.call('GET', '/api/v1/assistant'), [404, 'not_found']);
 });
 
-/** A clock that stands still until it is moved. */
-function standingClock(): Clock & { advance(ms: number): void } {
-	let now = Date.now();
-	return {
-		now: () => now,
-		advance(ms) {
-			now += ms;
-		},
-	};
-}
-
 const limitsOf = ({ headers }: ApiResponse) =>
 	['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN));
 
@@ -255,7 +244,7 @@ async function drainBucket(limited: TestApp, burst: number): Promise<ApiResponse
 }
 
 test('every response shows the rest of the rate limit, and beyond it 429 has Retry-After', async () => {
-	const clock = standingClock();
+	const clock = manualWallClock();
 	await using limited = await startTestApp({ settings: { rate_limit: 60 }, overrides: { clock } });
 	const allowed = await drainBucket(limited, 10);
 	assert.deepEqual(
@@ -289,7 +278,7 @@ test('every response shows the rest of the rate limit, and beyond it 429 has Ret
 });
 
 test('responses without a valid credential show the limit of the address, and beyond it are 429', async () => {
-	const clock = standingClock();
+	const clock = manualWallClock();
 	const settings = { rate_limit: 60, trusted_proxies: ['127.0.0.1'] };
 	await using limited = await startTestApp({ settings, overrides: { clock } });
 	const from = (address: string, path = '/api/v1/assistants', authorization = 'Bearer sk_x') =>

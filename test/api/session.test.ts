@@ -6,7 +6,6 @@ import {
 	addUser,
 	assertRefused,
 	type CookieClient,
-	manualClock,
 	OWNER,
 	openCookieClient,
 	PASSWORD,
@@ -16,11 +15,12 @@ import {
 } from '../access/people.ts';
 import { quickDerive, startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
+import { manualWallClock } from '../support/manual-clock.ts';
 import { until } from '../support/until.ts';
 import { addWorkspace, openStoreDirectly } from './direct-store.ts';
 import { createApiFixture } from './fixture.ts';
 
-const clock = manualClock();
+const clock = manualWallClock();
 const people = await startAppWithUsers({ overrides: { clock } });
 const { app, signIn, owner } = people;
 after(() => people[Symbol.asyncDispose]());
@@ -110,7 +110,7 @@ test('a session lasts fourteen days from its last use, and its cookie is renewed
 });
 
 test('erases expired sessions from the database at the next start', async () => {
-	const late = manualClock();
+	const late = manualWallClock();
 	const first = await startAppWithUsers({ overrides: { clock: late } });
 	late.advance(14 * DAY);
 	await using app = await first.app.restart();
@@ -281,7 +281,7 @@ test('other sites can neither sign in nor set a password, but a client without a
 });
 
 test('checks five of fifty wrong passwords sent at once, and the right password waits for Retry-After', async () => {
-	const slow = manualClock();
+	const slow = manualWallClock();
 	const hashed: string[] = [];
 	const passwords = new Passwords((password, ...rest) => {
 		hashed.push(password);

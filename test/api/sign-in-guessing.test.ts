@@ -3,7 +3,6 @@ import test, { after } from 'node:test';
 import {
 	addUser,
 	assertRefused,
-	manualClock,
 	OWNER,
 	PASSWORD,
 	request,
@@ -12,9 +11,10 @@ import {
 	tokenOf,
 } from '../access/people.ts';
 import type { ApiResponse } from '../support/app.ts';
+import { manualWallClock } from '../support/manual-clock.ts';
 import { addWorkspace, openStoreDirectly } from './direct-store.ts';
 
-const clock = manualClock();
+const clock = manualWallClock();
 const people = await startAppWithUsers({ settings: { trusted_proxies: ['127.0.0.1'] }, overrides: { clock } });
 const { app } = people;
 after(() => people[Symbol.asyncDispose]());

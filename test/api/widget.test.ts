@@ -4,6 +4,7 @@ import type { Clock } from '../../src/base/index.ts';
 import { ManualModel } from '../conversations/manual-model.ts';
 import { ClientView, isNamed, openTestStream } from '../conversations/streams.ts';
 import { type ApiResponse, ORIGIN, startTestApp } from '../support/app.ts';
+import { DEFAULT_APPEARANCE } from '../support/default-appearance.ts';
 import { type ApiFixture, createApiFixture } from './fixture.ts';
 
 /** Stands still until it is moved, so that a minute is as long as a test wants. */
@@ -56,19 +57,7 @@ test('the configuration has the specified fields, is cacheable for a minute and 
 		{
 			deployment_id: scene.deployment,
 			assistant_id: scene.assistant,
-			appearance: {
-				primary_color: '#4f46e5',
-				theme: 'light',
-				position: 'bottom-right',
-				suggested_questions: [],
-				assistant_name: null,
-				status_text: null,
-				logo_url: null,
-				privacy_url: null,
-				disclosure_text: null,
-				font_family: 'system',
-				radius: 'medium',
-			},
+			appearance: DEFAULT_APPEARANCE,
 			features: { streaming: true, rich_content: true, jwt_required: false, ai_disclosure: true },
 			rate_limit: { messages_per_minute: 20 },
 		},

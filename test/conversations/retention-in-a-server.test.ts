@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { manualClock } from '../access/people.ts';
 import { addWorkspace, eventsSoFar, firstWorkspace, openStoreDirectly } from '../api/direct-store.ts';
 import { createApiFixture } from '../api/fixture.ts';
 import { filesContaining } from '../api/traces.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
+import { manualWallClock } from '../support/manual-clock.ts';
 import { until } from '../support/until.ts';
 import { ManualModel } from './manual-model.ts';
 import { follow, isNamed, openTestStream } from './streams.ts';
@@ -12,7 +12,7 @@ import { follow, isNamed, openTestStream } from './streams.ts';
 const DAY = 24 * 3_600_000;
 
 test('a retention that is shortened soon takes what is older with it: streams end, and no trace is left', async () => {
-	const clock = manualClock();
+	const clock = manualWallClock();
 	const held = new ManualModel({ autoReply: ({ question }) => [`You said: ${question}`] });
 	await using app = await startTestApp({ overrides: { clock, retentionIntervalMs: 20, providers: [held.provider] } });
 	const { deployment } = await createApiFixture(app, { model: 'scripted/any' });
@@ -62,7 +62,7 @@ test('a retention that is shortened soon takes what is older with it: streams en
 });
 
 test('what a workspace keeps is no matter of another', async () => {
-	const clock = manualClock();
+	const clock = manualWallClock();
 	const held = new ManualModel({ autoReply: () => ['Yes.'] });
 	await using app = await startTestApp({ overrides: { clock, retentionIntervalMs: 20, providers: [held.provider] } });
 	await using store = await openStoreDirectly(app);

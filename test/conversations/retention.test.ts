@@ -9,9 +9,8 @@ import { createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { CONVERSATION_ERASURE_JOB, openSqliteStore, type Store, type Write } from '../../src/store/index.ts';
-import { manualClock } from '../access/people.ts';
 import * as samples from '../store/samples.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { ManualClock, manualWallClock } from '../support/manual-clock.ts';
 import { until } from '../support/until.ts';
 import { ManualModel } from './manual-model.ts';
 import { requireRunningTurn } from './running-turn.ts';
@@ -30,10 +29,10 @@ const never = new AbortController().signal;
 /** Conversations over the store that all tests share, and what keeps them for only so long. */
 function room({
 	answer,
-	clock = manualClock(),
+	clock = manualWallClock(),
 }: {
 	answer?: string;
-	clock?: ReturnType<typeof manualClock> & Clock;
+	clock?: ReturnType<typeof manualWallClock> & Clock;
 } = {}) {
 	const held = new ManualModel(answer === undefined ? {} : { autoReply: () => [answer] });
 	const outbox = new Outbox(store);

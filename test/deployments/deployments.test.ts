@@ -6,6 +6,7 @@ import { AppError, createLog, deferred, newId, SecretBox } from '../../src/base/
 import { Deployments, presentDeployment, type VisitorStream } from '../../src/deployments/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import type { Commit, CommitOutcome, Store } from '../../src/store/index.ts';
+import { DEFAULT_APPEARANCE } from '../support/default-appearance.ts';
 import { assistantRecord, deploymentRecord } from './records.ts';
 
 const START = Date.UTC(2026, 10, 21);
@@ -292,18 +293,9 @@ test('a new deployment has the documented defaults for settings that are not giv
 		assistant_id: assistant.id,
 		allowed_domains: [],
 		appearance: {
-			primary_color: '#4f46e5',
+			...DEFAULT_APPEARANCE,
 			theme: 'dark',
-			position: 'bottom-right',
 			greeting: 'Hi! How can I help you?',
-			suggested_questions: [],
-			assistant_name: null,
-			status_text: null,
-			logo_url: null,
-			privacy_url: null,
-			disclosure_text: null,
-			font_family: 'system',
-			radius: 'medium',
 		},
 		features: { streaming: false, rich_content: true, jwt_required: false, ai_disclosure: true },
 		rate_limit: { messages_per_minute: 20 },

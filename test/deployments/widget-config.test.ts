@@ -5,6 +5,7 @@ import { bodyValidator, WidgetConfig } from '../../src/contract/index.ts';
 import { appearanceOf } from '../../src/deployments/appearance.ts';
 import { renderConfig } from '../../src/deployments/widget-config.ts';
 import type { DeploymentRecord } from '../../src/store/index.ts';
+import { DEFAULT_APPEARANCE } from '../support/default-appearance.ts';
 import { deploymentRecord } from './records.ts';
 
 /** Deployments that differ in few or none of the fields that the widget sees. */
@@ -55,14 +56,8 @@ test('serves the defaults of names, logos and the disclosure for a deployment th
 	const deployment = deploymentRecord();
 	const config = JSON.parse(renderConfig(deployment).body.toString('utf8'));
 	assert.deepEqual(config.appearance, {
+		...DEFAULT_APPEARANCE,
 		...deployment.appearance,
-		assistant_name: null,
-		status_text: null,
-		logo_url: null,
-		privacy_url: null,
-		disclosure_text: null,
-		font_family: 'system',
-		radius: 'medium',
 	});
 	assert.deepEqual(config.features, { ...deployment.features, ai_disclosure: true });
 	bodyValidator(WidgetConfig)(config);

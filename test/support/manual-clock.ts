@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/base/index.ts';
 
-/** A clock that a test sets, and time that passes. */
+/** A clock with wall time and monotonic time, which a test moves together or sets apart. */
 export class ManualClock implements Clock {
 	#now: number;
 	#elapsed = 1_234;
@@ -25,4 +25,15 @@ export class ManualClock implements Clock {
 		this.#now += ms;
 		this.#elapsed += ms;
 	}
+}
+
+/** A clock without monotonic time, which starts at the present time and moves only by `advance`. */
+export function manualWallClock(): { now(): number; advance(ms: number): void } {
+	let now = Date.now();
+	return {
+		now: () => now,
+		advance(ms) {
+			now += ms;
+		},
+	};
 }
