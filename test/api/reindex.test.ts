@@ -185,6 +185,22 @@ test('retries a document that failed before', async (t) => {
 	assert.equal((await indexedEvents(base)).length, told + 1);
 });
 
+/** Waits until nothing is being indexed and compares the indexing status, apart from its times. */
+async function assertSettled(base: string, expected: object): Promise<void> {
+	assert.deepEqual(
+		{ ...(await untilSettled(app, base)), last_indexed_at: '', trained_at: '' },
+		{
+			searchable: true,
+			last_indexed_at: '',
+			trained_at: '',
+			embedder: 'builtin',
+			reindex_required: false,
+			problem: null,
+			...expected,
+		},
+	);
+}
+
 test('a document that can no longer be read ends in error with the reason and is not found', async (t) => {
 	const base = await newBase();
 	const tea = await addFile(base, 'tea.txt', 'Green tea is brewed at eighty degrees.');
@@ -197,21 +213,7 @@ test('a document that can no longer be read ends in error with the reason and is
 	pool.parseFailure = ({ file_name }) =>
 		file_name === 'ink.txt' ? new AppError('unreadable_file', 'The ink has run dry.') : undefined;
 	await reindex(base);
-	assert.deepEqual(
-		{ ...(await untilSettled(app, base)), last_indexed_at: '', trained_at: '' },
-		{
-			status: 'error',
-			documents_total: 2,
-			documents_indexed: 1,
-			documents_failed: 1,
-			searchable: true,
-			last_indexed_at: '',
-			trained_at: '',
-			embedder: 'builtin',
-			reindex_required: false,
-			problem: null,
-		},
-	);
+	await assertSettled(base, { status: 'error', documents_total: 2, documents_indexed: 1, documents_failed: 1 });
 	const { status, error, chunk_count } = await untilProcessed(app, base, ink);
 	assert.deepEqual(
 		[status, error, chunk_count],
@@ -250,21 +252,7 @@ test('documents that are added, reprocessed or removed during a reindex are neit
 	assert.equal((await statusOf(base)).status, 'indexing');
 
 	pool.resume();
-	assert.deepEqual(
-		{ ...(await untilSettled(app, base)), last_indexed_at: '', trained_at: '' },
-		{
-			status: 'ready',
-			documents_total: 3,
-			documents_indexed: 3,
-			documents_failed: 0,
-			searchable: true,
-			last_indexed_at: '',
-			trained_at: '',
-			embedder: 'builtin',
-			reindex_required: false,
-			problem: null,
-		},
-	);
+	await assertSettled(base, { status: 'ready', documents_total: 3, documents_indexed: 3, documents_failed: 0 });
 	assert.deepEqual(await found(base, 'kettle'), [slow, again, added].sort(), 'of the new one');
 	assert.equal((await search(base, 'kettle')).length, 3);
 	assert.equal((await indexedEvents(base)).length, told + 1);

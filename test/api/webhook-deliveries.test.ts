@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { type Clock, deferred } from '../../src/base/index.ts';
+import type { Store } from '../../src/store/index.ts';
 import { startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { assertSigned, type Received, type Receiver, readLog, startReceiver } from '../webhooks/receiver.ts';
@@ -323,20 +324,25 @@ test('executes a large replay once under an Idempotency-Key', async () => {
 	assert.deepEqual([reused.status, reused.body.error.code], [400, 'idempotency_key_reused']);
 });
 
+/** Stores events of type `conversation.closed` in one commit. */
+async function storeEvents(store: Store, prefix: string, count: number): Promise<void> {
+	const stream = await firstWorkspace(store);
+	const event = (index: number) => ({
+		id: `evt_${prefix}_${index}`,
+		stream,
+		type: 'conversation.closed' as const,
+		data: { index },
+		created_at: clock.now(),
+	});
+	await store.commit({ events: Array.from({ length: count }, (_, index) => event(index)) });
+}
+
 test('cancels, and at deletion erases, all deliveries of an endpoint with very many', async () => {
 	await using hook = await startReceiver(app, ['conversation.closed']);
 	hook.respond = failing;
 	await using store = await openStoreDirectly(app);
-	const stream = await firstWorkspace(store);
 	const count = 2_300;
-	const event = (at: number) => ({
-		id: `evt_many_${at}`,
-		stream,
-		type: 'conversation.closed',
-		data: { at },
-		created_at: clock.now(),
-	});
-	await store.commit({ events: Array.from({ length: count }, (_, at) => event(at)) });
+	await storeEvents(store, 'many', count);
 	const where = { webhook_id: hook.id };
 	const deliveries = () => store.list('deliveries', { where, order: 'asc', limit: count + 1 });
 	assert.equal((await deliveries()).length, count);
@@ -352,16 +358,8 @@ test('disabling an endpoint cancels all its waiting deliveries, also where it is
 	await using hook = await startReceiver(app, ['conversation.closed', 'assistant.updated']);
 	hook.respond = failing;
 	await using store = await openStoreDirectly(app);
-	const stream = await firstWorkspace(store);
 	const count = 3_000;
-	const event = (at: number) => ({
-		id: `evt_revived_${at}`,
-		stream,
-		type: 'conversation.closed',
-		data: { at },
-		created_at: clock.now(),
-	});
-	await store.commit({ events: Array.from({ length: count }, (_, at) => event(at)) });
+	await storeEvents(store, 'revived', count);
 	assert.equal((await app.call('PATCH', hook.path, { status: 'disabled' })).status, 200);
 	hook.respond = taking;
 	assert.equal((await app.call('PATCH', hook.path, { status: 'active' })).status, 200);

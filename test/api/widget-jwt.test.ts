@@ -6,18 +6,16 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import test, { after } from 'node:test';
 import { pino } from 'pino';
-import type { Clock } from '../../src/base/index.ts';
 import { keySetServer } from '../access/key-set-server.ts';
 import { forge, newSigner, signWithSecret } from '../access/signers.ts';
 import { ManualModel } from '../conversations/manual-model.ts';
 import { isNamed, openTestStream } from '../conversations/streams.ts';
 import { type ApiResponse, ORIGIN, startTestApp } from '../support/app.ts';
+import { manualWallClock } from '../support/manual-clock.ts';
 import { until } from '../support/until.ts';
 import { createApiFixture } from './fixture.ts';
 
-/** Stands still until it is moved. */
-let now = Date.now();
-const clock: Clock = { now: () => now };
+const clock = manualWallClock();
 const model = new ManualModel({
 	autoReply: ({ question }) => (question.startsWith('Wait') ? undefined : ['You said: ', question, '.']),
 });
@@ -43,7 +41,7 @@ const SHARED = { algorithm: 'HS256', secret: SECRET };
 const rsa = newSigner('RS256', 'rsa');
 const ec = newSigner('ES256', 'ec');
 
-const claims = (sub: string, more: object = {}) => ({ sub, exp: now / 1000 + 3_600, ...more });
+const claims = (sub: string, more: object = {}) => ({ sub, exp: clock.now() / 1000 + 3_600, ...more });
 const tokenOf = (sub: string, more?: object) => signWithSecret(SECRET, claims(sub, more));
 
 /** A deployment that requires tokens. */
@@ -121,7 +119,7 @@ test('admits a visitor by a token of each kind and stores the end user with the 
 test('limits clients that send invalid tokens, and no others', async () => {
 	const deployment = await deploy();
 	const from = (address: string, token: string) => visitor(deployment, token, { 'x-forwarded-for': address });
-	const over = tokenOf('ann', { exp: now / 1000 - 60 });
+	const over = tokenOf('ann', { exp: clock.now() / 1000 - 60 });
 	for (let tried = 0; tried < 300; tried++) assert.equal((await from('192.0.2.7', over).send('Hello')).status, 401);
 	const refused = await from('192.0.2.7', over).send('Hello');
 	assert.deepEqual([refused.status, refused.body.error.code], [429, 'rate_limit_exceeded']);
@@ -149,11 +147,11 @@ test('an invalid token is a 401 with a readable reason on every route but the co
 		[forge({ alg: 'RS256' }, claims('ann', right), hmac(rsa.publicPem)), /signature/],
 		[await ec.sign(claims('ann', right)), /not signed with RS256/],
 		[await newSigner('RS256').sign(claims('ann', right)), /signature/],
-		[await rsa.sign(claims('ann', { ...right, exp: now / 1000 - 60 })), /expired/],
-		[await rsa.sign(claims('ann', { ...right, nbf: now / 1000 + 60 })), /not valid yet/],
+		[await rsa.sign(claims('ann', { ...right, exp: clock.now() / 1000 - 60 })), /expired/],
+		[await rsa.sign(claims('ann', { ...right, nbf: clock.now() / 1000 + 60 })), /not valid yet/],
 		[await rsa.sign(claims('ann', { ...right, aud: 'other' })), /audience/],
 		[await rsa.sign(claims('ann', { ...right, iss: 'other' })), /issuer/],
-		[await rsa.sign({ exp: now / 1000 + 60, ...right }), /lacks the claim sub/],
+		[await rsa.sign({ exp: clock.now() / 1000 + 60, ...right }), /lacks the claim sub/],
 		[await rsa.sign({ sub: 'ann', ...right }), /lacks the claim exp/],
 		[await rsa.sign(claims('', right)), /claim sub/],
 		[forge({ alg: 'RS256', crit: ['x'], x: 1 }, claims('ann', right), hmac(SECRET)), /crit/],
@@ -306,7 +304,7 @@ test('counts messages by subject, from any address, and not those of other subje
 	assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '60']);
 	assertCors(refused);
 	assert.equal(await status('bob', '192.0.2.1'), 201);
-	now += 60_000;
+	clock.advance(60_000);
 	assert.equal(await status('ann', '192.0.2.1'), 201);
 });
 
@@ -374,12 +372,12 @@ test('downloads a key set once, follows its rotation, and ignores made-up keys',
 	for (let at = 0; at < 20; at++) assert.equal(await status(next, { kid: `made up ${at}` }), 401);
 	assert.equal(host.requests - before, 1);
 	host.serve(rsa.jwk, next.jwk);
-	now += 30_000;
+	clock.advance(30_000);
 	assert.equal(await status(next), 404);
 	assert.equal(await status(rsa), 404, 'both count while both are there');
 	assert.equal(host.requests - before, 2);
 	host.serve(next.jwk);
-	now += 5 * 60_000;
+	clock.advance(5 * 60_000);
 	assert.equal(await status(rsa), 401);
 	assert.equal(await status(next), 404);
 	assert.equal(host.requests - before, 3);
@@ -402,13 +400,13 @@ test('a key set that cannot be downloaded is a 503 with Retry-After, and a downl
 		assert.deepEqual([refused.headers.get('retry-after'), refused.body.error.retry_after], ['5', 5]);
 		assertCors(refused);
 		assert.equal(bad?.status, 401, 'what is no token needs no key');
-		now += 5_000;
+		clock.advance(5_000);
 		host.serve(rsa.jwk);
 		const { conversation_id } = await visit.start();
 		host.answer = answer;
-		now += 5 * 60_000;
+		clock.advance(5 * 60_000);
 		assert.equal((await visit.history(conversation_id)).status, 200, what);
-		now += 30_000;
+		clock.advance(30_000);
 		const asked = host.requests;
 		assert.equal((await visit.history(conversation_id)).status, 200, what);
 		await until('the host is asked again', () => host.requests > asked);

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { type Clock, withDeadline } from '../../src/base/index.ts';
+import { withDeadline } from '../../src/base/index.ts';
 import { signWithSecret } from '../access/signers.ts';
 import { ManualModel } from '../conversations/manual-model.ts';
 import { isNamed, openTestStream, type TestStream } from '../conversations/streams.ts';
 import { type ApiResponse, ORIGIN, startTestApp } from '../support/app.ts';
 import type { ReceivedEvent } from '../support/event-stream.ts';
+import { manualWallClock } from '../support/manual-clock.ts';
 import { until } from '../support/until.ts';
 import { createApiFixture } from './fixture.ts';
 
-/** Stands still until it is moved. */
-let now = Math.floor(Date.now() / 1000) * 1000;
-const clock: Clock = { now: () => now };
+/** JWTs have whole seconds. */
+const clock = manualWallClock(Math.floor(Date.now() / 1000) * 1000);
 const model = new ManualModel({
 	autoReply: ({ question }) => (question.startsWith('Wait') ? undefined : ['You said: ', question, '.']),
 });
@@ -31,7 +31,7 @@ const DEADLINE_MS = 30_000;
 
 /** A token that expires after this many seconds. */
 const tokenFor = (seconds: number, { sub = 'ann', secret = SECRET } = {}) =>
-	signWithSecret(secret, { sub, exp: Math.floor(now / 1000) + seconds });
+	signWithSecret(secret, { sub, exp: Math.floor(clock.now() / 1000) + seconds });
 
 interface Fields {
 	tokens?: boolean;
@@ -124,10 +124,10 @@ test('an event stream ends when its token expires and sends no later event', asy
 	const { conversation_id } = await ann.start();
 	const brief = visitor(deployment, tokenFor(60));
 	await using stream = await brief.follow(conversation_id);
-	now += (60 + TOLERANCE) * 1000 - 1;
+	clock.advance((60 + TOLERANCE) * 1000 - 1);
 	assert.equal((await brief.history(conversation_id)).status, 200);
 	await assertGoesOn(stream, ann, conversation_id);
-	now += 1;
+	clock.advance(1);
 	assert.equal((await brief.history(conversation_id)).status, 401);
 	await ann.send('After the end', conversation_id);
 	assert.doesNotMatch(contents(await rest(stream)), /After the end/);
@@ -138,7 +138,7 @@ test('a stream without events ends when its token expires', async () => {
 	const { conversation_id } = await visitor(deployment, tokenFor(3_600)).start();
 	await using lasting = await visitor(deployment, tokenFor(3_600)).follow(conversation_id);
 	await using brief = await visitor(deployment, tokenFor(10)).follow(conversation_id);
-	now += (10 + TOLERANCE) * 1000;
+	clock.advance((10 + TOLERANCE) * 1000);
 	assert.deepEqual(await rest(brief), []);
 	await assertGoesOn(lasting, visitor(deployment, tokenFor(3_600)), conversation_id);
 });
@@ -150,7 +150,7 @@ test('the stream of a reply ends when its token expires, and the reply is comple
 	const held = await model.reply(index);
 	held.say('The first half');
 	const conversation = (await stream.until(isNamed('message.delta')))[0]?.data.message.conversation_id;
-	now += (10 + TOLERANCE) * 1000;
+	clock.advance((10 + TOLERANCE) * 1000);
 	held.say(', the second half');
 	held.end();
 	assert.doesNotMatch(contents(await rest(stream)), /second half/);
@@ -237,7 +237,7 @@ test('a visitor has a limited number of streams; one more is a 429 until a strea
 	assert.equal((await guest.asksToFollow(there)).status, 200, 'nor is another deployment');
 
 	streams.pop()?.disconnect();
-	now += 60_000;
+	clock.advance(60_000);
 	await until('a place is free', async () => (await mine.asksToFollow(conversation_id)).status === 200);
 	for (const stream of streams) stream.disconnect();
 });
@@ -249,7 +249,7 @@ test('every way to end a stream frees its place', async () => {
 	const other = visitor(deployment, null, { 'x-forwarded-for': '192.0.2.3', origin: OTHER_ORIGIN });
 	/** Opens as many streams as the limit allows and closes them; false where one was rejected. */
 	const fillAll = async () => {
-		now += 60_000;
+		clock.advance(60_000);
 		const asked = Array.from({ length: STREAMS }, () => other.follow(conversation_id).catch(() => null));
 		const streams = await Promise.all(asked);
 		const all = !streams.includes(null);
@@ -263,7 +263,7 @@ test('every way to end a stream frees its place', async () => {
 		assert.equal((await rest(stream)).at(-1)?.event, 'message.completed');
 		assert.equal((await page.asksToFollow('conv_1')).status, 404);
 		assert.equal((await page.asksToFollow(conversation_id, 'HEAD')).status, 200);
-		now += 1_000;
+		clock.advance(1_000);
 	}
 	const half = Array.from({ length: STREAMS / 2 }, () => page.follow(conversation_id));
 	const shutOut = await Promise.all(half);
@@ -293,6 +293,6 @@ test('counts history, events, stop and rating together; beyond the limit is a 42
 	assert.equal((await mine.send('Messages have a limit of their own')).status, 201);
 	const neighbour = visitor(deployment, null, { 'x-forwarded-for': '192.0.2.5' });
 	assert.equal((await neighbour.history(conversation_id)).status, 200, 'others are not counted');
-	now += 60_000;
+	clock.advance(60_000);
 	for (const ask of asks) assert.equal((await ask()).status, 200);
 });

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import type { Clock } from '../../src/base/index.ts';
 import { ManualModel } from '../conversations/manual-model.ts';
 import { ClientView, isNamed, openTestStream } from '../conversations/streams.ts';
 import { type ApiResponse, ORIGIN, startTestApp } from '../support/app.ts';
 import { DEFAULT_APPEARANCE } from '../support/default-appearance.ts';
+import { manualWallClock } from '../support/manual-clock.ts';
 import { type ApiFixture, createApiFixture } from './fixture.ts';
 
-/** Stands still until it is moved, so that a minute is as long as a test wants. */
-let now = Date.now();
-const clock: Clock = { now: () => now };
+const clock = manualWallClock();
 const model = new ManualModel({
 	autoReply: ({ question }) => (question.startsWith('Wait') ? undefined : ['You said: ', question, '.']),
 });
@@ -189,7 +187,7 @@ test('the 601st request for one configuration in a minute is a 429 with Retry-Af
 		200,
 		'another deployment is not counted',
 	);
-	now += 60_000;
+	clock.advance(60_000);
 	assert.equal((await app.callAsVisitor('GET', configPath(deployment))).status, 200);
 });
 
@@ -328,7 +326,7 @@ test("messages beyond the deployment's limit per minute are a 429 with Retry-Aft
 	const { deployment } = await deploy({ rate_limit: { messages_per_minute: 2 } });
 	const send = () => app.callAsVisitor('POST', MESSAGES, { deployment_id: deployment, content: 'Hi' });
 	assert.equal((await send()).status, 201);
-	now += 20_000;
+	clock.advance(20_000);
 	assert.equal((await send()).status, 201);
 	const refused = await send();
 	assert.deepEqual([refused.status, refused.body.error.code], [429, 'rate_limit_exceeded']);
@@ -337,7 +335,7 @@ test("messages beyond the deployment's limit per minute are a 429 with Retry-Aft
 	assert.equal(refused.headers.get('cache-control'), 'no-store');
 	assertCors(refused, ORIGIN);
 	assert.equal((await app.callAsVisitor('GET', configPath(deployment))).status, 200, 'only messages are counted');
-	now += 40_000;
+	clock.advance(40_000);
 	assert.equal((await send()).status, 201);
 	assert.equal((await send()).status, 429);
 	const { body } = await app.call('GET', `/api/v1/conversations?deployment_id=${deployment}`);

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { VisitorTokenSettings } from '../../src/access/index.ts';
 import { AppError, createLog, deferred, newId, SecretBox } from '../../src/base/index.ts';
-import { Deployments, presentDeployment, type VisitorStream } from '../../src/deployments/index.ts';
+import { Deployments, presentDeployment, type VisibleDeployment } from '../../src/deployments/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
-import type { Commit, CommitOutcome, Store } from '../../src/store/index.ts';
+import type { Commit, CommitOutcome, DeploymentRecord, Store } from '../../src/store/index.ts';
 import { DEFAULT_APPEARANCE } from '../support/default-appearance.ts';
 import { assistantRecord, deploymentRecord } from './records.ts';
 
@@ -370,17 +370,9 @@ test('checks a stream that begins after a change of its deployment, and open str
 	await using _closing = deployments;
 	const { record } = await deployments.visible(deployment.id);
 	const begin = () =>
-		readableStream(
-			deployments.openStream({
-				deployment: record,
-				visitor: 'ann',
-				expiresAt: null,
-				signal: new AbortController().signal,
-				async recheckAccess(current) {
-					if (!current.allows('https://shop.example')) throw new AppError('domain_not_allowed');
-				},
-			}),
-		);
+		openReadableStream(deployments, record, (current) => {
+			if (!current.allows('https://shop.example')) throw new AppError('domain_not_allowed');
+		});
 	const early = begin();
 	assert.equal(await early.receivesEvent(), true);
 	await deployments.change(workspaceId, deployment.id, { name: 'New name' });
@@ -400,17 +392,9 @@ test('checks open streams when it learns of a change by another process', async 
 	await using _closing = deployments;
 	const { record } = await deployments.visible(deployment.id);
 	const checked: string[] = [];
-	const { stream, receivesEvent } = readableStream(
-		deployments.openStream({
-			deployment: record,
-			visitor: 'ann',
-			expiresAt: null,
-			signal: new AbortController().signal,
-			async recheckAccess(current) {
-				checked.push(current.record.name);
-			},
-		}),
-	);
+	const { stream, receivesEvent } = openReadableStream(deployments, record, (current) => {
+		checked.push(current.record.name);
+	});
 	rows.set(deployment.id, { ...deployment, name: 'Changed elsewhere', version: 7 } as typeof deployment);
 	await assert.rejects(deployments.change(workspaceId, deployment.id, { allowed_domains: [] }));
 	await deployments.visible(deployment.id);
@@ -419,11 +403,22 @@ test('checks open streams when it learns of a change by another process', async 
 	stream.end();
 });
 
-/** A stream whose source always has another event. */
-function readableStream(stream: VisitorStream) {
+/** Opens a visitor's stream whose source always has another event. */
+function openReadableStream(
+	deployments: Deployments,
+	deployment: DeploymentRecord,
+	recheckAccess: (current: VisibleDeployment) => void,
+) {
 	async function* source() {
 		for (;;) yield 'event';
 	}
+	const stream = deployments.openStream({
+		deployment,
+		visitor: 'ann',
+		expiresAt: null,
+		signal: new AbortController().signal,
+		recheckAccess: async (current) => recheckAccess(current),
+	});
 	const events = stream.untilRevoked(source());
 	return { stream, receivesEvent: async () => !(await events.next()).done };
 }

@@ -27,9 +27,8 @@ export class ManualClock implements Clock {
 	}
 }
 
-/** A clock without monotonic time, which starts at the present time and moves only by `advance`. */
-export function manualWallClock(): { now(): number; advance(ms: number): void } {
-	let now = Date.now();
+/** A clock without monotonic time, which moves only by `advance`. */
+export function manualWallClock(now = Date.now()): { now(): number; advance(ms: number): void } {
 	return {
 		now: () => now,
 		advance(ms) {
