@@ -13,7 +13,7 @@ function setUp({
 	own = {},
 	plan = 'free',
 	rateLimit,
-	answer = async () => ({ outcome: 'committed', seqs: [] }),
+	answer: response = async () => ({ outcome: 'committed', seqs: [] }),
 }: {
 	own?: Partial<ApiKeyRecord>;
 	plan?: string;
@@ -45,7 +45,7 @@ function setUp({
 		get: async (kind: string, id: string) => (kind === 'workspaces' && id === 'ws_1' ? { id, plan } : undefined),
 		commit: (commit: Commit) => {
 			seen.commits.push(commit);
-			return answer();
+			return response();
 		},
 	} as unknown as AccessOptions['store'];
 	const clock = { at: START, now: () => clock.at };

@@ -12,33 +12,33 @@ function callerOf(credentialId: string): Caller {
 }
 
 /** A monitor over credentials that are valid until they are removed. */
-function setUp(...good: string[]) {
-	const state = { good: new Set(good), failing: false, looks: 0 };
+function setUp(...valid: string[]) {
+	const state = { valid: new Set(valid), failing: false, checks: 0 };
 	const access = {
 		async isCredentialValid({ credentialId }: Caller) {
-			state.looks++;
+			state.checks++;
 			if (state.failing) throw new Error('the disk failed');
-			return state.good.has(credentialId);
+			return state.valid.has(credentialId);
 		},
 	};
 	return {
 		state,
-		watch: (recheckIntervalMs = 3_600_000) =>
+		createMonitor: (recheckIntervalMs = 3_600_000) =>
 			new CredentialMonitor({ access, clock: systemClock, log, recheckIntervalMs }),
 	};
 }
 
 test('revokes the uses of an invalid credential, and no others', async () => {
-	const { state, watch } = setUp('key_1', 'key_2');
-	using watching = watch();
+	const { state, createMonitor } = setUp('key_1', 'key_2');
+	using monitor = createMonitor();
 	const [one, two, other] = ['key_1', 'key_1', 'key_2'].map((id) =>
-		watching.beginUse(callerOf(id), new AbortController().signal),
+		monitor.beginUse(callerOf(id), new AbortController().signal),
 	);
-	assert.equal(watching.size, 2);
-	await watching.recheckAll();
+	assert.equal(monitor.size, 2);
+	await monitor.recheckAll();
 	assert.equal(one?.signal.aborted, false);
-	state.good.delete('key_1');
-	await watching.recheckAll();
+	state.valid.delete('key_1');
+	await monitor.recheckAll();
 	assert.deepEqual(
 		[one, two, other].map((use) => [use?.signal.aborted, use?.isRevoked]),
 		[
@@ -47,48 +47,48 @@ test('revokes the uses of an invalid credential, and no others', async () => {
 			[false, false],
 		],
 	);
-	assert.equal(watching.size, 1);
+	assert.equal(monitor.size, 1);
 });
 
 test('revokes a use at once whose credential ended before the use began', async () => {
-	const { watch } = setUp();
-	using watching = watch();
-	const use = watching.beginUse(callerOf('key_1'), new AbortController().signal);
+	const { createMonitor } = setUp();
+	using monitor = createMonitor();
+	const use = monitor.beginUse(callerOf('key_1'), new AbortController().signal);
 	await settled();
-	assert.deepEqual([use.signal.aborted, use.isRevoked, watching.size], [true, true, 0]);
+	assert.deepEqual([use.signal.aborted, use.isRevoked, monitor.size], [true, true, 0]);
 });
 
 test('a use ends with its request, which is not a revocation', async () => {
-	const { watch } = setUp('key_1');
-	using watching = watch();
+	const { createMonitor } = setUp('key_1');
+	using monitor = createMonitor();
 	const request = new AbortController();
-	const left = watching.beginUse(callerOf('key_1'), request.signal);
-	const done = watching.beginUse(callerOf('key_1'), new AbortController().signal);
+	const left = monitor.beginUse(callerOf('key_1'), request.signal);
+	const done = monitor.beginUse(callerOf('key_1'), new AbortController().signal);
 	request.abort(new Error('gone'));
 	assert.deepEqual([left.signal.aborted, left.isRevoked, left.signal.reason.message], [true, false, 'gone']);
-	assert.equal(watching.size, 1);
+	assert.equal(monitor.size, 1);
 	done.end();
 	done.end();
-	assert.deepEqual([done.signal.aborted, watching.size], [false, 0]);
-	const late = watching.beginUse(callerOf('key_1'), request.signal);
-	assert.deepEqual([late.signal.aborted, watching.size], [true, 0]);
+	assert.deepEqual([done.signal.aborted, monitor.size], [false, 0]);
+	const late = monitor.beginUse(callerOf('key_1'), request.signal);
+	assert.deepEqual([late.signal.aborted, monitor.size], [true, 0]);
 });
 
 test('a failed check revokes nothing', async () => {
-	const { state, watch } = setUp('key_1');
-	using watching = watch();
-	const use = watching.beginUse(callerOf('key_1'), new AbortController().signal);
+	const { state, createMonitor } = setUp('key_1');
+	using monitor = createMonitor();
+	const use = monitor.beginUse(callerOf('key_1'), new AbortController().signal);
 	state.failing = true;
-	await watching.recheckAll();
+	await monitor.recheckAll();
 	assert.equal(use.signal.aborted, false);
 });
 
 test('notices by itself that a credential has ended', async () => {
-	const { state, watch } = setUp('key_1');
-	using watching = watch(10);
-	const use = watching.beginUse(callerOf('key_1'), new AbortController().signal);
+	const { state, createMonitor } = setUp('key_1');
+	using monitor = createMonitor(10);
+	const use = monitor.beginUse(callerOf('key_1'), new AbortController().signal);
 	await settled();
-	state.good.clear();
+	state.valid.clear();
 	await until('it is noticed', () => use.signal.aborted);
 	assert.equal(use.isRevoked, true);
 });

@@ -16,9 +16,9 @@ test('erases all expired records in batches, and nothing else', async () => {
 	const over = Array.from({ length: 1_200 }, () => session({ expires_at: clock.now() }));
 	const kept = session({ expires_at: clock.now() + 1 });
 	await store.commit({ write: [...over, kept].map((record) => ({ op: 'insert', kind: 'sessions', record })) });
-	const answer = { scope: 'ws', body_hash: 'hash', status: 201, body: '{}' };
-	await store.commit({ idempotency: { ...answer, key: 'over', expires_at: clock.now() } });
-	await store.commit({ idempotency: { ...answer, key: 'kept', expires_at: clock.now() + 60_000 } });
+	const response = { scope: 'ws', body_hash: 'hash', status: 201, body: '{}' };
+	await store.commit({ idempotency: { ...response, key: 'over', expires_at: clock.now() } });
+	await store.commit({ idempotency: { ...response, key: 'kept', expires_at: clock.now() + 60_000 } });
 	let portions = 0;
 	const counted = {
 		get: store.get.bind(store),
@@ -74,11 +74,11 @@ test('a clock that is 45 days ahead for a moment erases no session and no stored
 	const clock = new ManualClock(Date.now());
 	const kept = session({ expires_at: clock.now() + DAY });
 	await store.commit({ write: [{ op: 'insert', kind: 'sessions', record: kept }] });
-	const answer = { scope: 'jump', body_hash: 'hash', status: 201, body: '{}', key: 'kept' };
-	await store.commit({ idempotency: { ...answer, expires_at: clock.now() + DAY } });
+	const response = { scope: 'jump', body_hash: 'hash', status: 201, body: '{}', key: 'kept' };
+	await store.commit({ idempotency: { ...response, expires_at: clock.now() + DAY } });
 	const remains = async () => [
 		(await store.get('sessions', kept.id)) !== undefined,
-		(await store.idempotency.storedResponse(answer.scope, answer.key)) !== undefined,
+		(await store.idempotency.storedResponse(response.scope, response.key)) !== undefined,
 	];
 	const sweeperNow = async () =>
 		new Sweeper({ store, jumpDetector: new ClockJumpDetector(clock, await readTrustedTime(store)), log });

@@ -65,7 +65,7 @@ test('creates one key for two requests with the same Idempotency-Key and shows i
 	await using store = await openStoreDirectly(app);
 	const whose = `${await firstWorkspace(store)} ${(await store.access.apiKeyByHash(hashApiKey(app.key)))?.id}`;
 	const stored = await store.idempotency.storedResponse(`${whose} POST ${KEYS}`, 'one key, please');
-	assert.ok(stored?.body && !stored.body.includes(first.body.key), 'the stored answer is sealed');
+	assert.ok(stored?.body && !stored.body.includes(first.body.key), 'the stored response is sealed');
 });
 
 test('a key has the scopes that it was given and cannot grant others', async () => {
@@ -171,13 +171,13 @@ test('shows when a key was last used, to the minute', async () => {
 	assert.equal(await lastUse(), null);
 	const first = timestamp(clock.now());
 	await using(key, timed)('GET', '/api/v1/assistants');
-	await until('the use is kept', async () => (await lastUse()) === first);
+	await until('the use is recorded', async () => (await lastUse()) === first);
 	clock.advance(59_999);
 	await using(key, timed)('GET', '/api/v1/assistants');
 	clock.advance(1);
 	const second = timestamp(clock.now());
 	await using(key, timed)('GET', '/api/v1/assistants');
-	await until('the next use is kept', async () => (await lastUse()) !== first);
+	await until('the next use is recorded', async () => (await lastUse()) !== first);
 	assert.equal(await lastUse(), second);
 });
 

@@ -116,8 +116,8 @@ test('attaches twenty knowledge bases in concurrent requests', async () => {
 		Array.from({ length: 20 }, (_, at) => createResource(app, '/api/v1/knowledge-bases', { name: `Manual ${at}` })),
 	);
 	const path = `${ASSISTANTS}/${assistant}/knowledge-bases`;
-	const answers = await Promise.all(ids.map((knowledge_base_id) => app.call('POST', path, { knowledge_base_id })));
-	assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+	const responses = await Promise.all(ids.map((knowledge_base_id) => app.call('POST', path, { knowledge_base_id })));
+	assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
 	const { body } = await app.call('GET', `${ASSISTANTS}/${assistant}`);
 	assert.deepEqual([...body.knowledge_base_ids].sort(), [...ids].sort());
 });
@@ -159,10 +159,10 @@ test('rejects values out of bounds and names the field', async () => {
 		[[], ''],
 	];
 	for (const [body, path] of refused) {
-		const answer = await app.call('POST', ASSISTANTS, body);
-		assert.deepEqual([answer.status, answer.body.error.code], [400, 'invalid_request'], JSON.stringify(body));
+		const response = await app.call('POST', ASSISTANTS, body);
+		assert.deepEqual([response.status, response.body.error.code], [400, 'invalid_request'], JSON.stringify(body));
 		assert.deepEqual(
-			answer.body.error.details.map((detail: { path: string }) => detail.path),
+			response.body.error.details.map((detail: { path: string }) => detail.path),
 			[path],
 		);
 	}
@@ -180,10 +180,10 @@ test("every change of an assistant emits assistant.updated with the assistant's 
 	].map(({ body }) => body);
 	await using store = await openStoreDirectly(app);
 	const events = await eventsSoFar(store, await firstWorkspace(store), 'assistant.updated');
-	const told = events.filter(({ data }) => (data as { id: string }).id === made.id);
+	const emitted = events.filter(({ data }) => (data as { id: string }).id === made.id);
 	assert.deepEqual(
-		told.map(({ data }) => data),
+		emitted.map(({ data }) => data),
 		states,
 	);
-	assert.ok(told.every(({ id }) => /^evt_/.test(id)));
+	assert.ok(emitted.every(({ id }) => /^evt_/.test(id)));
 });

@@ -13,7 +13,7 @@ test('a knowledge base that is deleted while it is being attached stays attached
 			app.call('DELETE', `/api/v1/knowledge-bases/${base.id}`),
 		]);
 		assert.equal(remove.status, 200);
-		assert.ok(attach.status === 200 || attach.status === 404, `attaching answered ${attach.status}`);
+		assert.ok(attach.status === 200 || attach.status === 404, `attaching returned ${attach.status}`);
 		const { body } = await app.call('GET', `/api/v1/assistants/${assistant.id}`);
 		assert.deepEqual(body.knowledge_base_ids, [], `round ${round}`);
 	}

@@ -12,13 +12,13 @@ const MESSAGES = '/api/v1/widget/messages';
 
 /** Posts a body that white space pads to this length in bytes. */
 async function post(path: string, body: unknown, bytes: number, headers: Record<string, string> = {}) {
-	const answer = await fetch(app.url + path, {
+	const response = await fetch(app.url + path, {
 		method: 'POST',
 		headers: { 'content-type': 'application/json', origin: ORIGIN, ...headers },
 		body: JSON.stringify(body).padEnd(bytes),
 	});
-	const { error } = (await answer.json()) as { error?: { code: string } };
-	return { status: answer.status, code: error?.code };
+	const { error } = (await response.json()) as { error?: { code: string } };
+	return { status: response.status, code: error?.code };
 }
 
 test('public operations accept only bodies of the size that they need', async () => {

@@ -27,10 +27,10 @@ test('while the clock is 45 days ahead, a repeat creates nothing twice, and a se
 	const named = (await app.call('GET', ASSISTANTS)).body.data.filter(({ name }: { name: string }) => name === 'Once');
 	assert.equal(named.length, 1);
 	const refused = await statusOfSession(browser);
-	assert.equal(refused, 401, 'by this clock it is over');
+	assert.equal(refused, 401, 'by this clock the session has expired');
 
 	clock.adjust(-45 * DAY);
-	assert.equal(await statusOfSession(browser), 200, 'nothing has ended it');
+	assert.equal(await statusOfSession(browser), 200, 'the session still exists');
 });
 
 async function statusOfSession(browser: ReturnType<typeof openCookieClient>): Promise<number> {

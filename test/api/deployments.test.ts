@@ -85,9 +85,9 @@ test("sets the widget's texts and logo, clears them with null, and rejects unsaf
 		['font_family', 'url(https://evil.example/)'],
 		['radius', '12px'],
 	] as const) {
-		const answer = await app.call('PATCH', `${DEPLOYMENTS}/${made.id}`, { appearance: { [field]: value } });
-		assert.equal(answer.status, 400, `${field} ${value}`);
-		assert.equal(answer.body.error.details[0].path, `/appearance/${field}`);
+		const response = await app.call('PATCH', `${DEPLOYMENTS}/${made.id}`, { appearance: { [field]: value } });
+		assert.equal(response.status, 400, `${field} ${value}`);
+		assert.equal(response.body.error.details[0].path, `/appearance/${field}`);
 	}
 });
 
@@ -106,14 +106,14 @@ test('archives and reactivates a deployment', async () => {
 });
 
 test('filters the list by status and by assistant', async () => {
-	const scene = await createApiFixture(app);
-	const second = await createResource(app, DEPLOYMENTS, { assistant_id: scene.assistant });
+	const fixture = await createApiFixture(app);
+	const second = await createResource(app, DEPLOYMENTS, { assistant_id: fixture.assistant });
 	await app.call('DELETE', `${DEPLOYMENTS}/${second}`);
 	const ids = async (query: string) =>
 		(await app.call('GET', `${DEPLOYMENTS}?${query}`)).body.data.map(({ id }: { id: string }) => id);
-	assert.deepEqual(await ids(`assistant_id=${scene.assistant}`), [second, scene.deployment]);
-	assert.deepEqual(await ids(`assistant_id=${scene.assistant}&status=archived`), [second]);
-	assert.deepEqual(await ids(`assistant_id=${scene.assistant}&status=active`), [scene.deployment]);
+	assert.deepEqual(await ids(`assistant_id=${fixture.assistant}`), [second, fixture.deployment]);
+	assert.deepEqual(await ids(`assistant_id=${fixture.assistant}&status=archived`), [second]);
+	assert.deepEqual(await ids(`assistant_id=${fixture.assistant}&status=active`), [fixture.deployment]);
 	assert.deepEqual(await ids('assistant_id=asst_1'), []);
 });
 
@@ -130,8 +130,12 @@ test('rejects invalid settings, names the field and changes nothing', async () =
 		[{ name: null }, '/name'],
 	];
 	for (const [body, path] of refused) {
-		const answer = await app.call('PATCH', `${DEPLOYMENTS}/${before.id}`, body);
-		assert.deepEqual([answer.status, answer.body.error.details?.[0].path], [400, path], JSON.stringify(answer.body));
+		const response = await app.call('PATCH', `${DEPLOYMENTS}/${before.id}`, body);
+		assert.deepEqual(
+			[response.status, response.body.error.details?.[0].path],
+			[400, path],
+			JSON.stringify(response.body),
+		);
 	}
 	for (const domain of [
 		'https://a.example/path',
@@ -141,16 +145,16 @@ test('rejects invalid settings, names the field and changes nothing', async () =
 		'*.*.example',
 		'ftp://a.example',
 	]) {
-		const answer = await app.call('POST', DEPLOYMENTS, {
+		const response = await app.call('POST', DEPLOYMENTS, {
 			assistant_id: assistant,
 			allowed_domains: ['ok.example', domain],
 		});
-		if (domain === '*') assert.equal(answer.status, 201);
+		if (domain === '*') assert.equal(response.status, 201);
 		else {
-			assert.deepEqual([answer.status, answer.body.error.code], [400, 'invalid_request'], domain);
-			assert.ok(answer.body.error.message.includes(domain), 'the sentence names the entry');
+			assert.deepEqual([response.status, response.body.error.code], [400, 'invalid_request'], domain);
+			assert.ok(response.body.error.message.includes(domain), 'the sentence names the entry');
 			assert.deepEqual(
-				answer.body.error.details?.map(({ path }: { path: string }) => path),
+				response.body.error.details?.map(({ path }: { path: string }) => path),
 				['/allowed_domains/1'],
 			);
 		}
@@ -163,8 +167,8 @@ test('moves a deployment to another assistant that exists', async () => {
 	const heir = await createResource(app, '/api/v1/assistants', { name: 'Heir' });
 	assert.equal((await app.call('PATCH', `${DEPLOYMENTS}/${id}`, { assistant_id: heir })).body.assistant_id, heir);
 	for (const assistant_id of ['asst_1', `asst_${'0'.repeat(32)}`]) {
-		const answer = await app.call('PATCH', `${DEPLOYMENTS}/${id}`, { assistant_id });
-		assert.deepEqual([answer.status, answer.body.error.code], [404, 'not_found']);
+		const response = await app.call('PATCH', `${DEPLOYMENTS}/${id}`, { assistant_id });
+		assert.deepEqual([response.status, response.body.error.code], [404, 'not_found']);
 		assert.equal((await app.call('POST', DEPLOYMENTS, { assistant_id })).status, 404);
 	}
 	assert.equal((await app.call('GET', `${DEPLOYMENTS}/${id}`)).body.assistant_id, heir);
@@ -172,13 +176,13 @@ test('moves a deployment to another assistant that exists', async () => {
 
 test('keeps all concurrent changes of different fields', async () => {
 	const id = await createResource(app, DEPLOYMENTS, { assistant_id: assistant });
-	const answers = await Promise.all([
+	const responses = await Promise.all([
 		app.call('PATCH', `${DEPLOYMENTS}/${id}`, { name: 'Renamed' }),
 		app.call('PATCH', `${DEPLOYMENTS}/${id}`, { appearance: { theme: 'dark' } }),
 		app.call('PATCH', `${DEPLOYMENTS}/${id}`, { appearance: { greeting: 'Hello' } }),
 		app.call('PATCH', `${DEPLOYMENTS}/${id}`, { rate_limit: { messages_per_minute: 7 } }),
 	]);
-	assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+	assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
 	const { body } = await app.call('GET', `${DEPLOYMENTS}/${id}`);
 	assert.deepEqual(
 		[body.name, body.appearance.theme, body.appearance.greeting, body.rate_limit.messages_per_minute],
@@ -221,7 +225,7 @@ test('keeps the secret when a client sends back what it read', async () => {
 	const token = signWithSecret(SECRET, { sub: 'ann', exp: Date.now() / 1000 + 600 });
 	const path = `/api/v1/widget/conversations/conv_1/messages?deployment_id=${id}`;
 	const visit = (bearer: string) => app.callAsVisitor('GET', path, undefined, { authorization: `Bearer ${bearer}` });
-	assert.equal((await visit(token)).status, 404, 'let in, to a conversation that does not exist');
+	assert.equal((await visit(token)).status, 404, 'the visitor is admitted, but the conversation does not exist');
 	assert.equal((await visit(`${token}x`)).status, 401);
 });
 
@@ -249,9 +253,9 @@ test('rejects invalid settings for tokens, names the field and changes nothing',
 		[[], '/jwt'],
 	];
 	for (const [jwt, path, code = 'invalid_request'] of refused) {
-		const answer = await app.call('PATCH', `${DEPLOYMENTS}/${before.id}`, { jwt });
-		const { error } = answer.body;
-		assert.deepEqual([answer.status, error.code], [400, code], JSON.stringify(answer.body));
+		const response = await app.call('PATCH', `${DEPLOYMENTS}/${before.id}`, { jwt });
+		const { error } = response.body;
+		assert.deepEqual([response.status, error.code], [400, code], JSON.stringify(response.body));
 		assert.equal(error.details[0].path, path);
 		const merged = typeof jwt === 'object' && !Array.isArray(jwt) ? { ...base, ...jwt } : jwt;
 		const made = await app.call('POST', DEPLOYMENTS, { assistant_id: assistant, jwt: merged });
@@ -263,12 +267,12 @@ test('rejects invalid settings for tokens, names the field and changes nothing',
 test('a deployment cannot require tokens that it cannot verify', async () => {
 	const required = { features: { jwt_required: true } };
 	const { id } = (await app.call('POST', DEPLOYMENTS, { assistant_id: assistant })).body;
-	for (const answer of [
+	for (const response of [
 		await app.call('POST', DEPLOYMENTS, { assistant_id: assistant, ...required }),
 		await app.call('PATCH', `${DEPLOYMENTS}/${id}`, required),
 	]) {
-		assert.deepEqual([answer.status, answer.body.error.details[0].path], [400, '/jwt']);
-		assert.match(answer.body.error.message, /jwt_required/);
+		assert.deepEqual([response.status, response.body.error.details[0].path], [400, '/jwt']);
+		assert.match(response.body.error.message, /jwt_required/);
 	}
 	const jwt = { algorithm: 'HS256', secret: SECRET };
 	assert.equal((await app.call('PATCH', `${DEPLOYMENTS}/${id}`, { ...required, jwt })).status, 200);

@@ -62,7 +62,7 @@ test('returns the chunks of a document while a reindex replaces the index', asyn
 		query: { limit: 20 },
 	});
 	assert.deepEqual(page.data, before.data);
-	assert.ok(generations.size > 0, 'the index was another one after the knowledge base had been read');
+	assert.ok(generations.size > 0, 'the index changed after the knowledge base was read');
 });
 
 test('returns the chunks of a document once it is indexed, and only in its own knowledge base', async () => {

@@ -55,7 +55,7 @@ test('an empty log has a cursor to continue from', async () => {
 	assert.deepEqual(Object.keys(event), ['id', 'type', 'created_at', 'data']);
 	assert.match(event.id, /^evt_[0-9a-hjkmnp-tv-z]{32}$/);
 	assert.deepEqual([event.type, event.created_at, event.data], ['assistant.updated', changed.updated_at, changed]);
-	assert.deepEqual((await page('', own)).data, next.data, 'without a cursor it is read from the oldest');
+	assert.deepEqual((await page('', own)).data, next.data, 'without a cursor the log is read from the oldest event');
 	assert.deepEqual((await page(`cursor=${next.next_cursor}`, own)).data, []);
 
 	await using later = await own.restart();
@@ -70,25 +70,25 @@ test('an empty log has a cursor to continue from', async () => {
 
 test('lists each event once, oldest first, with the resource as the API showed it', async () => {
 	const { cursor } = await readOn('limit=100', null);
-	const scene = await createApiFixture(app, { texts: ['The shop opens at nine.'] });
+	const fixture = await createApiFixture(app, { texts: ['The shop opens at nine.'] });
 	const { body: reply } = await app.call('POST', '/api/v1/messages', {
-		deployment_id: scene.deployment,
+		deployment_id: fixture.deployment,
 		content: 'When do you open?',
 	});
-	const { user_message, ...answer } = reply;
+	const { user_message, ...response } = reply;
 	const { events } = await readOn('limit=3', cursor);
 	assert.deepEqual(
 		events.map(({ type, data }) => [type, data.id]),
 		[
-			['assistant.updated', scene.assistant],
-			['knowledge_base.indexed', scene.knowledgeBase],
+			['assistant.updated', fixture.assistant],
+			['knowledge_base.indexed', fixture.knowledgeBase],
 			['conversation.created', reply.conversation_id],
 			['message.created', user_message.id],
 			['message.created', reply.id],
 		],
 	);
 	assert.deepEqual(events[3]?.data, user_message);
-	assert.deepEqual(events[4]?.data, answer);
+	assert.deepEqual(events[4]?.data, response);
 });
 
 test('a page has the requested size, and pages join without gap or repeat', async () => {
@@ -103,7 +103,7 @@ test('a page has the requested size, and pages join without gap or repeat', asyn
 	);
 	for (const limit of [1, 7, 45]) assert.deepEqual(ids((await readOn(`limit=${limit}`, cursor)).events), ids(whole));
 	const end = await readOn('limit=100', cursor);
-	assert.equal((await page(`cursor=${end.cursor}`)).next_cursor, end.cursor, 'at the end the place stays the same');
+	assert.equal((await page(`cursor=${end.cursor}`)).next_cursor, end.cursor, 'at the end the cursor stays the same');
 });
 
 test('filters by types in any order, and a cursor is bound to them', async () => {
@@ -291,5 +291,5 @@ test('after a restore of an older log, rejects a later cursor and skips no event
 	await rename(8, restored);
 	await all();
 	const { data } = await page(`cursor=${common.next_cursor}`, restored);
-	assert.equal(data.length, 8, 'what was seen before goes on');
+	assert.equal(data.length, 8, 'an earlier cursor stays valid');
 });

@@ -55,9 +55,9 @@ export async function createApiFixture(
 
 /** Creates a resource and returns its id. */
 export async function createResource(app: TestApp, path: string, body: unknown): Promise<string> {
-	const answer = await app.call('POST', path, body);
-	assert.equal(answer.status, 201, JSON.stringify(answer.body));
-	return answer.body.id;
+	const response = await app.call('POST', path, body);
+	assert.equal(response.status, 201, JSON.stringify(response.body));
+	return response.body.id;
 }
 
 /** Uploads a sample document, or other bytes with a file name. */

@@ -46,13 +46,13 @@ async function countOf(path: string): Promise<number> {
 test('of a hundred concurrent requests with one key, one creates a resource and all get the same bytes', async () => {
 	const before = await countOf(ASSISTANTS);
 	const key = freshKey();
-	const answers = await Promise.all(
+	const responses = await Promise.all(
 		Array.from({ length: 100 }, () => raw(app, ASSISTANTS, { name: 'Once', rag_settings: { top_k: 3 } }, key)),
 	);
 	assert.equal(await countOf(ASSISTANTS), before + 1);
-	assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
-	assert.ok(answers.every(({ status }) => status === 201));
-	assert.equal(answers.filter(({ replayed }) => replayed === 'true').length, 99);
+	assert.equal(new Set(responses.map(({ text }) => text)).size, 1);
+	assert.ok(responses.every(({ status }) => status === 201));
+	assert.equal(responses.filter(({ replayed }) => replayed === 'true').length, 99);
 });
 
 test('ignores the order of members when it compares bodies, but no other difference', async () => {
@@ -96,16 +96,16 @@ test('scopes a key to its path and workspace', async () => {
 	await using store = await openStoreDirectly(app);
 	const other = await addWorkspace(store);
 	const headers = { authorization: `Bearer ${other.key}` };
-	const answers = [
+	const responses = [
 		await raw(app, ASSISTANTS, { name: 'Guide' }, key),
 		await raw(app, '/api/v1/knowledge-bases', { name: 'Guide' }, key),
 		await raw(app, ASSISTANTS, { name: 'Guide' }, key, headers),
 	];
 	assert.deepEqual(
-		answers.map(({ status, replayed }) => ({ status, replayed })),
+		responses.map(({ status, replayed }) => ({ status, replayed })),
 		Array(3).fill({ status: 201, replayed: null }),
 	);
-	assert.equal(new Set(answers.map(({ text }) => JSON.parse(text).id)).size, 3);
+	assert.equal(new Set(responses.map(({ text }) => JSON.parse(text).id)).size, 3);
 });
 
 test('accepts keys of 1 to 255 printable ASCII characters', async () => {
@@ -126,12 +126,12 @@ test('creates one document for the same file and key, and rejects another file',
 		const path = `/api/v1/knowledge-bases/${knowledgeBase}/documents`;
 		return app.call('POST', path, form, { 'idempotency-key': key });
 	};
-	const answers = await Promise.all(Array.from({ length: 10 }, () => send('Kettles boil.')));
+	const responses = await Promise.all(Array.from({ length: 10 }, () => send('Kettles boil.')));
 	assert.deepEqual(
-		answers.map(({ status }) => status),
+		responses.map(({ status }) => status),
 		Array(10).fill(201),
 	);
-	assert.equal(new Set(answers.map(({ body }) => body.id)).size, 1);
+	assert.equal(new Set(responses.map(({ body }) => body.id)).size, 1);
 	const other = await send('Kettles whistle.');
 	assert.deepEqual([other.status, other.body.error.code], [400, 'idempotency_key_reused']);
 	assert.equal((await upload(app, knowledgeBase, 'note.txt', { bytes: 'Kettles whistle.' })).status, 201);
@@ -169,15 +169,15 @@ test('stores and answers a message once that is sent many times at once', async 
 	const reply = await held.reply(asked);
 	reply.say('Three minutes.');
 	reply.end();
-	const answers = await Promise.all(sending);
-	assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
-	assert.deepEqual([answers[0]?.status, held.replies.length], [201, asked + 1]);
-	const answer = JSON.parse(answers[0]?.text ?? '');
+	const responses = await Promise.all(sending);
+	assert.equal(new Set(responses.map(({ text }) => text)).size, 1);
+	assert.deepEqual([responses[0]?.status, held.replies.length], [201, asked + 1]);
+	const answer = JSON.parse(responses[0]?.text ?? '');
 	assert.equal(answer.content, 'Three minutes.');
 
 	await app.call('POST', `${MESSAGES}/${answer.id}/feedback`, { rating: 'up' });
 	const later = await raw(app, MESSAGES, { deployment_id: deployment, content: 'How long?' }, key);
-	assert.deepEqual(later, { status: 201, text: answers[0]?.text, replayed: 'true' });
+	assert.deepEqual(later, { status: 201, text: responses[0]?.text, replayed: 'true' });
 	const { body } = await app.call('GET', `/api/v1/conversations/${answer.conversation_id}/messages`);
 	assert.deepEqual(
 		body.data.map(({ content }: { content: string }) => content),
@@ -225,7 +225,7 @@ for (const visitor of [false, true]) {
 			['Like this.', 'Like this.'],
 		);
 		assert.deepEqual(ends[0]?.at(-1), ends[1]?.at(-1));
-		assert.equal(held.replies.length, asked + 1, 'the model was asked once');
+		assert.equal(held.replies.length, asked + 1, 'the model was called once');
 
 		const late = await rest(await streamed(key, 'How?', visitor));
 		assert.deepEqual(
@@ -248,10 +248,10 @@ test('after a failure of the model a repeat retries the reply to the same stored
 	const reply = await held.reply(asked + 1);
 	reply.say('Yes, again.');
 	reply.end();
-	const answers = await Promise.all(repeats);
-	assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
+	const responses = await Promise.all(repeats);
+	assert.equal(new Set(responses.map(({ text }) => text)).size, 1);
 	assert.equal(held.replies.length, asked + 2);
-	const answer = JSON.parse(answers[0]?.text ?? '');
+	const answer = JSON.parse(responses[0]?.text ?? '');
 	assert.deepEqual([answer.content, answer.status, answer.error], ['Yes, again.', 'completed', null]);
 	const { body } = await app.call('GET', `/api/v1/conversations/${answer.conversation_id}/messages`);
 	assert.deepEqual(
@@ -303,9 +303,9 @@ test('retries a failed reply in the middle of a conversation in its position, an
 	const model = new ManualModel();
 	let server = await startTestApp({ overrides: { providers: [model.provider] } });
 	try {
-		const scene = await createApiFixture(server, { model: 'scripted/any' });
+		const fixture = await createApiFixture(server, { model: 'scripted/any' });
 		const ask = (content: string, key: string, conversation_id?: string) =>
-			raw(server, MESSAGES, { deployment_id: scene.deployment, content, conversation_id }, key);
+			raw(server, MESSAGES, { deployment_id: fixture.deployment, content, conversation_id }, key);
 		const failing = ask('One?', 'one');
 		(await model.reply(0)).fail(new Error('out of order'));
 		await failing;
@@ -338,8 +338,8 @@ test('a repeat while a reply waits for a restart of the server gets the reply th
 	const model = new ManualModel();
 	let server = await startTestApp({ overrides: { providers: [model.provider] } });
 	try {
-		const scene = await createApiFixture(server, { model: 'scripted/any' });
-		const body = { deployment_id: scene.deployment, content: 'Will it last?' };
+		const fixture = await createApiFixture(server, { model: 'scripted/any' });
+		const body = { deployment_id: fixture.deployment, content: 'Will it last?' };
 		const cut = raw(server, MESSAGES, body, 'lasting').catch(() => null);
 		(await model.reply(0)).say('It');
 		server = await server.restart();
@@ -385,7 +385,7 @@ test('erases a stored response with its conversation', async () => {
 	const { conversation_id } = JSON.parse((await first).text);
 	await app.call('DELETE', `/api/v1/conversations/${conversation_id}?purge=true`);
 	const again = send();
-	await until('the message is new again', () => held.replies.length > asked + 1);
+	await until('the message is sent as new', () => held.replies.length > asked + 1);
 	const second = await held.reply(asked + 1);
 	second.say('Anew.');
 	second.end();

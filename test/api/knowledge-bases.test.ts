@@ -18,9 +18,9 @@ for (const name of SAMPLES) assert.equal((await upload(app, shop, name)).status,
 await untilSettled(app, shop);
 
 const search = async (base: string, body: Record<string, unknown>) => {
-	const answer = await app.call('POST', `${BASES}/${base}/search`, body);
-	assert.equal(answer.status, 200, JSON.stringify(answer.body));
-	return answer.body.data;
+	const response = await app.call('POST', `${BASES}/${base}/search`, body);
+	assert.equal(response.status, 200, JSON.stringify(response.body));
+	return response.body.data;
 };
 
 test('returns a new knowledge base with its defaults and status ready', async () => {
@@ -124,7 +124,7 @@ test('hybrid false searches by semantic similarity only, in the request and in t
 	assert.match(semantic[0].text, /descal/i);
 	assert.deepEqual(await search(shop, { query, hybrid: false, semantic_weight: 0, top_k: 10 }), semantic);
 	const words = await search(shop, { query, semantic_weight: 0, top_k: 10 });
-	assert.notDeepEqual(words, semantic, 'by words alone it is another list');
+	assert.notDeepEqual(words, semantic, 'keyword search alone gives another list');
 
 	await app.call('PATCH', `${BASES}/${shop}`, { search_settings: { hybrid: false } });
 	assert.deepEqual(await search(shop, { query, top_k: 10 }), semantic);

@@ -54,22 +54,22 @@ test("accepts the credential's scheme in any case", async () => {
 });
 
 test('a key permits what its scopes include and nothing else', async () => {
-	const scene = await createApiFixture(app);
+	const fixture = await createApiFixture(app);
 	await using store = await openStoreDirectly(app);
 	const workspace = await firstWorkspace(store);
 	const reader = as(await addKey(store, workspace, ['assistants:read']));
 	assert.equal((await reader('GET', '/api/v1/assistants')).status, 200);
-	assert.equal((await reader('GET', `/api/v1/assistants/${scene.assistant}`)).status, 200);
+	assert.equal((await reader('GET', `/api/v1/assistants/${fixture.assistant}`)).status, 200);
 	const denied: Array<[method: string, path: string, scope: string, body?: unknown]> = [
 		['POST', '/api/v1/assistants', 'assistants:write', { name: 'x' }],
-		['PATCH', `/api/v1/assistants/${scene.assistant}`, 'assistants:write', { name: 'x' }],
-		['DELETE', `/api/v1/assistants/${scene.assistant}`, 'assistants:write'],
+		['PATCH', `/api/v1/assistants/${fixture.assistant}`, 'assistants:write', { name: 'x' }],
+		['DELETE', `/api/v1/assistants/${fixture.assistant}`, 'assistants:write'],
 		['GET', '/api/v1/knowledge-bases', 'knowledge_bases:read'],
-		['POST', `/api/v1/knowledge-bases/${scene.knowledgeBase}/search`, 'knowledge_bases:read', { query: 'x' }],
-		['POST', `/api/v1/knowledge-bases/${scene.knowledgeBase}/documents`, 'knowledge_bases:write', {}],
+		['POST', `/api/v1/knowledge-bases/${fixture.knowledgeBase}/search`, 'knowledge_bases:read', { query: 'x' }],
+		['POST', `/api/v1/knowledge-bases/${fixture.knowledgeBase}/documents`, 'knowledge_bases:write', {}],
 		['GET', '/api/v1/deployments', 'deployments:read'],
 		['GET', '/api/v1/conversations', 'conversations:read'],
-		['POST', '/api/v1/messages', 'messages:write', { deployment_id: scene.deployment, content: 'x' }],
+		['POST', '/api/v1/messages', 'messages:write', { deployment_id: fixture.deployment, content: 'x' }],
 	];
 	for (const [method, path, scope, body] of denied) {
 		const answer = await reader(method, path, body);
@@ -78,32 +78,32 @@ test('a key permits what its scopes include and nothing else', async () => {
 	}
 	const writer = as(await addKey(store, workspace, ['assistants:write']));
 	assertError(await writer('GET', '/api/v1/assistants'), [403, 'insufficient_scope']);
-	assert.equal((await writer('PATCH', `/api/v1/assistants/${scene.assistant}`, { name: 'Renamed' })).status, 200);
+	assert.equal((await writer('PATCH', `/api/v1/assistants/${fixture.assistant}`, { name: 'Renamed' })).status, 200);
 });
 
 test("responds with the same 404 for another workspace's resources as for missing ones", async () => {
-	const scene = await createApiFixture(app);
-	const document = await createResource(app, `/api/v1/knowledge-bases/${scene.knowledgeBase}/documents`, {
+	const fixture = await createApiFixture(app);
+	const document = await createResource(app, `/api/v1/knowledge-bases/${fixture.knowledgeBase}/documents`, {
 		source_type: 'text',
 		content: 'The shop opens at nine.',
 	});
 	const { body: reply } = await app.call('POST', '/api/v1/messages', {
-		deployment_id: scene.deployment,
+		deployment_id: fixture.deployment,
 		content: 'When do you open?',
 	});
 	await using store = await openStoreDirectly(app);
 	const other = as((await addWorkspace(store)).key);
 	const { body: assistant } = await other('POST', '/api/v1/assistants', { name: 'Theirs' });
 
-	const base = `/api/v1/knowledge-bases/${scene.knowledgeBase}`;
+	const base = `/api/v1/knowledge-bases/${fixture.knowledgeBase}`;
 	const talk = `/api/v1/conversations/${reply.conversation_id}`;
 	const calls: Array<[method: string, path: string, body?: unknown]> = [
-		['GET', `/api/v1/assistants/${scene.assistant}`],
-		['PATCH', `/api/v1/assistants/${scene.assistant}`, { name: 'Mine' }],
-		['DELETE', `/api/v1/assistants/${scene.assistant}`],
-		['POST', `/api/v1/assistants/${scene.assistant}/knowledge-bases`, { knowledge_base_id: scene.knowledgeBase }],
-		['POST', `/api/v1/assistants/${assistant.id}/knowledge-bases`, { knowledge_base_id: scene.knowledgeBase }],
-		['DELETE', `/api/v1/assistants/${scene.assistant}/knowledge-bases/${scene.knowledgeBase}`],
+		['GET', `/api/v1/assistants/${fixture.assistant}`],
+		['PATCH', `/api/v1/assistants/${fixture.assistant}`, { name: 'Mine' }],
+		['DELETE', `/api/v1/assistants/${fixture.assistant}`],
+		['POST', `/api/v1/assistants/${fixture.assistant}/knowledge-bases`, { knowledge_base_id: fixture.knowledgeBase }],
+		['POST', `/api/v1/assistants/${assistant.id}/knowledge-bases`, { knowledge_base_id: fixture.knowledgeBase }],
+		['DELETE', `/api/v1/assistants/${fixture.assistant}/knowledge-bases/${fixture.knowledgeBase}`],
 		['GET', base],
 		['PATCH', base, { name: 'Mine' }],
 		['DELETE', base],
@@ -115,11 +115,11 @@ test("responds with the same 404 for another workspace's resources as for missin
 		['DELETE', `${base}/documents/${document}`],
 		['GET', `${base}/documents/${document}/chunks`],
 		['POST', `${base}/documents/${document}/retry`],
-		['GET', `/api/v1/deployments/${scene.deployment}`],
-		['PATCH', `/api/v1/deployments/${scene.deployment}`, { name: 'Mine' }],
-		['DELETE', `/api/v1/deployments/${scene.deployment}`],
-		['POST', '/api/v1/deployments', { assistant_id: scene.assistant }],
-		['POST', '/api/v1/messages', { deployment_id: scene.deployment, content: 'Mine' }],
+		['GET', `/api/v1/deployments/${fixture.deployment}`],
+		['PATCH', `/api/v1/deployments/${fixture.deployment}`, { name: 'Mine' }],
+		['DELETE', `/api/v1/deployments/${fixture.deployment}`],
+		['POST', '/api/v1/deployments', { assistant_id: fixture.assistant }],
+		['POST', '/api/v1/messages', { deployment_id: fixture.deployment, content: 'Mine' }],
 		['GET', talk],
 		['GET', `${talk}/messages`],
 		['GET', `${talk}/events`],
@@ -140,13 +140,13 @@ test("responds with the same 404 for another workspace's resources as for missin
 		assert.deepEqual((await other('GET', `/api/v1/${list}`)).body, { data: [], next_cursor: null }, list);
 	}
 	assert.deepEqual(
-		(await other('GET', `/api/v1/conversations?deployment_id=${scene.deployment}`)).body.data,
+		(await other('GET', `/api/v1/conversations?deployment_id=${fixture.deployment}`)).body.data,
 		[],
 		'a filter opens no door either',
 	);
 	// None of these requests changed anything.
-	const { body: untouched } = await app.call('GET', `/api/v1/assistants/${scene.assistant}`);
-	assert.deepEqual([untouched.name, untouched.knowledge_base_ids], ['Guide', [scene.knowledgeBase]]);
+	const { body: untouched } = await app.call('GET', `/api/v1/assistants/${fixture.assistant}`);
+	assert.deepEqual([untouched.name, untouched.knowledge_base_ids], ['Guide', [fixture.knowledgeBase]]);
 	assert.equal((await app.call('GET', `${base}/documents`)).body.data.length, 1);
 });
 
@@ -238,9 +238,9 @@ const limitsOf = ({ headers }: ApiResponse) =>
 	['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN));
 
 async function drainBucket(limited: TestApp, burst: number): Promise<ApiResponse[]> {
-	const answers: ApiResponse[] = [];
-	for (let at = 0; at < burst; at++) answers.push(await limited.call('GET', '/api/v1/assistants'));
-	return answers;
+	const responses: ApiResponse[] = [];
+	for (let at = 0; at < burst; at++) responses.push(await limited.call('GET', '/api/v1/assistants'));
+	return responses;
 }
 
 test('every response shows the rest of the rate limit, and beyond it 429 has Retry-After', async () => {
@@ -264,8 +264,8 @@ test('every response shows the rest of the rate limit, and beyond it 429 has Ret
 
 	clock.advance(1000);
 	const missing = await limited.call('GET', '/api/v1/assistants/asst_1');
-	assertError(missing, [404, 'not_found'], 'after the wait that was told');
-	assert.deepEqual(limitsOf(missing), [60, 0, 10], 'errors count and tell as well');
+	assertError(missing, [404, 'not_found'], 'after the wait of Retry-After');
+	assert.deepEqual(limitsOf(missing), [60, 0, 10], 'errors count and have the headers too');
 	assertError(await limited.call('POST', '/api/v1/messages', { wrong: true }), [429, 'rate_limit_exceeded']);
 
 	// A second key has its own bucket, and rejected requests do not use it up.
@@ -314,7 +314,7 @@ test('responses without a valid credential show the limit of the address, and be
 		assert.deepEqual(limitsOf(answer), [60, 10 - at, at], 'an IPv6 network is one address');
 	}
 	const good = await from('192.0.2.1', '/api/v1/assistants', `Bearer ${limited.key}`);
-	assert.deepEqual([good.status, limitsOf(good)], [200, [60, 9, 1]], 'a good key there has its own as well');
+	assert.deepEqual([good.status, limitsOf(good)], [200, [60, 9, 1]], 'a valid key from there has its own limit too');
 	const signIn = await limited.call(
 		'POST',
 		'/api/v1/session',

@@ -18,9 +18,9 @@ async function workspaceOn(plan: string) {
 		id,
 		call,
 		async create(path: string, body: unknown): Promise<string> {
-			const answer = await call('POST', path, body);
-			assert.equal(answer.status, 201, JSON.stringify(answer.body));
-			return answer.body.id;
+			const response = await call('POST', path, body);
+			assert.equal(response.status, 201, JSON.stringify(response.body));
+			return response.body.id;
 		},
 	};
 }
@@ -50,7 +50,7 @@ test('archiving an assistant frees a place of the plan, and reactivating takes o
 	assert.deepEqual([back.status, back.body.error.code], [403, 'plan_limit_exceeded']);
 	assert.equal((await call('GET', `${ASSISTANTS}/${first}`)).body.status, 'archived');
 	const renamed = await call('PATCH', `${ASSISTANTS}/${first}`, { name: 'Renamed' });
-	assert.equal(renamed.status, 200, 'what adds nothing needs no room');
+	assert.equal(renamed.status, 200, 'a change that adds nothing needs no free place');
 });
 
 test("replays the rejection by the plan's limit under its Idempotency-Key", async () => {

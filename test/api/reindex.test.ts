@@ -69,10 +69,10 @@ test('a reindex returns the status, the old index serves until the swap, and one
 	assert.equal(status, 200);
 	assert.ok(before.trained_at);
 	assert.deepEqual(body, { ...before, status: 'indexing', trained_at: null });
-	await until('documents are being parsed anew', () => pool.waiting === 2);
+	await until('documents are being parsed again', () => pool.waiting === 2);
 	assert.equal((await app.call('GET', `${BASES}/${base}`)).body.status, 'indexing');
 	assert.deepEqual(await statusOf(base), body);
-	assert.deepEqual(await search(base, query), hits, 'found as before in the meantime');
+	assert.deepEqual(await search(base, query), hits, 'search results stay the same meanwhile');
 	assert.equal((await indexedEvents(base)).length, earlier);
 
 	pool.resume();
@@ -80,12 +80,12 @@ test('a reindex returns the status, the old index serves until the swap, and one
 	const { last_indexed_at, trained_at } = ready;
 	assert.deepEqual(ready, { ...before, last_indexed_at, trained_at });
 	assert.ok(last_indexed_at > before.last_indexed_at);
-	assert.ok(trained_at > before.trained_at, 'it has a basis of its own');
+	assert.ok(trained_at > before.trained_at, 'the new index has its own basis');
 	assert.equal(pool.parsed - parsed, SAMPLES.length, 'each document was parsed once');
-	assert.equal((await search(base, query))[0]?.text, hits[0]?.text, 'the same documents give the same answer');
-	const told = await indexedEvents(base);
-	assert.equal(told.length, earlier + 1);
-	assert.deepEqual(told.at(-1), { ...(await app.call('GET', `${BASES}/${base}`)).body, ...ready });
+	assert.equal((await search(base, query))[0]?.text, hits[0]?.text, 'the same documents give the same result');
+	const reported = await indexedEvents(base);
+	assert.equal(reported.length, earlier + 1);
+	assert.deepEqual(reported.at(-1), { ...(await app.call('GET', `${BASES}/${base}`)).body, ...ready });
 
 	const record = await recordOf(base);
 	assert.notEqual(record.generation, former.generation);
@@ -112,12 +112,12 @@ test('a second request during a reindex returns the status and starts nothing', 
 	await untilSettled(app, base);
 	const parsed = pool.parsed;
 	pool.pause();
-	const answers = await Promise.all([1, 2, 3, 4].map(() => reindex(base)));
+	const responses = await Promise.all([1, 2, 3, 4].map(() => reindex(base)));
 	assert.deepEqual(
-		answers.map(({ status, body }) => [status, body.status]),
-		answers.map(() => [200, 'indexing']),
+		responses.map(({ status, body }) => [status, body.status]),
+		responses.map(() => [200, 'indexing']),
 	);
-	await until('it is under way', () => pool.waiting === 1);
+	await until('the reindex is in progress', () => pool.waiting === 1);
 	const { rebuilding } = await recordOf(base);
 	assert.deepEqual([(await reindex(base)).status, (await recordOf(base)).rebuilding], [200, rebuilding]);
 	pool.resume();
@@ -131,7 +131,7 @@ test('a second request during a reindex returns the status and starts nothing', 
 	const repeat = await reindex(base, app, headers);
 	assert.deepEqual([repeat.status, repeat.body], [first.status, first.body]);
 	assert.equal(repeat.headers.get('idempotent-replayed'), 'true');
-	assert.equal((await statusOf(base)).status, 'ready', 'a repeat of the same request is no second reindex');
+	assert.equal((await statusOf(base)).status, 'ready', 'a repeat of the same request starts no second reindex');
 });
 
 test('an empty knowledge base is ready at once, also when it had documents before', async () => {
@@ -174,7 +174,7 @@ test('retries a document that failed before', async (t) => {
 	const ink = await addFile(base, 'ink.txt', 'The ink is blue.');
 	assert.equal((await untilProcessed(app, base, ink)).error.message, 'The ink has run dry.');
 	assert.equal((await untilSettled(app, base)).status, 'error');
-	const told = (await indexedEvents(base)).length;
+	const reported = (await indexedEvents(base)).length;
 
 	pool.parseFailure = () => undefined;
 	assert.equal((await reindex(base)).body.status, 'indexing', 'indexing wins over error');
@@ -182,7 +182,7 @@ test('retries a document that failed before', async (t) => {
 	const { status, error } = await untilProcessed(app, base, ink);
 	assert.deepEqual([status, error], ['indexed', null]);
 	assert.deepEqual((await search(base, 'What colour is the ink?'))[0]?.document_id, ink);
-	assert.equal((await indexedEvents(base)).length, told + 1);
+	assert.equal((await indexedEvents(base)).length, reported + 1);
 });
 
 /** Waits until nothing is being indexed and compares the indexing status, apart from its times. */
@@ -206,7 +206,7 @@ test('a document that can no longer be read ends in error with the reason and is
 	const tea = await addFile(base, 'tea.txt', 'Green tea is brewed at eighty degrees.');
 	const ink = await addFile(base, 'ink.txt', 'The ink of the tea shop is blue.');
 	await untilSettled(app, base);
-	const told = (await indexedEvents(base)).length;
+	const reported = (await indexedEvents(base)).length;
 	t.after(() => {
 		pool.parseFailure = () => undefined;
 	});
@@ -220,7 +220,7 @@ test('a document that can no longer be read ends in error with the reason and is
 		['error', { code: 'unreadable_file', message: 'The ink has run dry.' }, 0],
 	);
 	assert.deepEqual(await found(base, 'ink of the tea shop'), [tea]);
-	assert.equal((await indexedEvents(base)).length, told, 'that was no way to ready');
+	assert.equal((await indexedEvents(base)).length, reported, 'no event reports readiness');
 
 	pool.parseFailure = () => undefined;
 	await reindex(base);
@@ -234,7 +234,7 @@ test('documents that are added, reprocessed or removed during a reindex are neit
 	const doomed = await addFile(base, 'doomed.txt', 'The doomed kettle is black.');
 	const again = await addFile(base, 'again.txt', 'The other kettle is red.');
 	await untilSettled(app, base);
-	const told = (await indexedEvents(base)).length;
+	const reported = (await indexedEvents(base)).length;
 	pool.pause(holding('slow.txt'));
 	await reindex(base);
 	await until('the slow one is waited for', () => pool.waiting === 1);
@@ -255,7 +255,7 @@ test('documents that are added, reprocessed or removed during a reindex are neit
 	await assertSettled(base, { status: 'ready', documents_total: 3, documents_indexed: 3, documents_failed: 0 });
 	assert.deepEqual(await found(base, 'kettle'), [slow, again, added].sort(), 'of the new one');
 	assert.equal((await search(base, 'kettle')).length, 3);
-	assert.equal((await indexedEvents(base)).length, told + 1);
+	assert.equal((await indexedEvents(base)).length, reported + 1);
 });
 
 test('a document that is being reprocessed at the swap of the index stays searchable', async () => {
@@ -263,7 +263,7 @@ test('a document that is being reprocessed at the swap of the index stays search
 	const tea = await addFile(base, 'tea.txt', 'Green tea is brewed in the kettle.');
 	const ink = await addFile(base, 'ink.txt', 'The kettle holds no ink.');
 	await untilSettled(app, base);
-	const told = (await indexedEvents(base)).length;
+	const reported = (await indexedEvents(base)).length;
 	pool.pause(holding('ink.txt'));
 	await app.call('POST', `${BASES}/${base}/documents/${ink}/retry`);
 	await until('it is being processed', () => pool.waiting === 1);
@@ -272,12 +272,12 @@ test('a document that is being reprocessed at the swap of the index stays search
 	await until('the new index serves', async () => (await recordOf(base)).generation !== former);
 	assert.deepEqual(await found(base, 'kettle'), [tea, ink].sort());
 	assert.equal((await statusOf(base)).status, 'indexing', 'a document is');
-	assert.equal((await indexedEvents(base)).length, told);
+	assert.equal((await indexedEvents(base)).length, reported);
 	pool.resume();
 	assert.equal((await untilSettled(app, base)).status, 'ready');
 	assert.deepEqual(await found(base, 'kettle'), [tea, ink].sort());
 	assert.equal((await search(base, 'kettle')).length, 2);
-	assert.equal((await indexedEvents(base)).length, told + 1);
+	assert.equal((await indexedEvents(base)).length, reported + 1);
 });
 
 test('a search during the swap of the index finds the documents', async (t) => {
@@ -294,7 +294,7 @@ test('a search during the swap of the index finds the documents', async (t) => {
 		await untilSettled(app, base);
 	};
 	assert.deepEqual(await found(base, 'How hot is green tea brewed?'), [tea]);
-	assert.equal(overtaken, 2, 'what it had been looking in was dropped');
+	assert.equal(overtaken, 2, 'the index that was searched was dropped');
 });
 
 test('a knowledge base that is deleted during a reindex leaves nothing of either index', async () => {
@@ -308,7 +308,7 @@ test('a knowledge base that is deleted during a reindex leaves nothing of either
 	assert.equal((await app.call('DELETE', `${BASES}/${base}`)).status, 200);
 	assert.deepEqual(indexTables(app.dataDir), before);
 	pool.resume();
-	await until('the worker has let go', () => pool.waiting === 0);
+	await until('the worker has finished', () => pool.waiting === 0);
 	const next = await newBase();
 	await addFile(next, 'c.txt', 'The next kettle is blue.');
 	await untilSettled(app, next);
@@ -328,7 +328,7 @@ test('a server that is stopped during a reindex resumes it and builds nothing tw
 		ids.push(await addFile(base, name, `The kettle ${name} is green.`, first));
 	}
 	await untilSettled(first, base);
-	const told = (await indexedEvents(base, first)).length;
+	const reported = (await indexedEvents(base, first)).length;
 	shared.pause(holding('slow.txt'));
 	const parsed = shared.parsed;
 	await reindex(base, first);
@@ -340,7 +340,7 @@ test('a server that is stopped during a reindex resumes it and builds nothing tw
 	assert.equal((await untilSettled(second, base)).status, 'ready');
 	assert.equal(shared.parsed - parsed, 3);
 	assert.deepEqual(await found(base, 'kettle', second), ids.sort());
-	assert.equal((await indexedEvents(base, second)).length, told + 1);
+	assert.equal((await indexedEvents(base, second)).length, reported + 1);
 	const { generations, fullText, vectors, orphans, chunks, embedded } = indexTables(second.dataDir);
 	assert.deepEqual([generations.length, fullText.length, vectors.length, orphans], [1, 1, 1, 0]);
 	assert.deepEqual([chunks, embedded], [3, 3]);

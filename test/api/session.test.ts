@@ -89,7 +89,7 @@ test('signing out ends the session, its cookie and its open streams, and without
 	assertRefused(after, 401, 'unauthorized');
 	assertRefused(await browser.call('DELETE', SESSION), 401, 'unauthorized');
 	const withKey = await app.call('GET', SESSION);
-	assertRefused(withKey, 401, 'unauthorized', 'a key is nobody who is signed in');
+	assertRefused(withKey, 401, 'unauthorized', 'a key is not a session');
 	assert.equal(withKey.headers.get('x-ratelimit-limit'), null);
 });
 
@@ -234,7 +234,7 @@ test('a session changes something only from a page of this server', async () => 
 		['an Origin with a path', 'POST', { cookie, origin: `${app.url}/` }, 403, 'csrf_failed'],
 		['a Referer alone', 'POST', { cookie, referer: `${app.url}/dashboard` }, 403, 'csrf_failed'],
 		['a foreign page that only reads', 'GET', { cookie, ...foreign }, 200],
-		['a foreign page that only looks', 'HEAD', { cookie, ...foreign }, 200],
+		['a foreign page that only reads', 'HEAD', { cookie, ...foreign }, 200],
 		['a key beside the cookie', 'POST', { cookie, ...bearer, ...foreign }, 201],
 		['a key alone', 'POST', { ...bearer, ...foreign }, 201],
 		[
@@ -291,9 +291,12 @@ test('checks five of fifty wrong passwords sent at once, and the right password 
 	hashed.length = 0;
 	const guess = (password: string) =>
 		request(guessed.app.url, 'POST', SESSION, { email: OWNER, password }, { origin: guessed.app.url });
-	const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => guess(`guess ${at}`)));
-	const refused = answers.filter(({ status }) => status === 429);
-	assert.deepEqual([answers.filter(({ status }) => status === 401).length, refused.length, hashed.length], [5, 45, 5]);
+	const responses = await Promise.all(Array.from({ length: 50 }, (_, at) => guess(`guess ${at}`)));
+	const refused = responses.filter(({ status }) => status === 429);
+	assert.deepEqual(
+		[responses.filter(({ status }) => status === 401).length, refused.length, hashed.length],
+		[5, 45, 5],
+	);
 	for (const answer of refused) {
 		assertRefused(answer, 429, 'rate_limit_exceeded');
 		assert.deepEqual([answer.body.error.retry_after, answer.headers.get('retry-after')], [60, '60']);

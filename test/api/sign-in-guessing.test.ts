@@ -51,9 +51,9 @@ function deviceIn({ headers }: ApiResponse): string | undefined {
 }
 
 async function deviceOf(email: string, password = PASSWORD): Promise<string> {
-	const answer = await attempt(email, { password });
-	assert.equal(answer.status, 201, JSON.stringify(answer.body));
-	return deviceIn(answer) ?? assert.fail('no device cookie');
+	const response = await attempt(email, { password });
+	assert.equal(response.status, 201, JSON.stringify(response.body));
+	return deviceIn(response) ?? assert.fail('no device cookie');
 }
 
 /** Uses up the failures that clients without a device cookie may have on an account. */
@@ -78,14 +78,14 @@ test('guesses from many addresses stop at twenty an hour, and the owner still si
 		assert.deepEqual([refused.body.error.retry_after, refused.headers.get('retry-after')], [3600, '3600']);
 	}
 	const right = await attempt(OWNER, { password: PASSWORD });
-	assertRefused(right, 429, 'rate_limit_exceeded', 'without the cookie the right password is not looked at');
+	assertRefused(right, 429, 'rate_limit_exceeded', 'without the cookie the right password is not checked');
 	assert.equal((await attempt(OWNER, { password: PASSWORD, device })).status, 201);
 	clock.advance(HOUR);
 	assert.equal((await attempt(OWNER, { password: PASSWORD })).status, 201);
 });
 
 test('responds to an email without an account as to one with an account', async () => {
-	const answers = async (email: string) => {
+	const responses = async (email: string) => {
 		const seen: unknown[] = [];
 		for (let at = 0; at < 22; at++) {
 			const { status, headers, body } = await attempt(email, {});
@@ -93,7 +93,7 @@ test('responds to an email without an account as to one with an account', async 
 		}
 		return seen;
 	};
-	assert.deepEqual(await answers('nobody@example.com'), await answers(await account()));
+	assert.deepEqual(await responses('nobody@example.com'), await responses(await account()));
 });
 
 test('an address has five failures a minute, which do not lock out a known device', async () => {
@@ -140,8 +140,8 @@ test('ignores a forged or altered device cookie, and one of another account', as
 	const altered = `${adas.startsWith('A') ? 'B' : 'A'}${adas.slice(1)}`;
 	const mixed = `${adas.slice(0, 22)}${eves.slice(22)}`;
 	for (const device of [eves, altered, mixed, 'A'.repeat(65), '', 'x', `${adas}x`, adas.slice(1), '.'.repeat(5000)]) {
-		const answer = await attempt(ada, { password: PASSWORD, device });
-		assertRefused(answer, 429, 'rate_limit_exceeded', device.slice(0, 80));
+		const response = await attempt(ada, { password: PASSWORD, device });
+		assertRefused(response, 429, 'rate_limit_exceeded', device.slice(0, 80));
 	}
 	assert.equal((await attempt(ada, { password: PASSWORD, device: `${eves}.${adas}` })).status, 201);
 });
@@ -174,16 +174,16 @@ test('an account with the same email in another workspace does not permit unlimi
 	await guessFromEverywhere(email);
 	for (const workspace_id of [undefined, mine]) {
 		const named = workspace_id === undefined ? {} : { workspace_id };
-		const answer = await attempt(email, { password: PASSWORD, device: elsewhere, ...named });
-		assert.ok(answer.status === 401 || answer.status === 429, `${answer.status}`);
+		const response = await attempt(email, { password: PASSWORD, device: elsewhere, ...named });
+		assert.ok(response.status === 401 || response.status === 429, `${response.status}`);
 	}
 	const own = await attempt(email, { password: 'a password elsewhere', device: elsewhere });
-	assert.deepEqual([own.status, own.body.workspace?.id], [201, id], 'but it is one for the account that it is of');
+	assert.deepEqual([own.status, own.body.workspace?.id], [201, id], 'the cookie is valid for its own account');
 });
 
 test('sends the device cookie only to sign-in, for a year, and hides it from scripts', async () => {
-	const answer = await attempt(await account(), { password: PASSWORD });
-	const [cookie] = answer.headers.getSetCookie().filter((each) => each.startsWith('parley_device='));
+	const response = await attempt(await account(), { password: PASSWORD });
+	const [cookie] = response.headers.getSetCookie().filter((each) => each.startsWith('parley_device='));
 	assert.match(
 		cookie ?? '',
 		/^parley_device=[\w-]{65}; Path=\/api\/v1\/session; HttpOnly; SameSite=Lax; Max-Age=31536000$/,

@@ -200,7 +200,7 @@ test('limits concurrent calls per workspace, and other workspaces do not wait', 
 	peer.respond = (response) => held.push(() => response.setHeader('content-type', 'text/plain').end('done'));
 	const body = { arguments: { city: 'Ulm' } };
 	const underWay = Array.from({ length: 5 }, () => tryOut(id, body));
-	await until('all are under way', () => held.length === 5);
+	await until('all calls are in flight', () => held.length === 5);
 	for (const { status, body: refused, headers } of [
 		await tryOut(id, body),
 		await tryOut(hanging, { function: 'any' }),
@@ -213,7 +213,7 @@ test('limits concurrent calls per workspace, and other workspaces do not wait', 
 	const other = { authorization: `Bearer ${(await addWorkspace(store)).key}` };
 	const theirs = await app.call('POST', TOOLS, weather(peer.origin), other);
 	const trial = tryOut(theirs.body.id, body, other);
-	await until('theirs is under way too', () => held.length === 6);
+	await until('the call of the other workspace is in flight too', () => held.length === 6);
 	for (const release of held) release();
 	for (const { body: answer } of await Promise.all([...underWay, trial])) assert.equal(answer.result, 'done');
 	peer.respond = (response) => void response.setHeader('content-type', 'text/plain').end('again');
@@ -226,10 +226,10 @@ test('calls a tool with its present secrets and shows them nowhere', async () =>
 	await using peer = await apiPeer();
 	const words = ['open-sesame-1', 'open-sesame-2'] as const;
 	const id = await createResource(own, TOOLS, weather(peer.origin, { auth: { type: 'bearer', token: words[0] } }));
-	const answers: unknown[] = [];
+	const responses: unknown[] = [];
 	const call = async (body: unknown, headers?: Record<string, string>) => {
 		const answer = await own.call('POST', `${TOOLS}/${id}/test`, body, headers);
-		answers.push(answer.body);
+		responses.push(answer.body);
 		return answer;
 	};
 	const body = { arguments: { city: 'Ulm' } };
@@ -241,9 +241,9 @@ test('calls a tool with its present secrets and shows them nowhere', async () =>
 	};
 	await call(body);
 	assert.equal(peer.requests.at(-1)?.headers.authorization, `Bearer ${words[1]}`);
-	assert.match(JSON.stringify(answers), /not Bearer \*\*\*/);
+	assert.match(JSON.stringify(responses), /not Bearer \*\*\*/);
 	for (const word of words) {
-		assert.ok(!JSON.stringify(answers).includes(word), 'an answer shows it');
+		assert.ok(!JSON.stringify(responses).includes(word), 'a response shows it');
 		assert.ok(!kept.text().includes(word), 'the log shows it');
 	}
 	assert.deepEqual(await filesContaining(own.dataDir, words), []);

@@ -96,9 +96,9 @@ test('names the invalid field of a tool', async () => {
 		],
 	];
 	for (const [body, code, ...places] of wrong) {
-		const answer = await app.call('POST', TOOLS, body);
-		const paths = answer.body.error?.details?.map(({ path }: { path: string }) => path);
-		assert.deepEqual([answer.status, answer.body.error?.code, paths], [400, code, places], JSON.stringify(body));
+		const response = await app.call('POST', TOOLS, body);
+		const paths = response.body.error?.details?.map(({ path }: { path: string }) => path);
+		assert.deepEqual([response.status, response.body.error?.code, paths], [400, code, places], JSON.stringify(body));
 	}
 });
 
@@ -152,9 +152,9 @@ test('merges a change into the configuration and validates the result', async ()
 		[{ retries: 1 }, 'invalid_request', '/config/retries'],
 	];
 	for (const [config, code, place] of refused) {
-		const answer = await patch(before.id, { name: 'changed', config });
-		const paths = answer.body.error?.details?.map(({ path }: { path: string }) => path);
-		assert.deepEqual([answer.status, answer.body.error?.code, paths], [400, code, [place]], JSON.stringify(config));
+		const response = await patch(before.id, { name: 'changed', config });
+		const paths = response.body.error?.details?.map(({ path }: { path: string }) => path);
+		assert.deepEqual([response.status, response.body.error?.code, paths], [400, code, [place]], JSON.stringify(config));
 	}
 	assert.deepEqual((await app.call('GET', `${TOOLS}/${before.id}`)).body, body, 'nothing of a refused change is kept');
 });
@@ -171,7 +171,7 @@ test('a change of the type needs the complete configuration and copies nothing',
 	const { status, body } = await patch(id, { type: 'mcp', config: WAREHOUSE.config });
 	assert.deepEqual([status, body.type], [200, 'mcp']);
 	assert.deepEqual(body.config, { ...WAREHOUSE.config, headers: {}, allowed_tools: null, timeout_ms: 10_000 });
-	assert.equal((await patch(id, { type: 'mcp' })).status, 200, 'the type that it has is no other');
+	assert.equal((await patch(id, { type: 'mcp' })).status, 200, 'the same type is not a change of the type');
 });
 
 test('a disabled tool stays attached and can be enabled again', async () => {
@@ -234,12 +234,12 @@ test('does not send a stored secret to another host: it must be given again', as
 test('shows a secret nowhere: not in a response, the log or a file', async () => {
 	const words = ['open-sesame-1', 'open-sesame-2', 'open-sesame-3', 'open-sesame-4', 'open-sesame-5'] as const;
 	const kept = recordingLog();
-	const answers: unknown[] = [];
+	const responses: unknown[] = [];
 	await using own = await startTestApp({ overrides: { log: kept.log } });
 	const call = async (method: string, path: string, body?: unknown, headers?: Record<string, string>) => {
-		const answer = await own.call(method, path, body, headers);
-		answers.push(answer.body, [...answer.headers]);
-		return answer;
+		const response = await own.call(method, path, body, headers);
+		responses.push(response.body, [...response.headers]);
+		return response;
 	};
 	const config = {
 		...WEATHER.config,
@@ -257,13 +257,13 @@ test('shows a secret nowhere: not in a response, the log or a file', async () =>
 	await call('GET', `${TOOLS}/${tool.id}`);
 	await call('GET', TOOLS);
 	await call('DELETE', `${TOOLS}/${tool.id}`);
-	assert.ok(answers.length > 10 && JSON.stringify(answers).includes('***'));
+	assert.ok(responses.length > 10 && JSON.stringify(responses).includes('***'));
 	for (const word of words) {
-		assert.ok(!JSON.stringify(answers).includes(word), 'an answer shows it');
+		assert.ok(!JSON.stringify(responses).includes(word), 'a response shows it');
 		assert.ok(!kept.text().includes(word), 'the log shows it');
 	}
 	assert.deepEqual(await filesContaining(own.dataDir, words), []);
-	assert.notDeepEqual(await filesContaining(own.dataDir, [tool.id]), [], 'what is stored is found in this way');
+	assert.notDeepEqual(await filesContaining(own.dataDir, [tool.id]), [], 'this search finds stored text');
 });
 
 test('creates one tool under an Idempotency-Key', async () => {
@@ -291,11 +291,11 @@ test('If-Match binds a change to a version', async () => {
 	const changed = await patch(id, { name: 'stock' }, { 'if-match': etag });
 	assert.equal(changed.status, 200);
 	assert.notEqual(changed.headers.get('etag'), etag);
-	for (const answer of [
+	for (const response of [
 		await patch(id, { name: 'shelf' }, { 'if-match': etag }),
 		await app.call('DELETE', `${TOOLS}/${id}`, undefined, { 'if-match': etag }),
 	]) {
-		assert.deepEqual([answer.status, answer.body.error.code], [412, 'precondition_failed']);
+		assert.deepEqual([response.status, response.body.error.code], [412, 'precondition_failed']);
 	}
 	assert.equal((await app.call('GET', `${TOOLS}/${id}`)).body.name, 'stock');
 	const current = { 'if-match': changed.headers.get('etag') as string };
@@ -305,8 +305,8 @@ test('If-Match binds a change to a version', async () => {
 test('makes all concurrent changes of a tool', async () => {
 	const { id } = await make(WAREHOUSE);
 	const names = Array.from({ length: 12 }, (_, at) => `X-Header-${at}`);
-	const answers = await Promise.all(names.map((name) => patch(id, { config: { headers: { [name]: 'x' } } })));
-	assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+	const responses = await Promise.all(names.map((name) => patch(id, { config: { headers: { [name]: 'x' } } })));
+	assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
 	const { body } = await app.call('GET', `${TOOLS}/${id}`);
 	assert.deepEqual(Object.keys(body.config.headers).sort(), names.sort());
 	const bound = { 'if-match': (await app.call('GET', `${TOOLS}/${id}`)).headers.get('etag') as string };
@@ -332,11 +332,11 @@ test('deletion detaches a tool everywhere, and each assistant emits an event', a
 	assert.equal((await app.call('GET', `${TOOLS}/${id}`)).status, 404);
 	assert.equal((await app.call('DELETE', `${TOOLS}/${id}`)).status, 404);
 
-	const told = (await eventsSoFar(store, workspace, 'assistant.updated')).slice(before).map(({ data }) => data);
+	const emitted = (await eventsSoFar(store, workspace, 'assistant.updated')).slice(before).map(({ data }) => data);
 	const now = await Promise.all(assistants.map(async (each) => (await app.call('GET', `${ASSISTANTS}/${each}`)).body));
 	for (const { tool_ids } of now) assert.deepEqual(tool_ids, [other.id]);
 	const byId = (a: unknown, b: unknown) => ((a as { id: string }).id < (b as { id: string }).id ? -1 : 1);
-	assert.deepEqual(told.sort(byId), now.sort(byId));
+	assert.deepEqual(emitted.sort(byId), now.sort(byId));
 });
 
 test('a tool that is deleted while it is being attached stays attached nowhere', async () => {
@@ -366,9 +366,9 @@ test('hides tools of another workspace, and rejects a key without the scope', as
 		const foreign = await app.call(method, `${TOOLS}/${id}`, body, stranger);
 		const unknown = await app.call(method, `${TOOLS}/${nobody}`, body, stranger);
 		const malformed = await app.call(method, `${TOOLS}/tool_1`, body, stranger);
-		for (const answer of [foreign, unknown, malformed]) {
-			assert.deepEqual([answer.status, answer.body.error.code], [404, 'not_found']);
-			assert.equal(answer.body.error.message, 'The tool does not exist.');
+		for (const response of [foreign, unknown, malformed]) {
+			assert.deepEqual([response.status, response.body.error.code], [404, 'not_found']);
+			assert.equal(response.body.error.message, 'The tool does not exist.');
 		}
 	}
 	assert.deepEqual((await app.call('GET', TOOLS, undefined, stranger)).body.data, []);
@@ -379,8 +379,8 @@ test('hides tools of another workspace, and rejects a key without the scope', as
 		['PATCH', `${TOOLS}/${id}`, { name: 'mine' }],
 		['DELETE', `${TOOLS}/${id}`],
 	] as const) {
-		const { status, body: answer } = await app.call(method, path, body, reader);
-		assert.deepEqual([status, answer.error.code], [403, 'insufficient_scope']);
+		const { status, body: response } = await app.call(method, path, body, reader);
+		assert.deepEqual([status, response.error.code], [403, 'insufficient_scope']);
 	}
 	assert.equal((await app.call('GET', `${TOOLS}/${id}`)).body.name, 'warehouse');
 });

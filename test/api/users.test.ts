@@ -64,13 +64,13 @@ test('the link sets a password once; the user then signs in, and a newer link do
 		assertRefused(refused, 400, 'invalid_request');
 		assert.equal(refused.body.error.details[0].path, '/password');
 	}
-	const answer = await set(PASSWORD);
+	const response = await set(PASSWORD);
 	assert.deepEqual(
-		[answer.status, answer.body.user.email, answer.body.user.has_password, answer.body.workspace.name],
+		[response.status, response.body.user.email, response.body.user.has_password, response.body.workspace.name],
 		[200, email, true, 'Default workspace'],
 	);
 	// The browser becomes a known device of the user, but the link does not sign in.
-	assert.match(answer.headers.get('set-cookie') ?? '', /^parley_device=[^;]+;(?!.*parley_session)/);
+	assert.match(response.headers.get('set-cookie') ?? '', /^parley_device=[^;]+;(?!.*parley_session)/);
 	assertRefused(await set(PASSWORD), 400, 'invalid_request');
 	for (const wrong of ['x', 'A'.repeat(43), user.id]) {
 		const refused = await set(PASSWORD, wrong);
@@ -128,9 +128,9 @@ test('rejects an invalid email, role or name and names the field', async () => {
 		[{ email: fresh(), password: PASSWORD }, '/password'],
 	];
 	for (const [body, place] of wrong) {
-		const answer = await app.call('POST', USERS, body);
-		assertRefused(answer, 400, 'invalid_request', JSON.stringify(body));
-		assert.equal(answer.body.error.details[0].path, place, JSON.stringify(body));
+		const response = await app.call('POST', USERS, body);
+		assertRefused(response, 400, 'invalid_request', JSON.stringify(body));
+		assert.equal(response.body.error.details[0].path, place, JSON.stringify(body));
 	}
 });
 
@@ -166,7 +166,7 @@ test("a removed user, a new role and a new password end the user's sessions at o
 		const id = await addUser(app, email, 'member');
 		const [one, two] = [await signIn(email), await signIn(email)];
 		assert.equal((await app.call('PATCH', `${USERS}/${id}`, { name: 'Ada' })).status, 200);
-		assert.equal((await one.call('GET', SESSION)).body.user.name, 'Ada', 'another name ends nothing');
+		assert.equal((await one.call('GET', SESSION)).body.user.name, 'Ada', 'another name ends no session');
 		await change(id);
 		for (const browser of [one, two]) assertRefused(await browser.call('GET', SESSION), 401, 'unauthorized', what);
 		if (what !== 'removed') await app.call('DELETE', `${USERS}/${id}`);

@@ -5,20 +5,20 @@ import { createApiFixture, createResource } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
-const scene = await createApiFixture(app, { texts: ['Kettles boil.'] });
-const [document] = (await app.call('GET', `/api/v1/knowledge-bases/${scene.knowledgeBase}/documents`)).body.data;
+const fixture = await createApiFixture(app, { texts: ['Kettles boil.'] });
+const [document] = (await app.call('GET', `/api/v1/knowledge-bases/${fixture.knowledgeBase}/documents`)).body.data;
 const sent = await app.call('POST', '/api/v1/messages', {
-	deployment_id: scene.deployment,
+	deployment_id: fixture.deployment,
 	content: 'Do kettles boil?',
 });
 
 /** A resource of each kind, with a valid change of it. */
 const RESOURCES: Array<{ path: string; patch?: object }> = [
-	{ path: `/api/v1/assistants/${scene.assistant}`, patch: { description: 'Changed.' } },
-	{ path: `/api/v1/knowledge-bases/${scene.knowledgeBase}`, patch: { description: 'Changed.' } },
-	{ path: `/api/v1/deployments/${scene.deployment}`, patch: { name: 'Changed' } },
+	{ path: `/api/v1/assistants/${fixture.assistant}`, patch: { description: 'Changed.' } },
+	{ path: `/api/v1/knowledge-bases/${fixture.knowledgeBase}`, patch: { description: 'Changed.' } },
+	{ path: `/api/v1/deployments/${fixture.deployment}`, patch: { name: 'Changed' } },
 	{ path: `/api/v1/conversations/${sent.body.conversation_id}`, patch: { title: 'Changed' } },
-	{ path: `/api/v1/knowledge-bases/${scene.knowledgeBase}/documents/${document.id}` },
+	{ path: `/api/v1/knowledge-bases/${fixture.knowledgeBase}/documents/${document.id}` },
 ];
 
 for (const { path, patch } of RESOURCES) {
@@ -73,7 +73,7 @@ test('makes one of concurrent changes with the same If-Match', async () => {
 });
 
 test('removes a document only in the version that the client knows', async () => {
-	const path = `/api/v1/knowledge-bases/${scene.knowledgeBase}/documents/${document.id}`;
+	const path = `/api/v1/knowledge-bases/${fixture.knowledgeBase}/documents/${document.id}`;
 	const { headers } = await app.call('GET', path);
 	assert.equal((await app.call('DELETE', path, undefined, { 'if-match': '"0"' })).status, 412);
 	const etag = headers.get('etag') ?? '';

@@ -42,7 +42,7 @@ const listed = async (hook: Receiver, query = '') => {
 };
 /** The deliveries of an endpoint once each has had its first attempt. */
 const settled = (hook: Receiver, count: number) =>
-	until('the deliveries were tried', async () => {
+	until('the deliveries were attempted', async () => {
 		const data = await listed(hook);
 		const tried = data.filter(({ attempts }: { attempts: number }) => attempts > 0);
 		return tried.length >= count && data;
@@ -76,8 +76,8 @@ test('the log of an endpoint shows each delivery with its outcome', async () => 
 	assert.deepEqual(rest, { number: 1, status_code: 202, error: null, answer: 'thanks' });
 	assert.ok(at >= before && duration_ms >= 0);
 	assert.match(id, /^dlv_[0-9a-hjkmnp-tv-z]{32}$/);
-	const { created_at, updated_at, completed_at, ...told } = delivery;
-	assert.deepEqual(told, {
+	const { created_at, updated_at, completed_at, ...shown } = delivery;
+	assert.deepEqual(shown, {
 		id,
 		webhook_id: hook.id,
 		event_id: event.id,
@@ -113,7 +113,7 @@ test('a failed delivery waits for its next attempt, can be retried by hand, and 
 	const retried = await app.call('POST', `${hook.path}/deliveries/${delivery.id}/retry`);
 	assert.deepEqual([retried.status, retried.body.status, retried.body.attempts], [200, 'pending', 1]);
 	assert.equal(retried.body.next_attempt_at, retried.body.updated_at, 'due now');
-	assert.equal(retried.body.first_attempt_at, delivery.first_attempt_at, 'its 72 hours go on');
+	assert.equal(retried.body.first_attempt_at, delivery.first_attempt_at, 'its 72 hours continue');
 	const done = await withStatus(hook, delivery.id, 'delivered');
 	assert.deepEqual([done.attempts, done.status_code, done.error], [2, 202, null]);
 	const [first, second] = done.attempt_log;
@@ -141,7 +141,7 @@ test('delivers again on request, once under an Idempotency-Key', async () => {
 	);
 	await hook.waitFor(2);
 	const after = await withStatus(hook, id, 'delivered');
-	assert.ok(after.first_attempt_at > before.first_attempt_at, 'its 72 hours begin anew');
+	assert.ok(after.first_attempt_at > before.first_attempt_at, 'its 72 hours start again');
 	assert.deepEqual([after.attempts, after.attempt_log.length], [2, 2]);
 	const again = await app.call('POST', path, undefined, key);
 	assert.deepEqual([again.body, again.headers.get('idempotent-replayed')], [first.body, 'true']);
@@ -211,7 +211,7 @@ test('a disabled endpoint gets nothing; waiting deliveries are cancelled, and re
 	assert.ok(cancelled.completed_at >= cancelled.first_attempt_at);
 
 	const missed = await rename();
-	assert.equal((await listed(hook)).length, 1, 'what happens meanwhile is not delivered');
+	assert.equal((await listed(hook)).length, 1, 'events meanwhile are not delivered');
 	for (const [path, body] of [
 		[`deliveries/${id}/retry`, undefined],
 		['replay', { since: start }],
@@ -225,7 +225,7 @@ test('a disabled endpoint gets nothing; waiting deliveries are cancelled, and re
 	hook.respond = taking;
 	const revived = await app.call('PATCH', hook.path, { status: 'active' });
 	assert.deepEqual([revived.body.status, revived.body.disabled_reason], ['active', null]);
-	assert.equal((await detailOf(hook, id)).status, 'cancelled', 'what was cancelled is not sent by itself');
+	assert.equal((await detailOf(hook, id)).status, 'cancelled', 'a cancelled delivery is not sent by itself');
 	const later = await rename();
 	await hook.waitFor(2);
 	assert.deepEqual(names(hook.received), [waited, later]);
@@ -253,8 +253,8 @@ test("a replay sends the events of its time range and of the endpoint's types", 
 	await using hook = await startReceiver(app, ['assistant.updated']);
 	const replay = async (body: unknown, count: number) => {
 		const from = hook.received.length;
-		const answer = await app.call('POST', `${hook.path}/replay`, body);
-		assert.deepEqual([answer.status, answer.body], [200, { replayed: count }], JSON.stringify(body));
+		const response = await app.call('POST', `${hook.path}/replay`, body);
+		assert.deepEqual([response.status, response.body], [200, { replayed: count }], JSON.stringify(body));
 		await hook.waitFor(from + count);
 		await until('all are delivered', async () =>
 			(await listed(hook)).every(({ status }: { status: string }) => status === 'delivered'),
@@ -270,10 +270,14 @@ test("a replay sends the events of its time range and of the endpoint's types", 
 	assert.deepEqual(await replay({ since: until_ }, 1), [last]);
 	assert.deepEqual(await replay({ since: moment() }, 0), []);
 	const { created_at } = (await listed(hook))[0];
-	assert.ok(created_at >= until_, 'the delivery is of now, the event of then');
+	assert.ok(created_at >= until_, 'the delivery is new, the event is old');
 	const exact = (await readLog(app, null)).events.find(({ data }) => data.name === before)?.created_at;
 	assert.deepEqual(await replay({ since: exact, until: exact }, 1), [before], 'both ends are included');
-	assert.deepEqual(await replay({ since: new Date(clock.now() + HOUR).toISOString() }, 0), [], 'nothing is to come');
+	assert.deepEqual(
+		await replay({ since: new Date(clock.now() + HOUR).toISOString() }, 0),
+		[],
+		'no event is in the range',
+	);
 
 	const wrong: Array<[body: unknown, place: string]> = [
 		[{}, '/since'],
@@ -283,9 +287,9 @@ test("a replay sends the events of its time range and of the endpoint's types", 
 		[{ since, types: ['assistant.updated'] }, '/types'],
 	];
 	for (const [body, place] of wrong) {
-		const { status, body: answer } = await app.call('POST', `${hook.path}/replay`, body);
-		const paths = answer.error?.details?.map(({ path }: { path: string }) => path);
-		assert.deepEqual([status, answer.error?.code, paths], [400, 'invalid_request', [place]], JSON.stringify(body));
+		const { status, body: response } = await app.call('POST', `${hook.path}/replay`, body);
+		const paths = response.error?.details?.map(({ path }: { path: string }) => path);
+		assert.deepEqual([status, response.error?.code, paths], [400, 'invalid_request', [place]], JSON.stringify(body));
 	}
 });
 
@@ -307,8 +311,8 @@ test('executes a large replay once under an Idempotency-Key', async () => {
 	await using hook = await startReceiver(app, ['tool.execution_failed']);
 	const key = { 'idempotency-key': 'replay-1' };
 	const replay = () => app.call('POST', `${hook.path}/replay`, { since }, key);
-	const answers = await Promise.all([replay(), replay()]);
-	for (const { status, body } of answers) assert.deepEqual([status, body], [200, { replayed: count }]);
+	const responses = await Promise.all([replay(), replay()]);
+	for (const { status, body } of responses) assert.deepEqual([status, body], [200, { replayed: count }]);
 	await hook.waitFor(count);
 	await until('none waits', async () => (await listed(hook, '&status=pending')).length === 0);
 	const again = await replay();
@@ -365,7 +369,7 @@ test('disabling an endpoint cancels all its waiting deliveries, also where it is
 	assert.equal((await app.call('PATCH', hook.path, { status: 'active' })).status, 200);
 	await rename();
 	const [first] = await hook.waitFor(1);
-	assert.equal(first?.event.type, 'assistant.updated', 'nothing that waited then is sent');
+	assert.equal(first?.event.type, 'assistant.updated', 'no earlier delivery is sent');
 	const where = { webhook_id: hook.id };
 	const ended = await until('none waits', async () => {
 		const all = await store.list('deliveries', { where, order: 'asc', limit: count + 2 });
@@ -386,7 +390,7 @@ test('a revival or a change of the URL resets the failures of an endpoint', asyn
 	assert.equal(await failed(), true);
 	hook.respond = taking;
 	await app.call('PATCH', hook.path, { description: 'Ours' });
-	assert.equal(await failed(), true, 'another change says nothing of that');
+	assert.equal(await failed(), true, 'another change keeps the failures');
 	await app.call('PATCH', hook.path, { url: `${hook.url}/elsewhere` });
 	assert.equal(await failed(), false);
 	await fail();
@@ -421,7 +425,7 @@ test('an endpoint with a new URL has the concurrency of one without failures', a
 		return taking();
 	};
 	await app.call('PATCH', hook.path, { url: `${hook.url}/elsewhere` });
-	await until('ten are under way', () => held >= 10);
+	await until('ten deliveries are in flight', () => held >= 10);
 	holding.resolve();
 	hook.respond = taking;
 });
@@ -464,8 +468,8 @@ test('shows deliveries of one endpoint and workspace only, and rejects a key wit
 	];
 	for (const [method, tail, body] of operations) {
 		for (const path of [hook.path, `/api/v1/webhooks/wh_${'0'.repeat(32)}`]) {
-			const { status, body: answer } = await app.call(method, path + tail, body, stranger);
-			assert.deepEqual([status, answer.error.message], [404, 'The webhook does not exist.'], `${method} ${tail}`);
+			const { status, body: response } = await app.call(method, path + tail, body, stranger);
+			assert.deepEqual([status, response.error.message], [404, 'The webhook does not exist.'], `${method} ${tail}`);
 		}
 		const read = await app.call(method, hook.path + tail, body, reader);
 		assert.equal(read.status, method === 'GET' ? 200 : 403, `${method} ${tail}`);

@@ -126,12 +126,12 @@ test('describes the failure of a ping in a sentence, with status 200', async () 
 	await using failing = await endpoint((response) => void response.writeHead(500).end('oh'));
 	await using elsewhere = await endpoint((response) => void response.writeHead(301, { location: '/other' }).end());
 	await using closing = await tcpServer((socket) => socket.once('data', () => socket.destroy()));
-	const told: Array<[url: string, status_code: number | null, error: RegExp]> = [
+	const failures: Array<[url: string, status_code: number | null, error: RegExp]> = [
 		[failing.url, 500, /^The endpoint answered with status 500\.$/],
 		[elsewhere.url, 301, /^The endpoint answered with status 301, and redirects are not followed\.$/],
 		[closing.origin, null, /^The connection to 127\.0\.0\.1:\d+ broke off before there was a response\.$/],
 	];
-	for (const [url, status_code, error] of told) {
+	for (const [url, status_code, error] of failures) {
 		const { path } = await register(app, url);
 		const { status, body } = await app.call('POST', `${path}/test`);
 		assert.deepEqual([status, body.delivered, body.status_code], [200, false, status_code], url);
@@ -179,12 +179,12 @@ test('a ping does not show which names exist in the private network', async () =
 		},
 	});
 	await using own = await startTestApp({ overrides: { network } });
-	const told = async (name: string) => {
+	const errorFor = async (name: string) => {
 		const { path } = await register(own, `https://${name}.corp.example/`);
 		const { status, body } = await own.call('POST', `${path}/test`);
 		return { status, ...body, duration_ms: 0, error: body.error.replaceAll(name, 'NAME') };
 	};
-	assert.deepEqual(await told('jenkins'), await told('gitlab'));
+	assert.deepEqual(await errorFor('jenkins'), await errorFor('gitlab'));
 });
 
 test('slow pings of one workspace do not delay other workspaces', async () => {
@@ -199,7 +199,7 @@ test('slow pings of one workspace do not delay other workspaces', async () => {
 	const { path: theirs } = await register(app, `${shared.origin}/slow`, other);
 	const pingTheirs = () => app.call('POST', `${theirs}/test`, undefined, other);
 	const slow = Array.from({ length: 5 }, pingTheirs);
-	await until('five pings are under way', () => held.length === 5);
+	await until('five pings are in flight', () => held.length === 5);
 	const { status, body, headers } = await pingTheirs();
 	assert.deepEqual([status, body.error.code, body.error.retry_after], [429, 'rate_limit_exceeded', 5]);
 	assert.equal(headers.get('retry-after'), '5');
@@ -208,7 +208,7 @@ test('slow pings of one workspace do not delay other workspaces', async () => {
 	for (const response of held.splice(0)) response.end();
 	for (const { body } of await Promise.all(slow)) assert.equal(body.delivered, true);
 	const again = pingTheirs();
-	await until('there is room again', () => held.length === 1);
+	await until('there is a free place again', () => held.length === 1);
 	held[0]?.end();
 	assert.equal((await again).body.delivered, true);
 });

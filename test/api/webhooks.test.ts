@@ -57,9 +57,9 @@ test('names the invalid field of an endpoint', async () => {
 		[{ ...HOOK, description: 'x'.repeat(2001) }, 'invalid_request', '/description'],
 	];
 	for (const [body, code, place] of wrong) {
-		const answer = await app.call('POST', WEBHOOKS, body);
-		const paths = answer.body.error?.details?.map(({ path }: { path: string }) => path);
-		assert.deepEqual([answer.status, answer.body.error?.code, paths], [400, code, [place]], JSON.stringify(body));
+		const response = await app.call('POST', WEBHOOKS, body);
+		const paths = response.body.error?.details?.map(({ path }: { path: string }) => path);
+		assert.deepEqual([response.status, response.body.error?.code, paths], [400, code, [place]], JSON.stringify(body));
 	}
 	await register({ events: ['*'] });
 });
@@ -83,9 +83,9 @@ test('validates a change like a new endpoint and keeps fields that it does not n
 		[{ disabled_reason: 'x' }, 'invalid_request', '/disabled_reason'],
 	];
 	for (const [body, code, place] of wrong) {
-		const answer = await app.call('PATCH', path, body);
-		const paths = answer.body.error?.details?.map((detail: { path: string }) => detail.path);
-		assert.deepEqual([answer.status, answer.body.error?.code, paths], [400, code, [place]], JSON.stringify(body));
+		const response = await app.call('PATCH', path, body);
+		const paths = response.body.error?.details?.map((detail: { path: string }) => detail.path);
+		assert.deepEqual([response.status, response.body.error?.code, paths], [400, code, [place]], JSON.stringify(body));
 	}
 	assert.deepEqual((await app.call('GET', path)).body, expected);
 });
@@ -103,7 +103,7 @@ test('disables an endpoint with a reason and removes the reason at its revival',
 	const set = { status: 'disabled' as const, disabled_reason };
 	await store.commit({ write: [{ op: 'patch', kind: 'webhooks', id, set }] });
 	const { body: kept } = await app.call('PATCH', path, { status: 'disabled', description: 'Ours' });
-	assert.equal(kept.disabled_reason, disabled_reason, 'why it was disabled first is not forgotten');
+	assert.equal(kept.disabled_reason, disabled_reason, 'the first reason is kept');
 });
 
 test('does not find a deleted endpoint', async () => {
@@ -117,8 +117,8 @@ test('does not find a deleted endpoint', async () => {
 		['POST', '/rotate-secret'],
 		['POST', '/test'],
 	] as const) {
-		const answer = await app.call(method, `${WEBHOOKS}/${id}${path}`, method === 'PATCH' ? {} : undefined);
-		assert.deepEqual([answer.status, answer.body.error.code], [404, 'not_found'], `${method} ${path}`);
+		const response = await app.call(method, `${WEBHOOKS}/${id}${path}`, method === 'PATCH' ? {} : undefined);
+		assert.deepEqual([response.status, response.body.error.code], [404, 'not_found'], `${method} ${path}`);
 	}
 });
 
@@ -131,8 +131,8 @@ test('a rotation returns a new secret, and no other response shows one', async (
 	const secret = ownSecret();
 	const patched = await app.call('PATCH', `${WEBHOOKS}/${id}`, { secret });
 	assert.equal(patched.status, 200);
-	for (const answer of [patched, await app.call('GET', `${WEBHOOKS}/${id}`), await app.call('GET', WEBHOOKS)]) {
-		assert.doesNotMatch(JSON.stringify(answer.body), /whsec_/);
+	for (const response of [patched, await app.call('GET', `${WEBHOOKS}/${id}`), await app.call('GET', WEBHOOKS)]) {
+		assert.doesNotMatch(JSON.stringify(response.body), /whsec_/);
 	}
 });
 
@@ -145,8 +145,8 @@ test('registers an endpoint and rotates its secret once under an Idempotency-Key
 	assert.deepEqual([reused.status, reused.body.error.code], [400, 'idempotency_key_reused']);
 
 	const rotate = () => app.call('POST', `${WEBHOOKS}/${first.id}/rotate-secret`, undefined, key);
-	const answers = await Promise.all([rotate(), rotate(), rotate()]);
-	assert.equal(new Set(answers.map(({ body }) => body.new_secret)).size, 1);
+	const responses = await Promise.all([rotate(), rotate(), rotate()]);
+	assert.equal(new Set(responses.map(({ body }) => body.new_secret)).size, 1);
 	await using store = await openStoreDirectly(app);
 	assert.equal((await store.get('webhooks', first.id))?.version, 2, 'rotated once');
 });
@@ -161,7 +161,7 @@ test('shows a secret nowhere but in the response that creates it: not in the log
 	const path = `${WEBHOOKS}/${webhook.id}`;
 	const rotated = await own.call('POST', `${path}/rotate-secret`, undefined, key);
 	const secret = ownSecret();
-	const answers = [
+	const responses = [
 		await own.call('PATCH', path, { secret }),
 		await own.call('PATCH', path, { secret: secret.slice(0, -1) }),
 		await own.call('GET', path),
@@ -175,11 +175,11 @@ test('shows a secret nowhere but in the response that creates it: not in the log
 		return [base64, Buffer.from(base64, 'base64').toString('hex')];
 	});
 	for (const word of words) {
-		assert.ok(!JSON.stringify(answers.map(({ body }) => body)).includes(word), 'an answer shows it');
+		assert.ok(!JSON.stringify(responses.map(({ body }) => body)).includes(word), 'a response shows it');
 		assert.ok(!kept.text().includes(word), 'the log shows it');
 	}
 	assert.deepEqual(await filesContaining(own.dataDir, words), []);
-	assert.notDeepEqual(await filesContaining(own.dataDir, [webhook.id]), [], 'what is stored is found in this way');
+	assert.notDeepEqual(await filesContaining(own.dataDir, [webhook.id]), [], 'this search finds stored text');
 });
 
 test('If-Match binds a change to a version', async () => {
@@ -192,8 +192,8 @@ test('If-Match binds a change to a version', async () => {
 		['PATCH', path, { description: 'Third' }],
 		['DELETE', path],
 	] as const) {
-		const answer = await app.call(method, at, body, { 'if-match': etag });
-		assert.deepEqual([answer.status, answer.body.error.code], [412, 'precondition_failed'], method);
+		const response = await app.call(method, at, body, { 'if-match': etag });
+		assert.deepEqual([response.status, response.body.error.code], [412, 'precondition_failed'], method);
 	}
 	assert.equal((await app.call('GET', path)).body.description, 'Second');
 });
@@ -202,7 +202,7 @@ test('makes all concurrent changes of an endpoint', async () => {
 	const { id } = await register();
 	const path = `${WEBHOOKS}/${id}`;
 	const rotate = () => app.call('POST', `${path}/rotate-secret`);
-	const answers = await Promise.all([
+	const responses = await Promise.all([
 		app.call('PATCH', path, { url: 'https://example.org/other' }),
 		app.call('PATCH', path, { events: ['*'] }),
 		app.call('PATCH', path, { description: 'Both' }),
@@ -210,10 +210,10 @@ test('makes all concurrent changes of an endpoint', async () => {
 		rotate(),
 		rotate(),
 	]);
-	assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+	assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
 	const { body } = await app.call('GET', path);
 	assert.deepEqual([body.url, body.events, body.description], ['https://example.org/other', ['*'], 'Both']);
-	const rotated = answers.slice(3).map(({ body: { new_secret } }) => new_secret);
+	const rotated = responses.slice(3).map(({ body: { new_secret } }) => new_secret);
 	assert.equal(new Set(rotated).size, 3);
 	const [change, removal] = await Promise.all([
 		app.call('PATCH', path, { description: 'Late' }),
@@ -238,9 +238,9 @@ test('hides endpoints of another workspace, and rejects a key without the scope'
 		['POST', '/test'],
 	] as const) {
 		for (const name of [id, `wh_${'0'.repeat(32)}`, 'wh_1']) {
-			const answer = await app.call(method, `${WEBHOOKS}/${name}${tail}`, body, stranger);
-			assert.deepEqual([answer.status, answer.body.error.code], [404, 'not_found'], `${method} ${tail}`);
-			assert.equal(answer.body.error.message, 'The webhook does not exist.');
+			const response = await app.call(method, `${WEBHOOKS}/${name}${tail}`, body, stranger);
+			assert.deepEqual([response.status, response.body.error.code], [404, 'not_found'], `${method} ${tail}`);
+			assert.equal(response.body.error.message, 'The webhook does not exist.');
 		}
 		if (method === 'GET') continue;
 		const denied = await app.call(method, `${WEBHOOKS}/${id}${tail}`, body, reader);
@@ -263,9 +263,9 @@ test('a workspace has at most fifty endpoints, also when many are registered at 
 	const add = (headers?: Record<string, string>) => own.call('POST', WEBHOOKS, HOOK, headers);
 	const first = await add();
 	await own.call('PATCH', `${WEBHOOKS}/${first.body.id}`, { status: 'disabled' });
-	const answers = await Promise.all(Array.from({ length: 60 }, () => add()));
-	assert.equal(answers.filter(({ status }) => status === 201).length, 49, 'a disabled one counts');
-	for (const { status, body } of answers) {
+	const responses = await Promise.all(Array.from({ length: 60 }, () => add()));
+	assert.equal(responses.filter(({ status }) => status === 201).length, 49, 'a disabled one counts');
+	for (const { status, body } of responses) {
 		if (status === 201) continue;
 		assert.deepEqual([status, body.error.code], [403, 'plan_limit_exceeded']);
 		assert.match(body.error.message, /at most 50 webhook endpoints/);

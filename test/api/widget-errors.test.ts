@@ -19,12 +19,12 @@ const MESSAGES = `${WIDGET}/messages`;
 type Answer = Pick<Response, 'status' | 'headers'>;
 
 /** A page can read why its request was rejected, and no cache stores the response. */
-function assertReadable(answer: Answer, status: number, what: string): void {
-	assert.equal(answer.status, status, what);
-	assert.equal(answer.headers.get('access-control-allow-origin'), ORIGIN, what);
-	assert.match(answer.headers.get('vary') ?? '', /\borigin\b/i, what);
-	assert.match(answer.headers.get('access-control-expose-headers') ?? '', /retry-after.*x-request-id/i, what);
-	assert.equal(answer.headers.get('cache-control'), 'no-store', what);
+function assertReadable(response: Answer, status: number, what: string): void {
+	assert.equal(response.status, status, what);
+	assert.equal(response.headers.get('access-control-allow-origin'), ORIGIN, what);
+	assert.match(response.headers.get('vary') ?? '', /\borigin\b/i, what);
+	assert.match(response.headers.get('access-control-expose-headers') ?? '', /retry-after.*x-request-id/i, what);
+	assert.equal(response.headers.get('cache-control'), 'no-store', what);
 }
 
 /** A request with its path exactly as given. */
@@ -51,8 +51,8 @@ test('rejects a path with broken percent-encoding with an error that the page ca
 
 test('recognises a widget path in any encoding, and no other path as one', async () => {
 	for (const path of ['/api/v1/widge%74/nothing', '/api%2fv1/widget/config', '/api/v1/%77idget/messages']) {
-		const answer = await ask(path);
-		assert.ok([404, 405].includes(answer.status), path);
+		const response = await ask(path);
+		assert.ok([404, 405].includes(response.status), path);
 	}
 	assertReadable(await ask('/api/v1/widge%74/nothing'), 404, 'encoded');
 	assertReadable(await ask('/api/v1/%77idget/messages'), 405, 'encoded');
@@ -63,9 +63,9 @@ test('recognises a widget path in any encoding, and no other path as one', async
 		'/api/v1/%zz/widget/config',
 		'/api/v1/assistants/%ff',
 	]) {
-		const answer = await ask(path);
-		assert.ok(answer.status >= 400, path);
-		assert.equal(answer.headers.get('access-control-allow-origin'), null, path);
+		const response = await ask(path);
+		assert.ok(response.status >= 400, path);
+		assert.equal(response.headers.get('access-control-allow-origin'), null, path);
 	}
 });
 
@@ -94,9 +94,9 @@ test('a page can read that the server is shutting down', async () => {
 		await leaving.drain(1_000);
 		const paths = [`${WIDGET}/config?deployment_id=${deployment}`, `${WIDGET}/conversations/conv_1/messages`];
 		for (const path of paths) {
-			const answer = await ask(path, {}, leaving.url);
-			assertReadable(answer, 503, path);
-			assert.ok(Number(answer.headers.get('retry-after')) > 0);
+			const response = await ask(path, {}, leaving.url);
+			assertReadable(response, 503, path);
+			assert.ok(Number(response.headers.get('retry-after')) > 0);
 		}
 	} finally {
 		await rm(data_dir, { recursive: true, force: true });

@@ -186,7 +186,7 @@ test('an invalid token is a 401 with a readable reason on every route but the co
 			authorization: `Bearer ${good}`,
 		},
 	);
-	assert.equal(elsewhere.status, 403, 'a good token does not open the door to other pages');
+	assert.equal(elsewhere.status, 403, 'a valid token does not admit other pages');
 });
 
 test('a conversation belongs to the visitor who started it: for others it does not exist', async () => {
@@ -203,7 +203,7 @@ test('a conversation belongs to the visitor who started it: for others it does n
 				await app.callAsVisitor(...unknown),
 			];
 			assert.deepEqual([refused.status, refused.body.error.code], [404, 'not_found'], unknown[1]);
-			assert.equal(refused.body.error.message, missing.body.error.message, 'nobody learns which ids exist');
+			assert.equal(refused.body.error.message, missing.body.error.message, 'the error does not show which ids exist');
 			assertCors(refused);
 		}
 	}
@@ -367,14 +367,14 @@ test('downloads a key set once, follows its rotation, and ignores made-up keys',
 	const status = async (signer: typeof rsa, header?: object) =>
 		(await visitor(deployment, await signer.sign(claims('ann'), { ...header })).history('conv_1')).status;
 	const first = await Promise.all(Array.from({ length: 20 }, () => status(rsa)));
-	assert.deepEqual([...new Set(first)], [404], 'let in, to a conversation that does not exist');
+	assert.deepEqual([...new Set(first)], [404], 'the visitor is admitted, but the conversation does not exist');
 	assert.equal(host.requests - before, 1);
 	for (let at = 0; at < 20; at++) assert.equal(await status(next, { kid: `made up ${at}` }), 401);
 	assert.equal(host.requests - before, 1);
 	host.serve(rsa.jwk, next.jwk);
 	clock.advance(30_000);
 	assert.equal(await status(next), 404);
-	assert.equal(await status(rsa), 404, 'both count while both are there');
+	assert.equal(await status(rsa), 404, 'both keys are valid while both are in the set');
 	assert.equal(host.requests - before, 2);
 	host.serve(next.jwk);
 	clock.advance(5 * 60_000);
@@ -399,7 +399,7 @@ test('a key set that cannot be downloaded is a 503 with Retry-After, and a downl
 		assert.deepEqual([refused.status, refused.body.error.code], [503, 'unavailable'], what);
 		assert.deepEqual([refused.headers.get('retry-after'), refused.body.error.retry_after], ['5', 5]);
 		assertCors(refused);
-		assert.equal(bad?.status, 401, 'what is no token needs no key');
+		assert.equal(bad?.status, 401, 'a malformed token needs no key');
 		clock.advance(5_000);
 		host.serve(rsa.jwk);
 		const { conversation_id } = await visit.start();
@@ -411,7 +411,7 @@ test('a key set that cannot be downloaded is a 503 with Retry-After, and a downl
 		assert.equal((await visit.history(conversation_id)).status, 200, what);
 		await until('the host is asked again', () => host.requests > asked);
 	}
-	assert.match(logged, /a key set could not be fetched/, 'the operator is told');
+	assert.match(logged, /a key set could not be fetched/, 'the log has the failure');
 });
 
 test('does not use a key set in a private network or without https, unless the operator allows it', async () => {

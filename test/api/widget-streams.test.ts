@@ -65,9 +65,9 @@ function visitor(deployment: string, token: string | null = null, more: Record<s
 		send: (content: string, conversation?: string) =>
 			app.callAsVisitor('POST', MESSAGES, body(content, conversation), headers),
 		async start(): Promise<{ id: string; conversation_id: string }> {
-			const answer = await this.send('Hello');
-			assert.equal(answer.status, 201, JSON.stringify(answer.body));
-			return answer.body;
+			const response = await this.send('Hello');
+			assert.equal(response.status, 201, JSON.stringify(response.body));
+			return response.body;
 		},
 		history: (conversation: string) =>
 			app.callAsVisitor('GET', `${path(conversation, 'messages')}?deployment_id=${deployment}`, undefined, headers),
@@ -84,10 +84,10 @@ function visitor(deployment: string, token: string | null = null, more: Record<s
 		/** Requests the events and closes the stream without reading. */
 		async asksToFollow(conversation: string, method = 'GET'): Promise<ApiResponse> {
 			const away = new AbortController();
-			const answer = await fetch(app.url + events(conversation), { method, headers, signal: away.signal });
-			const text = answer.status === 200 ? '' : await answer.text();
+			const response = await fetch(app.url + events(conversation), { method, headers, signal: away.signal });
+			const text = response.status === 200 ? '' : await response.text();
 			away.abort();
-			return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
+			return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
 		},
 		stream: (content: string, conversation?: string) =>
 			openTestStream(app.url + MESSAGES, {

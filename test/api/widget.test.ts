@@ -21,7 +21,7 @@ const MESSAGES = '/api/v1/widget/messages';
 const deploy = (deployment: Record<string, unknown> = {}): Promise<ApiFixture> =>
 	createApiFixture(app, { model: 'scripted/any', deployment });
 
-const scene = await deploy();
+const fixture = await deploy();
 const configPath = (deployment: string) => `${CONFIG}?deployment_id=${deployment}`;
 
 /** A request with exactly these headers. */
@@ -42,7 +42,7 @@ function assertCors({ headers }: ApiResponse, origin: string): void {
 }
 
 test('the configuration has the specified fields, is cacheable for a minute and has a strong ETag', async () => {
-	const answer = await app.callAsVisitor('GET', configPath(scene.deployment));
+	const answer = await app.callAsVisitor('GET', configPath(fixture.deployment));
 	assert.equal(answer.status, 200);
 	assertCors(answer, ORIGIN);
 	assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
@@ -53,8 +53,8 @@ test('the configuration has the specified fields, is cacheable for a minute and 
 	assert.deepEqual(
 		{ ...answer.body, appearance },
 		{
-			deployment_id: scene.deployment,
-			assistant_id: scene.assistant,
+			deployment_id: fixture.deployment,
+			assistant_id: fixture.assistant,
 			appearance: DEFAULT_APPEARANCE,
 			features: { streaming: true, rich_content: true, jwt_required: false, ai_disclosure: true },
 			rate_limit: { messages_per_minute: 20 },
@@ -80,7 +80,7 @@ test('responds 304 to the current ETag, and the next request after a change gets
 });
 
 test('the allowlist checks Origin, and Referer only where Origin is absent', async () => {
-	const path = configPath(scene.deployment);
+	const path = configPath(fixture.deployment);
 	const byReferer = await get(path, { referer: `${ORIGIN}/prices?x=1` });
 	assert.equal(byReferer.status, 200);
 	assert.equal(byReferer.headers.get('cache-control'), 'no-store');
@@ -130,7 +130,7 @@ test('an unknown, malformed or archived deployment is a 404 that the page can re
 	await app.callAsVisitor('GET', configPath(deployment));
 	await app.call('DELETE', `/api/v1/deployments/${deployment}`);
 	const bodies = new Set<string>();
-	for (const id of [deployment, 'dep_1', `dep_${'0'.repeat(32)}`, scene.assistant, '%00', '..%2f..']) {
+	for (const id of [deployment, 'dep_1', `dep_${'0'.repeat(32)}`, fixture.assistant, '%00', '..%2f..']) {
 		for (const origin of [ORIGIN, 'https://evil.example']) {
 			const answer = await get(configPath(id), { origin });
 			assert.deepEqual([answer.status, answer.body.error.code], [404, 'not_found'], id);
@@ -147,8 +147,8 @@ test('an unknown, malformed or archived deployment is a 404 that the page can re
 });
 
 test('the configuration ignores parameters that caches add, and requires the id', async () => {
-	assert.equal((await app.callAsVisitor('GET', `${configPath(scene.deployment)}&v=3&utm_source=x`)).status, 200);
-	for (const path of [CONFIG, `${CONFIG}?deployment_id=`, `${CONFIG}?deployment=${scene.deployment}`]) {
+	assert.equal((await app.callAsVisitor('GET', `${configPath(fixture.deployment)}&v=3&utm_source=x`)).status, 200);
+	for (const path of [CONFIG, `${CONFIG}?deployment_id=`, `${CONFIG}?deployment=${fixture.deployment}`]) {
 		const answer = await app.callAsVisitor('GET', path);
 		assert.deepEqual([answer.status, answer.body.error.details[0].path], [400, '/deployment_id']);
 		assertCors(answer, ORIGIN);
@@ -156,7 +156,7 @@ test('the configuration ignores parameters that caches add, and requires the id'
 });
 
 test('responds to HEAD for the configuration with the headers of GET', async () => {
-	const path = configPath(scene.deployment);
+	const path = configPath(fixture.deployment);
 	const [head, whole] = [await get(path, { origin: ORIGIN }, 'HEAD'), await get(path, { origin: ORIGIN })];
 	assert.deepEqual([head.status, head.body], [200, undefined]);
 	for (const name of ['etag', 'cache-control', 'content-type', 'content-length', 'access-control-allow-origin']) {
@@ -169,11 +169,11 @@ test('the 601st request for one configuration in a minute is a 429 with Retry-Af
 	const { deployment } = await deploy();
 	const statuses: number[] = [];
 	for (let batch = 0; batch < 30; batch++) {
-		const answers = await Promise.all(
+		const responses = await Promise.all(
 			Array.from({ length: 20 }, () => fetch(app.url + configPath(deployment), { headers: { origin: ORIGIN } })),
 		);
-		statuses.push(...answers.map(({ status }) => status));
-		await Promise.all(answers.map((answer) => answer.arrayBuffer()));
+		statuses.push(...responses.map(({ status }) => status));
+		await Promise.all(responses.map((answer) => answer.arrayBuffer()));
 	}
 	assert.deepEqual(new Set(statuses), new Set([200]));
 	const refused = await app.callAsVisitor('GET', configPath(deployment));
@@ -183,7 +183,7 @@ test('the 601st request for one configuration in a minute is a 429 with Retry-Af
 	assert.equal(refused.headers.get('cache-control'), 'no-store');
 	assertCors(refused, ORIGIN);
 	assert.equal(
-		(await app.callAsVisitor('GET', configPath(scene.deployment))).status,
+		(await app.callAsVisitor('GET', configPath(fixture.deployment))).status,
 		200,
 		'another deployment is not counted',
 	);
@@ -226,7 +226,7 @@ test('a preflight is a 204 for any origin on every route of the widget', async (
 
 test('a visitor gets a reply, continues the conversation and sees no internal data', async () => {
 	const send = (content: string, conversation_id?: string) =>
-		app.callAsVisitor('POST', MESSAGES, { deployment_id: scene.deployment, content, conversation_id });
+		app.callAsVisitor('POST', MESSAGES, { deployment_id: fixture.deployment, content, conversation_id });
 	const first = await send('Hello');
 	assert.equal(first.status, 201);
 	assertCors(first, ORIGIN);
@@ -237,7 +237,7 @@ test('a visitor gets a reply, continues the conversation and sees no internal da
 
 	const history = await app.callAsVisitor(
 		'GET',
-		`/api/v1/widget/conversations/${conversation_id}/messages?deployment_id=${scene.deployment}`,
+		`/api/v1/widget/conversations/${conversation_id}/messages?deployment_id=${fixture.deployment}`,
 	);
 	assert.equal(history.status, 200);
 	assertCors(history, ORIGIN);
@@ -248,12 +248,12 @@ test('a visitor gets a reply, continues the conversation and sees no internal da
 	const { user_message, ...reply } = second.body;
 	assert.deepEqual(history.body.data.slice(2), [user_message, reply]);
 	for (const message of history.body.data) {
-		for (const field of ['model', 'usage']) assert.ok(!(field in message), `visitors are not told the ${field}`);
+		for (const field of ['model', 'usage']) assert.ok(!(field in message), `visitors do not get the ${field}`);
 	}
 	const { body: owner } = await app.call('GET', `/api/v1/conversations/${conversation_id}`);
 	assert.deepEqual([owner.channel, owner.message_count, owner.end_user], ['widget', 4, null]);
 
-	const page = `/api/v1/widget/conversations/${conversation_id}/messages?deployment_id=${scene.deployment}&limit=3`;
+	const page = `/api/v1/widget/conversations/${conversation_id}/messages?deployment_id=${fixture.deployment}&limit=3`;
 	const { body: start } = await app.callAsVisitor('GET', page);
 	const { body: rest } = await app.callAsVisitor('GET', `${page}&cursor=${start.next_cursor}`);
 	assert.deepEqual([...start.data, ...rest.data], history.body.data);
@@ -263,7 +263,7 @@ test("a visitor's stream has the same events without internal fields", async () 
 	const response = await fetch(app.url + MESSAGES, {
 		method: 'POST',
 		headers: { origin: ORIGIN, 'content-type': 'application/json', accept: 'text/event-stream' },
-		body: JSON.stringify({ deployment_id: scene.deployment, content: 'Hello' }),
+		body: JSON.stringify({ deployment_id: fixture.deployment, content: 'Hello' }),
 	});
 	assert.equal(response.headers.get('access-control-allow-origin'), ORIGIN);
 	assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/);
@@ -310,7 +310,7 @@ test('a visitor follows, stops and resumes a reply', async () => {
 		const refused = await app.callAsVisitor('POST', `${path}/stop`, { deployment_id: deployment }, { origin });
 		assert.equal(refused.status, 403);
 	}
-	const elsewhere = await app.callAsVisitor('POST', `${path}/stop`, { deployment_id: scene.deployment });
+	const elsewhere = await app.callAsVisitor('POST', `${path}/stop`, { deployment_id: fixture.deployment });
 	assert.equal(elsewhere.status, 404, "another deployment's conversation");
 	const stopped = await app.callAsVisitor('POST', `${path}/stop`, { deployment_id: deployment });
 	assert.deepEqual([stopped.status, stopped.body], [200, { stopped: true }]);
@@ -364,15 +364,15 @@ test('a deployment that requires a JWT admits no visitor without one, but shows 
 });
 
 test('every route of the widget rejects pages of other domains', async () => {
-	const { body } = await app.callAsVisitor('POST', MESSAGES, { deployment_id: scene.deployment, content: 'Mine' });
-	const query = `deployment_id=${scene.deployment}`;
+	const { body } = await app.callAsVisitor('POST', MESSAGES, { deployment_id: fixture.deployment, content: 'Mine' });
+	const query = `deployment_id=${fixture.deployment}`;
 	const path = `/api/v1/widget/conversations/${body.conversation_id}`;
 	for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }]) {
 		const calls = [
-			app.callAsVisitor('POST', MESSAGES, { deployment_id: scene.deployment, content: 'Hi' }, headers),
+			app.callAsVisitor('POST', MESSAGES, { deployment_id: fixture.deployment, content: 'Hi' }, headers),
 			app.callAsVisitor('GET', `${path}/messages?${query}`, undefined, headers),
 			app.callAsVisitor('GET', `${path}/events?${query}`, undefined, headers),
-			app.callAsVisitor('POST', `${path}/stop`, { deployment_id: scene.deployment }, headers),
+			app.callAsVisitor('POST', `${path}/stop`, { deployment_id: fixture.deployment }, headers),
 		];
 		for (const answer of await Promise.all(calls)) {
 			assert.deepEqual([answer.status, answer.body.error.code], [403, 'domain_not_allowed']);
@@ -386,10 +386,10 @@ test('every route of the widget rejects pages of other domains', async () => {
 test('rejects invalid requests of a widget, names the field, and the page can read it', async () => {
 	const refused: Array<[body: unknown, path: string]> = [
 		[{ content: 'Hi' }, '/deployment_id'],
-		[{ deployment_id: scene.deployment }, '/content'],
-		[{ deployment_id: scene.deployment, content: '' }, '/content'],
-		[{ deployment_id: scene.deployment, content: 'Hi', end_user: {} }, '/end_user'],
-		[{ deployment_id: scene.deployment, content: 'Hi', stream: 'yes' }, '/stream'],
+		[{ deployment_id: fixture.deployment }, '/content'],
+		[{ deployment_id: fixture.deployment, content: '' }, '/content'],
+		[{ deployment_id: fixture.deployment, content: 'Hi', end_user: {} }, '/end_user'],
+		[{ deployment_id: fixture.deployment, content: 'Hi', stream: 'yes' }, '/stream'],
 	];
 	for (const [body, path] of refused) {
 		const answer = await app.callAsVisitor('POST', MESSAGES, body);

@@ -37,9 +37,9 @@ test('the plan cannot be changed through the API, and invalid values are named',
 		[{ id: 'ws_1' }, '/id'],
 	];
 	for (const [body, place] of wrong) {
-		const answer = await app.call('PATCH', WORKSPACE, body);
-		assertRefused(answer, 400, 'invalid_request', JSON.stringify(body));
-		assert.equal(answer.body.error.details[0].path, place);
+		const response = await app.call('PATCH', WORKSPACE, body);
+		assertRefused(response, 400, 'invalid_request', JSON.stringify(body));
+		assert.equal(response.body.error.details[0].path, place);
 	}
 	assert.equal((await app.call('GET', WORKSPACE)).body.plan, 'unlimited');
 });

@@ -111,7 +111,7 @@ test('visitors do not find an archived deployment until it is reactivated', asyn
 test('unknown, malformed and foreign ids get the same error, which does not show what exists', async () => {
 	const { workspaceId, deployment, deployments } = setUp();
 	await using _closing = deployments;
-	const answers = new Set<string>();
+	const responses = new Set<string>();
 	const patch = { name: 'Mine now' };
 	for (const ask of [
 		() => deployments.change(workspaceId, newId('deployment'), patch),
@@ -123,11 +123,11 @@ test('unknown, malformed and foreign ids get the same error, which does not show
 		() => deployments.visible(''),
 	]) {
 		await assert.rejects(ask(), (error: AppError) => {
-			answers.add(`${error.code} ${error.message}`);
+			responses.add(`${error.code} ${error.message}`);
 			return true;
 		});
 	}
-	assert.deepEqual([...answers], ['not_found The deployment does not exist.']);
+	assert.deepEqual([...responses], ['not_found The deployment does not exist.']);
 	assert.equal((await deployments.visible(deployment.id)).record.name, 'Shop');
 });
 
@@ -361,7 +361,7 @@ test('the next request uses a changed key, and other changes keep the settings o
 	await deployments.change(workspaceId, deployment.id, { jwt: { secret: '***', issuer: 'me' } });
 	const { record, config } = await deployments.visible(deployment.id);
 	assert.deepEqual(record.jwt, { ...jwt, issuer: 'me' });
-	assert.doesNotMatch(config.body.toString(), /chat|HS256/, 'visitors are not told');
+	assert.doesNotMatch(config.body.toString(), /chat|HS256/, 'visitors do not see the settings');
 	assert.equal(presentDeployment(record).jwt?.secret, '***');
 });
 
