@@ -13,13 +13,13 @@ function setUp({
 	own = {},
 	plan = 'free',
 	rateLimit,
-	answer: response = async () => ({ outcome: 'committed', seqs: [] }),
+	commitOutcome = async () => ({ outcome: 'committed', seqs: [] }),
 }: {
 	own?: Partial<ApiKeyRecord>;
 	plan?: string;
 	rateLimit?: number;
 	/** The outcome of every commit. */
-	answer?: () => Promise<object>;
+	commitOutcome?: () => Promise<object>;
 } = {}) {
 	const key = createApiKey();
 	const record: ApiKeyRecord = {
@@ -38,14 +38,16 @@ function setUp({
 	const stored = new Map([[record.hash, record]]);
 	const seen = { lookUps: 0, commits: [] as Commit[] };
 	const store = {
-		apiKeyByHash: async (hash: string) => {
-			seen.lookUps++;
-			return stored.get(hash);
+		access: {
+			apiKeyByHash: async (hash: string) => {
+				seen.lookUps++;
+				return stored.get(hash);
+			},
 		},
 		get: async (kind: string, id: string) => (kind === 'workspaces' && id === 'ws_1' ? { id, plan } : undefined),
 		commit: (commit: Commit) => {
 			seen.commits.push(commit);
-			return response();
+			return commitOutcome();
 		},
 	} as unknown as AccessOptions['store'];
 	const clock = { at: START, now: () => clock.at };
@@ -259,8 +261,8 @@ test('records the last use of a key to the minute, however often it is used', as
 
 test('no request waits for the recording or fails because of it', async () => {
 	const never = deferred<object>();
-	const slow = setUp({ answer: () => never.promise });
+	const slow = setUp({ commitOutcome: () => never.promise });
 	assert.equal((await slow.access.authenticate({ authorization: `Bearer ${slow.key}` })).credentialId, 'key_1');
-	const broken = setUp({ answer: () => Promise.reject(new AppError('unavailable')) });
+	const broken = setUp({ commitOutcome: () => Promise.reject(new AppError('unavailable')) });
 	assert.equal((await broken.access.authenticate({ authorization: `Bearer ${broken.key}` })).credentialId, 'key_1');
 });
