@@ -16,7 +16,7 @@ import { neverAborts, pool, type ToolsHarness, toolsHarness } from './tools-harn
 const get = (room: ToolsHarness, peer: Pick<ApiPeer, 'origin'>, more: object = {}) =>
 	room.only(room.api({ method: 'GET', url: `${peer.origin}/`, ...more }));
 
-test('what an API answers in JSON or text is told as it is', async () => {
+test('passes a JSON or text response to the model unchanged', async () => {
 	await using peer = await apiPeer();
 	await using room = toolsHarness();
 	const { call } = await get(room, peer);
@@ -95,7 +95,7 @@ test('a long answer is cut between characters at 32 KiB, and its end is not wait
 	assert.match((await call({}, neverAborts)).result, /^ü+\n\[The rest was cut off/);
 });
 
-test('an answer that packs a thousandfold is read no further than is told', async () => {
+test('reads a highly compressed response only as far as the result needs', async () => {
 	await using peer = await apiPeer();
 	await using room = toolsHarness();
 	const { call } = await get(room, peer);
@@ -129,7 +129,7 @@ test('a status that is none of success is an error, told with the head of what c
 	assert.ok(result.length < 5_000 && result.startsWith('The API answered with status 500.\nxxx'));
 });
 
-test('a redirect is not followed, and brings nobody the credentials', async () => {
+test('does not follow a redirect, and sends the credentials to no other server', async () => {
 	await using other = await apiPeer();
 	await using peer = await apiPeer();
 	await using room = toolsHarness();
@@ -167,7 +167,7 @@ test('the time limit is that of the whole call: name, connection, TLS, answer an
 	}
 });
 
-test('that there is no answer is told in a sentence', async () => {
+test('reports a missing response in a sentence', async () => {
 	await using closing = await tcpServer((socket) => socket.once('data', () => socket.destroy()));
 	await using broken = await tcpServer((socket) => {
 		socket.once('data', () =>
@@ -208,7 +208,7 @@ test('no name leads a call into the private network, however late it says so', a
 	assert.equal(bird.connections, 0);
 });
 
-test('a caller that gives up is told its own reason, and the connection is closed', async () => {
+test('an aborted call rejects with the caller’s reason and closes the connection', async () => {
 	await using peer = await apiPeer();
 	await using room = toolsHarness();
 	const { call } = await get(room, peer);
@@ -267,7 +267,7 @@ test('a secret at the place where an answer is cut is not told in part', async (
 		};
 		assert.doesNotMatch((await call({}, neverAborts)).result, /sword/, String(length));
 	}
-	// So many of them that what is left of all that is read is told whole.
+	// So many that everything that is read fits into the result after redaction.
 	peer.respond = (response) => void response.setHeader('content-type', 'text/plain').end(`${token} `.repeat(1_000));
 	assert.doesNotMatch((await call({}, neverAborts)).result, /sword/);
 });

@@ -19,7 +19,7 @@ export interface ApiPeer extends AsyncDisposable {
 	respond: (response: ServerResponse, request: ApiRequest) => void;
 }
 
-/** Starts an API that answers each request with what it was sent, until it is told otherwise. */
+/** Starts an API that answers each request with the request’s content, until a test sets another response. */
 export async function apiPeer(): Promise<ApiPeer> {
 	let open = 0;
 	const requests: ApiRequest[] = [];

@@ -87,7 +87,7 @@ test('a value in the query is a value, and a pair whose argument is not given is
 	assert.equal((await sent(room, peer, { url: '/s', query: { x: '{a}' } }, {})).request?.url, '/s');
 });
 
-test('a value in a header is a value, and one that no header can hold is refused', async () => {
+test('a value is not interpreted in a header, and a value that no header can have is refused', async () => {
 	await using peer = await apiPeer();
 	await using room = toolsHarness();
 	const config = {

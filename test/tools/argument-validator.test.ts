@@ -67,7 +67,7 @@ test('a check that would take years is ended, and meanwhile the server goes on w
 		assert.deepEqual(error, { code: 'invalid_arguments', message: tooLong }, JSON.stringify(schema));
 		assert.ok(turns >= 5, `only ${turns} turns of the event loop`);
 
-		// For a minute nobody tries again: it costs nothing, and holds nobody else up.
+		// For a minute the check is not repeated: calls cost nothing and delay no other calls.
 		const outcomes = await Promise.all(Array.from({ length: 200 }, () => call({ value }, neverAborts)));
 		assert.ok(outcomes.every(({ error }) => error?.message === tooLong));
 		room.clock.advance(60_001);

@@ -108,7 +108,7 @@ test('a placeholder is a parameter, and a brace that belongs to none is a mistak
 	);
 });
 
-test('a URL that leads where nobody should go is refused with the guard’s own code', () => {
+test('a URL to a forbidden address is refused with the guard’s own code', () => {
 	for (const url of [
 		'http://api.example/{city}',
 		'https://127.0.0.1/{city}',
@@ -189,7 +189,7 @@ test('how calls say who they come from is checked per type', () => {
 		);
 	}
 	api({ auth: { type: 'basic', username: 'sk_live', password: '' } });
-	// Two that set one header: nobody could say which is sent.
+	// Two settings for one header would be ambiguous.
 	assert.deepEqual(
 		refusal(() => api({ auth: { type: 'bearer', token: 'a' }, headers: { authorization: 'b' } })),
 		['invalid_request', '/config/headers/authorization'],
@@ -233,7 +233,7 @@ test('the rest of a configuration is bounded too', () => {
 	);
 });
 
-test('a patch merges what it names, null removes, and another kind of auth begins anew', () => {
+test('a patch merges the fields that it names, null removes a field, and another kind of auth replaces the whole auth', () => {
 	const config = api({
 		headers: { 'X-A': '1', 'X-B': '2' },
 		auth: { type: 'header', name: 'X-Key', value: 'secret' },
@@ -252,7 +252,7 @@ test('a patch merges what it names, null removes, and another kind of auth begin
 });
 
 test('parameters that stay as they are stored are not judged again', () => {
-	// Nobody could give these now: perhaps an earlier version let them in.
+	// These are refused now. An earlier version may have stored them.
 	const loop = { type: 'object', properties: { city: { $ref: '#' } } };
 	const stored = { ...api({}), parameters: loop } as ToolConfig;
 	const changed = (patch: object) => completeConfig('api', mergeConfig(stored, { ...patch }), network, stored);

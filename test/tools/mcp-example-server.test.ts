@@ -4,7 +4,7 @@ import { until } from '../support/until.ts';
 import { exampleServer, freePort } from './mcp-example-server.ts';
 import { neverAborts, toolsHarness } from './tools-harness.ts';
 
-test('the MCP project’s example server is listed and called, also after it was started anew', async () => {
+test('lists and calls the MCP project’s example server, also after its restart', async () => {
 	const port = await freePort();
 	await using room = toolsHarness();
 	await using first = await exampleServer(port);

@@ -14,7 +14,7 @@ export interface ExampleServer extends AsyncDisposable {
 	end(): Promise<void>;
 }
 
-/** A port on which nobody listens, so far. */
+/** A port without a listener so far. */
 export async function freePort(): Promise<number> {
 	const { port, [Symbol.asyncDispose]: close } = await tcpServer(() => {});
 	await close();

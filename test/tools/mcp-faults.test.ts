@@ -123,7 +123,7 @@ test('a server that hangs is waited for no longer than the tool says, at each st
 	}
 });
 
-test('a dead server holds nobody up: not the functions of others, and not twice', async () => {
+test('an unreachable server delays neither the functions of other servers nor a second listing', async () => {
 	await using peer = await mcpPeer({ echo });
 	let ended = 0;
 	await using silent = await tcpServer((socket) => void socket.resume().on('close', () => ended++));
@@ -223,7 +223,7 @@ test('no URL, name or redirect leads a session into the private network', async 
 		resolve: async (name) => [{ address: name === 'private.example' ? '127.0.0.2' : '127.0.0.1', family: 4 }],
 		isAddressAllowed: (address) => address === '127.0.0.1',
 	});
-	// The guard as it is, but for plain HTTP, which nobody could serve with a certificate here.
+	// The real guard, but with plain HTTP, because no certificate is available here.
 	const network = { ...guarded, fetch: (url: string | URL, init?: RequestInit) => guarded.fetch(url, init) };
 	await using room = toolsHarness({ network });
 	for (const [url, code] of [

@@ -39,12 +39,12 @@ export interface McpPeer extends AsyncDisposable {
 	count(method: string): number;
 	/** Sessions that are open. */
 	sessions(): number;
-	/** Forgets all sessions, as a server that is started anew. */
+	/** Forgets all sessions, as a restarted server does. */
 	forgetSessions(): void;
 	/** Tells all clients that the functions have changed. */
 	notifyToolsChanged(): Promise<void>;
 	override: RequestOverride;
-	/** Whether each session has a stream on which it is told of changes. */
+	/** Whether each session has a stream for notifications. */
 	isListening(): boolean;
 }
 
@@ -58,7 +58,7 @@ export interface PeerOptions {
 interface Session {
 	server: Server;
 	transport: StreamableHTTPServerTransport;
-	/** The stream on which it is told of changes. */
+	/** The stream for notifications. */
 	stream: ServerResponse | null;
 }
 

@@ -61,7 +61,7 @@ test('arguments that do not fit are told to the model, and are not sent', async 
 	assert.equal(peer.count('tools/call'), 0);
 });
 
-test('a schema that cannot be checked here is left to the server, and one that is too large offers nothing', async () => {
+test('leaves a schema that cannot be checked to the server, and does not offer a function with too large a schema', async () => {
 	const tree = { type: 'object' as const, properties: { child: { $ref: '#' } } };
 	const large = { type: 'object' as const, properties: { a: { description: 'x'.repeat(40_000) } } };
 	await using peer = await mcpPeer({ tree: { ...echo, inputSchema: tree }, large: { ...echo, inputSchema: large } });
@@ -82,7 +82,7 @@ test('only what is allowed is offered', async () => {
 	assert.deepEqual(await names([]), []);
 });
 
-test('what a function answers is told as text, whatever it is made of', async () => {
+test('passes all kinds of content of a result to the model as text', async () => {
 	const image = { type: 'image' as const, data: Buffer.alloc(3_000).toString('base64'), mimeType: 'image/png' };
 	const told: Array<[content: object, result: RegExp]> = [
 		[{ content: [] }, /^The function gave no content\.$/],
@@ -121,7 +121,7 @@ test('what a function answers is told as text, whatever it is made of', async ()
 	}
 });
 
-test('an error that a function or its server reports is told to the model and recorded', async () => {
+test('passes an error of a function or its server to the model and records it', async () => {
 	await using peer = await mcpPeer({
 		weather: { call: () => ({ ...textResult('There is no such city.'), isError: true }) },
 		broken: {},
@@ -168,7 +168,7 @@ test('the list of functions is kept, and asked for again when the server says th
 	assert.equal(peer.count('initialize'), 1);
 });
 
-test('a list of which no change is told is asked for again after five minutes', async () => {
+test('requests a list again after five minutes without a notification', async () => {
 	await using peer = await mcpPeer({ weather });
 	await using room = toolsHarness();
 	const tool = room.mcp({ url: peer.url }, { name: 'm' });
@@ -181,7 +181,7 @@ test('a list of which no change is told is asked for again after five minutes', 
 });
 
 for (const unknownSession of [404, 400]) {
-	test(`a session that the server has forgotten (${unknownSession}) is made anew, and the call is made once`, async () => {
+	test(`replaces a session that the server has forgotten (${unknownSession}), and makes the call once`, async () => {
 		let calls = 0;
 		const count = { call: () => textResult(String(++calls)) };
 		await using peer = await mcpPeer({ count }, { unknownSession });
@@ -216,7 +216,7 @@ test('a server that knows no session it has just opened is not asked for ever', 
 	assert.equal(peer.count('tools/call'), 2);
 });
 
-test('a caller that gives up gets its own reason, and the server is told to stop', async () => {
+test('an aborted call rejects with the caller’s reason and cancels the request at the server', async () => {
 	let begun: () => void;
 	const isBegun = new Promise<void>((resolve) => {
 		begun = resolve;
@@ -250,7 +250,7 @@ test('a caller that gives up gets its own reason, and the server is told to stop
 	await assert.rejects(mcp_echo?.call({}, giveUp.signal) ?? assert.fail(), { message: 'enough' });
 });
 
-test('a function that does not answer in time has failed, and is told to stop', async () => {
+test('a function that does not answer in time fails and is cancelled', async () => {
 	let cancelled = false;
 	const slow = {
 		call: (_args: object, signal: AbortSignal) =>
@@ -271,7 +271,7 @@ test('a function that does not answer in time has failed, and is told to stop', 
 	await until('the server has stopped', () => cancelled);
 });
 
-test('a session that nobody uses is ended, and another is made when it is needed', async () => {
+test('ends an unused session, and opens another when it is needed', async () => {
 	await using peer = await mcpPeer({ echo });
 	await using room = toolsHarness({ timeouts: { idleMs: 100 } });
 	const tool = room.mcp({ url: peer.url });
