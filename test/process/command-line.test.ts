@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import { createApiKey, insertKey, insertWorkspace, isApiKey } from '../../src/access/index.ts';
 import { newId } from '../../src/base/index.ts';
 import { commands, findCommand, runCommand } from '../../src/commands/index.ts';
@@ -12,49 +11,19 @@ import { loadConfig } from '../../src/config/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import { eventsOf } from '../support/event-stream.ts';
-import { program, type ServerProcess, startServer } from '../support/server-process.ts';
+import { runProgram, temporaryFolder } from '../support/run-command.ts';
+import { type ServerProcess, startServer } from '../support/server-process.ts';
 
 const PASSWORD = 'four ducks on a pond';
 
-interface Ran {
-	code: number | null;
-	out: string;
-	err: string;
-}
+/** Runs a command. The port is part of the links that commands print. */
+const parley = (dataDir: string, ...args: string[]) => runProgram(dataDir, args, { PARLEY_PORT: '8099' });
 
-/** Runs a command of the built server to its end, on a data folder. */
-function parley(dataDir: string, ...args: string[]): Promise<Ran> {
-	return new Promise((resolve, reject) => {
-		const { PATH, HOME } = process.env;
-		const child = spawn(program.command, [...program.args, ...args], {
-			cwd: tmpdir(),
-			env: { PATH, HOME, PARLEY_DATA_DIR: dataDir, PARLEY_PORT: '8099', ...program.env },
-			stdio: ['ignore', 'pipe', 'pipe'],
-			timeout: 60_000,
-		});
-		const ran: Ran = { code: null, out: '', err: '' };
-		child.stdout.on('data', (bytes: Buffer) => {
-			ran.out += bytes.toString();
-		});
-		child.stderr.on('data', (bytes: Buffer) => {
-			ran.err += bytes.toString();
-		});
-		child.on('error', reject);
-		child.on('close', (code) => resolve({ ...ran, code }));
-	});
-}
-
-/** The answer of a command that must go well, without its last line break. */
+/** The output of a command that must succeed, without its last line break. */
 async function answer(dataDir: string, ...args: string[]): Promise<string> {
 	const { code, out, err } = await parley(dataDir, ...args);
 	assert.equal(code, 0, `${args.join(' ')}: ${err}`);
 	return out.replace(/\n$/, '');
-}
-
-async function folderOf(t: TestContext): Promise<string> {
-	const folder = await mkdtemp(join(tmpdir(), 'parley-command-'));
-	t.after(() => rm(folder, { recursive: true, force: true }));
-	return folder;
 }
 
 /** A call with another key than the server's first one. */
@@ -124,7 +93,7 @@ async function follow(server: ServerProcess, key: string): Promise<{ ended: Prom
 }
 
 test('the command line makes a workspace, its plan and its users, with or without a server', async (t) => {
-	const dataDir = await folderOf(t);
+	const dataDir = await temporaryFolder(t);
 	let key: string;
 	{
 		await using server = await startServer({ dataDir });
@@ -179,7 +148,7 @@ async function inProcess(dataDir: string, ...args: string[]): Promise<string> {
 }
 
 test('a user of several workspaces must be named with the workspace', async (t) => {
-	const dataDir = await folderOf(t);
+	const dataDir = await temporaryFolder(t);
 	{
 		await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 		await store.commit({ write: insertWorkspace(newId('workspace'), 'Acme', Date.now()) });
@@ -200,7 +169,7 @@ test('a user of several workspaces must be named with the workspace', async (t) 
 });
 
 test('a mistyped command exits with one sentence and code 2, a missing resource with code 1', async (t) => {
-	const dataDir = await folderOf(t);
+	const dataDir = await temporaryFolder(t);
 	for (const [args, code, sentence] of [
 		['key list', 2, /there is no command "key list"/],
 		['serve now', 2, /there is no command "serve now"/],
@@ -246,7 +215,7 @@ test('a command validates its arguments before it changes anything', async () =>
 });
 
 test('a command about a missing resource says how to list the existing ones', async (t) => {
-	const dataDir = await folderOf(t);
+	const dataDir = await temporaryFolder(t);
 	{
 		await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 		await store.commit({ write: insertWorkspace(newId('workspace'), 'Acme', Date.now()) });
@@ -276,7 +245,7 @@ test('a command about a missing resource says how to list the existing ones', as
 });
 
 test('the help lists every command, and each command shows its usage', async (t) => {
-	const dataDir = await folderOf(t);
+	const dataDir = await temporaryFolder(t);
 	const help = await answer(dataDir, '--help');
 	const commands = [
 		'serve',
@@ -301,7 +270,7 @@ test('the help lists every command, and each command shows its usage', async (t)
 });
 
 test('the first start prints a link with which the owner sets a password, and the next start does not', async (t) => {
-	const dataDir = await folderOf(t);
+	const dataDir = await temporaryFolder(t);
 	{
 		await using server = await startServer({ dataDir, env: { PARLEY_PRINT_KEY: '1' } });
 		const token = new RegExp(`^Password: +${server.url}/set-password#([\\w-]{43})$`, 'm').exec(server.output())?.[1];
@@ -314,7 +283,7 @@ test('the first start prints a link with which the owner sets a password, and th
 });
 
 test('a folder of an earlier Parley without users starts, and a command makes its first owner', async (t) => {
-	const dataDir = await folderOf(t);
+	const dataDir = await temporaryFolder(t);
 	const key = createApiKey();
 	const workspace = newId('workspace');
 	{
@@ -334,7 +303,7 @@ test('a folder of an earlier Parley without users starts, and a command makes it
 });
 
 test('secrets sealed with another key stop the start with a sentence', async (t) => {
-	const dataDir = await folderOf(t);
+	const dataDir = await temporaryFolder(t);
 	const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 	{
 		await using server = await startServer({ dataDir, env: { PARLEY_SECRET_KEY: keyOf(1) } });

@@ -1,52 +1,20 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { ModelServer } from '../support/model-server.ts';
-import { program, startServer } from '../support/server-process.ts';
+import { runProgram, temporaryFolder } from '../support/run-command.ts';
+import { startServer } from '../support/server-process.ts';
 
 const KEY = 'gsk_doctor_0123456789';
 
-interface Ran {
-	code: number | null;
-	out: string;
-	err: string;
-}
-
-/** Runs `parley doctor` of the built server to its end. */
-function doctor(dataDir: string, env: Record<string, string> = {}): Promise<Ran> {
-	return new Promise((resolve, reject) => {
-		const { PATH, HOME } = process.env;
-		const child = spawn(program.command, [...program.args, 'doctor'], {
-			cwd: tmpdir(),
-			env: { PATH, HOME, PARLEY_DATA_DIR: dataDir, ...program.env, ...env },
-			stdio: ['ignore', 'pipe', 'pipe'],
-			timeout: 60_000,
-		});
-		const ran: Ran = { code: null, out: '', err: '' };
-		child.stdout.on('data', (bytes: Buffer) => {
-			ran.out += bytes.toString();
-		});
-		child.stderr.on('data', (bytes: Buffer) => {
-			ran.err += bytes.toString();
-		});
-		child.on('error', reject);
-		child.on('close', (code) => resolve({ ...ran, code }));
-	});
-}
-
-async function folderOf(t: TestContext): Promise<string> {
-	const folder = await mkdtemp(join(tmpdir(), 'parley-doctor-'));
-	t.after(() => rm(folder, { recursive: true, force: true }));
-	return folder;
-}
+/** Runs `parley doctor` of the built server. */
+const doctor = (dataDir: string, env?: Record<string, string>) => runProgram(dataDir, ['doctor'], env);
 
 /** A data folder that a server has made. */
 async function usedFolder(t: TestContext): Promise<string> {
-	const dataDir = await folderOf(t);
+	const dataDir = await temporaryFolder(t);
 	await using server = await startServer({ dataDir });
 	assert.deepEqual(await server.stop(), { code: 0, signal: null }, server.output());
 	return dataDir;

@@ -1,41 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { adoptKey, replacementKey } from '../../src/access/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
-import { program, type ServerProcess, startServer } from '../support/server-process.ts';
-
-interface Ran {
-	code: number | null;
-	out: string;
-	err: string;
-}
-
-/** Runs a command of the built server to its end, on a data folder. */
-function parley(dataDir: string, args: string[], env: Record<string, string> = {}): Promise<Ran> {
-	return new Promise((resolve, reject) => {
-		const { PATH, HOME } = process.env;
-		const child = spawn(program.command, [...program.args, ...args], {
-			cwd: tmpdir(),
-			env: { PATH, HOME, PARLEY_DATA_DIR: dataDir, ...program.env, ...env },
-			stdio: ['ignore', 'pipe', 'pipe'],
-			timeout: 60_000,
-		});
-		const ran: Ran = { code: null, out: '', err: '' };
-		child.stdout.on('data', (bytes: Buffer) => {
-			ran.out += bytes.toString();
-		});
-		child.stderr.on('data', (bytes: Buffer) => {
-			ran.err += bytes.toString();
-		});
-		child.on('error', reject);
-		child.on('close', (code) => resolve({ ...ran, code }));
-	});
-}
+import { runProgram, temporaryFolder } from '../support/run-command.ts';
+import { type ServerProcess, startServer } from '../support/server-process.ts';
 
 /** Things of every kind that is sealed with the secret key. */
 async function seal(server: ServerProcess) {
@@ -62,40 +33,39 @@ async function seal(server: ServerProcess) {
 }
 
 test('after a reset of the secrets the server starts and says what to set again', async (t) => {
-	const dataDir = await mkdtemp(join(tmpdir(), 'parley-reset-'));
-	t.after(() => rm(dataDir, { recursive: true, force: true }));
+	const dataDir = await temporaryFolder(t);
 	const first = await startServer({ dataDir });
 	const { key: apiKey } = first;
 	const sealed = await seal(first);
-	const intact = await parley(dataDir, ['secrets', 'reset', '--yes']);
+	const intact = await runProgram(dataDir, ['secrets', 'reset', '--yes']);
 	assert.equal(intact.code, 1, 'not beside a running server');
 	assert.match(intact.err, /^parley: Another Parley is running on .*Stop it/);
 	await first.stop();
 	const { webhook, tool, deployment, cursor } = sealed;
 
-	const nothing = await parley(dataDir, ['secrets', 'reset', '--yes']);
+	const nothing = await runProgram(dataDir, ['secrets', 'reset', '--yes']);
 	assert.deepEqual([nothing.code, nothing.out], [0, ''], nothing.err);
 	assert.match(nothing.err, /There is nothing to reset/);
 
 	await rm(join(dataDir, 'secret.key'));
-	const listed = await parley(dataDir, ['secrets', 'reset']);
+	const listed = await runProgram(dataDir, ['secrets', 'reset']);
 	assert.equal(listed.code, 1);
 	assert.match(listed.err, /Nothing was changed/);
 	for (const { id } of [webhook, tool, deployment]) assert.ok(listed.out.includes(id), listed.out);
 	assert.match(listed.out, /^stored answers/m);
 	assert.match(listed.out, /^deployment .*refuses all visitors$/m);
 	await assert.rejects(readFile(join(dataDir, 'secret.key')), { code: 'ENOENT' });
-	const refused = await parley(dataDir, ['serve'], { PARLEY_PORT: '0' });
+	const refused = await runProgram(dataDir, ['serve'], { PARLEY_PORT: '0' });
 	assert.equal(refused.code, 1);
 	assert.match(refused.err, /"parley secrets reset"/);
 
 	// A crash after the new key was stored and before the database forgot: a repeat takes the same key.
 	const key = await replacementKey(dataDir, undefined);
-	const done = await parley(dataDir, ['secrets', 'reset', '--yes']);
+	const done = await runProgram(dataDir, ['secrets', 'reset', '--yes']);
 	assert.equal(done.code, 0, done.err);
 	assert.equal(done.out, listed.out, 'what was forgotten is what was listed');
 	assert.equal((await readFile(join(dataDir, 'secret.key'), 'utf8')).trim(), key.toString('base64'));
-	assert.equal((await parley(dataDir, ['secrets', 'reset'])).code, 0, 'it is finished');
+	assert.equal((await runProgram(dataDir, ['secrets', 'reset'])).code, 0, 'it is finished');
 
 	await using server = await startServer({ dataDir, key: apiKey });
 	const shown = (await server.call('GET', `/api/v1/webhooks/${webhook.id}`)).body;
@@ -134,7 +104,7 @@ test('after a reset of the secrets the server starts and says what to set again'
 
 	// The doctor: all well, open to others, another key, no key at all.
 	const about = async () => {
-		const { code, out } = await parley(dataDir, ['doctor']);
+		const { code, out } = await runProgram(dataDir, ['doctor']);
 		return `${code} ${out.split('\n').find((line) => line.includes('secret key')) ?? out}`;
 	};
 	assert.match(await about(), /^0 ok +secret key +It opens everything that is sealed\.$/);
