@@ -8,7 +8,7 @@ const PARTS = 8;
 const PARTS_OF_ALL = 64;
 
 /** How many file descriptors this process may have open; infinite without a limit. */
-export function descriptorLimit(): number {
+function descriptorLimit(): number {
 	try {
 		return readLimit(readFileSync('/proc/self/limits', 'utf8'));
 	} catch {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 
 /** The sources of the folder that the binary unpacks into. */
-export interface UnpackFolderSources {
+interface UnpackFolderSources {
 	env: Readonly<Record<string, string | undefined>>;
 	/** The settings file, which may be missing. */
 	file: string;

@@ -6,7 +6,7 @@ import { secretCommands } from './secrets.ts';
 import { userCommands } from './users.ts';
 import { workspaceCommands } from './workspaces.ts';
 
-export { type Command, findCommand, runCommand, UsageError, usageOf } from './command.ts';
+export { findCommand, runCommand, UsageError, usageOf } from './command.ts';
 export { terminalLines, terminalText } from './terminal-text.ts';
 
 /** Every command except `serve`, in the order of the help. */

@@ -1,3 +1,3 @@
-export { ConfigError, type ConfigSources, loadConfig, processSources } from './load.ts';
+export { ConfigError, loadConfig, processSources } from './load.ts';
 export type { ModelSettings, ProviderSettings, ProviderType } from './providers.ts';
-export { type LogLevel, SETTINGS, type Settings, SettingsSchema } from './settings.ts';
+export { SETTINGS, type Settings, SettingsSchema } from './settings.ts';

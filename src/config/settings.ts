@@ -54,7 +54,7 @@ export const SettingsSchema = Type.Object(
 	{ additionalProperties: false },
 );
 
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 /** The settings as written. */
 export type RawSettings = Static<typeof SettingsSchema>;
 /** The settings as the server uses them. */

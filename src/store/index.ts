@@ -4,11 +4,8 @@ export type {
 	CommitOutcome,
 	CompleteReceipt,
 	CompleteResponse,
-	DeliveryWrite,
-	Expectation,
 	IdempotencyRecord,
 	Job,
-	JobWrite,
 	NewEvent,
 	PendingReply,
 	ReceiptKey,
@@ -20,23 +17,12 @@ export { CONVERSATION_ERASURE_JOB } from './commit.ts';
 export { dataFolderError } from './data-folder-error.ts';
 export type {
 	AccessReader,
-	AssistantsReader,
-	ConversationsReader,
 	DeliveriesReader,
-	DocumentBlob,
-	DocumentsReader,
-	DueDeliveries,
 	EventsReader,
-	IdempotencyReader,
 	IdleConversation,
 	ListPosition,
 	ListQuery,
 	Readers,
-	RecordsReader,
-	SearchIndexReader,
-	TranscriptMessage,
-	WebhooksNeedingCleanup,
-	WebhookWithPendingDeliveries,
 } from './readers.ts';
 export type {
 	ApiKeyRecord,
@@ -59,13 +45,9 @@ export type {
 	WorkspaceRecord,
 } from './records.ts';
 export type {
-	DocumentCoverage,
 	Generation,
 	IndexWrite,
 	OpenedBasis,
-	StoredChunk,
-	StoredTerms,
-	StoredText,
 } from './search-index.ts';
 export {
 	type DatabaseReport,
@@ -74,7 +56,6 @@ export {
 	openReaders,
 	openSqliteStore,
 	repairSearchIndex,
-	type SqliteStoreOptions,
 } from './sqlite/index.ts';
 export {
 	decideAndCommit,
@@ -84,4 +65,3 @@ export {
 	requireVersion,
 	type Store,
 } from './store.ts';
-export type { WriteProblem } from './write-health.ts';

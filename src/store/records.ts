@@ -73,7 +73,7 @@ export interface SessionRecord extends VersionedRecord {
  * One for each workspace, with its id. A decision that depends on a count or on uniqueness within the workspace expects its
  * version and patches it with nothing, so that two such decisions at the same time conflict.
  */
-export interface WorkspaceGuardRecord extends VersionedRecord {}
+interface WorkspaceGuardRecord extends VersionedRecord {}
 
 export interface ToolRecord extends WorkspaceScopedRecord {
 	name: string;
@@ -273,7 +273,7 @@ export interface ReplyCallRecord extends VersionedRecord {
 }
 
 /** A fact about the server that the database belongs to; the id names the fact. */
-export interface ServerFactRecord extends VersionedRecord {
+interface ServerFactRecord extends VersionedRecord {
 	value: string;
 }
 

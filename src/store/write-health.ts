@@ -10,7 +10,7 @@ export interface WriteProblem {
 	message: string;
 }
 
-export interface WriteHealthOptions {
+interface WriteHealthOptions {
 	log: Log;
 	/** Writes something and syncs it; rejects when that fails. Called while writes fail, one call at a time. */
 	probe(): Promise<void>;

@@ -14,7 +14,7 @@ import { DELIVERY_SCHEDULE, isDue } from './delivery-schedule.ts';
 import { type AttemptResult, attemptPatch, expiryReason, giveUpPatch } from './transitions.ts';
 
 /** What attempts need. */
-export interface AttemptRunnerOptions {
+interface AttemptRunnerOptions {
 	store: Pick<Store, 'commit' | 'deliveries' | 'events' | 'get'>;
 	sender: Pick<Sender, 'send'>;
 	clock: Clock;

@@ -3,7 +3,7 @@ import { type Commit, expectVersion, type Store, type WebhookRecord } from '../.
 import { DELIVERY_SCHEDULE } from './delivery-schedule.ts';
 
 /** What the cleanup needs. */
-export interface DeliveryCleanupOptions {
+interface DeliveryCleanupOptions {
 	store: Pick<Store, 'commit' | 'deliveries' | 'events' | 'get'>;
 	clock: Clock;
 	jumpDetector: Pick<ClockJumpDetector, 'trustedNow'>;

@@ -13,7 +13,7 @@ export interface InFlight {
 }
 
 /** The due deliveries of an endpoint that were read ahead. */
-export interface ReadyDeliveries {
+interface ReadyDeliveries {
 	/** Tried before and due again, or retried by a person; by due time. */
 	readonly retries: readonly DeliveryRecord[];
 	/** In the order of their events. */
@@ -21,7 +21,7 @@ export interface ReadyDeliveries {
 }
 
 /** Which deliveries may start now. */
-export interface StartRules {
+interface StartRules {
 	/** Ordering keys of running deliveries: others with these keys wait. */
 	busyKeys: ReadonlySet<string>;
 	/** Whether first attempts may start. */

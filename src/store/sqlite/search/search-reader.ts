@@ -7,13 +7,13 @@ import { statement, statementsOf } from '../statements.ts';
 import { readAllVectors, type StoredVectors } from './stored-vectors.ts';
 
 /** A chunk's row id and its score; larger is better. */
-export interface RankedChunk {
+interface RankedChunk {
 	id: number;
 	score: number;
 }
 
 /** A chunk as a hit shows it. */
-export interface FoundChunk {
+interface FoundChunk {
 	document_id: string;
 	position: number;
 	title: string;
@@ -24,7 +24,7 @@ export interface FoundChunk {
 }
 
 /** The analysed terms of a stored chunk. */
-export interface TermRow {
+interface TermRow {
 	id: number;
 	title_terms: string;
 	body_terms: string;
