@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Deferred, deferred, Semaphore } from '../../src/base/index.ts';
 
-/** Tasks that end when they are told to, and the order in which they began. */
+/** Tasks that the test ends, and the order in which they started. */
 function tasks() {
 	const begun: string[] = [];
 	const ends = new Map<string, Deferred<string>>();

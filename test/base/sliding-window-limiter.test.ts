@@ -104,7 +104,7 @@ test('no window ever has more events than the limit, and the indicated wait is a
 					continue;
 				}
 				assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, `told to wait ${seconds} s`);
-				// At random, every other refused caller waits exactly for the time that it was told.
+				// At random, every other refused caller waits exactly the indicated time.
 				if (wait % 2 === 0) {
 					clock.at += seconds * 1_000;
 					assert.equal(window.tryConsume('ann', limit), 0, `waited ${seconds} s in vain`);

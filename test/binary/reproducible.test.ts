@@ -26,6 +26,6 @@ test('a second build gives the same file, byte for byte', { skip }, async (t) =>
 	t.after(() => rm(folder, { recursive: true, force: true }));
 	const anew = await builtAnew(folder);
 	if (anew.equals(await readFile(executable))) return;
-	// Somebody may have changed a source since the executable was built.
+	// A source may have changed since the executable was built.
 	assert.ok(anew.equals(await builtAnew(folder)), 'two builds of the same sources differ');
 });

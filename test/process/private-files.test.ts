@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { program, startServer } from '../support/server-process.ts';
 
-/** A folder that everybody may look into, as an operator makes one, and what is made by default is for everybody too. */
+/** A folder that all users may read, as an operator may make one, with a default mode for files that all may read too. */
 async function openFolder(t: TestContext): Promise<string> {
 	const before = process.umask(0o022);
 	const folder = await mkdtemp(join(tmpdir(), 'parley-private-'));

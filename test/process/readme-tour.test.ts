@@ -62,7 +62,7 @@ function tour(): string[] {
 	return [...section.matchAll(/^```sh\n(.*?)^```/gms)].flatMap((block) => (block[1] as string).trim().split('\n'));
 }
 
-/** Feeds the lines to a shell one by one, as somebody would who copies them. */
+/** Passes the lines to a shell one by one, as a person who copies them would. */
 async function walk(lines: string[], server: ServerProcess): Promise<Step[]> {
 	const own = { 'export PARLEY=': server.url, 'export KEY=': server.key };
 	const typed = lines.map((line) => {

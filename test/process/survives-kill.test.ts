@@ -53,7 +53,7 @@ test('a server killed at any moment loses nothing that it has acknowledged', asy
 		stop.abort();
 		await Promise.all(work);
 		await using recovering = await startServer({ dataDir: folder, key });
-		// At once: while what the cut before left undone is being taken up again.
+		// At once, while the work that the previous kill interrupted is being resumed.
 		await recovering.kill();
 		t.diagnostic(`cut ${cut + 1} after ${delay} ms of work; ${count(known)} acknowledged in all`);
 	}
@@ -93,7 +93,7 @@ async function repeat(times: number, server: ServerProcess, signal: AbortSignal,
 			await step();
 		} catch (error) {
 			if (error instanceof assert.AssertionError) throw error;
-			// A connection that the kill cut: what was under way is neither acknowledged nor denied. Nothing else cuts one.
+			// The kill cut the connection: the running request is neither acknowledged nor refused. Nothing else cuts one.
 			await withDeadline(server.exited, 10_000, () => error as Error);
 			return;
 		}

@@ -168,7 +168,7 @@ async function change(
 	}
 }
 
-/** The log of what endpoints were told, from its beginning. */
+/** The log of events, from its beginning. */
 async function events(server: ServerProcess): Promise<PublicEvent[]> {
 	const found: PublicEvent[] = [];
 	for (let cursor = ''; ; ) {

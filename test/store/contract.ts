@@ -13,8 +13,8 @@ import { lifeContract, type OpenStore } from './contract/life.ts';
 import { listContract } from './contract/lists.ts';
 
 /**
- * Registers the tests that every store must pass, whatever it is made of. Most share one store and keep apart by the ids
- * that they make; those about opening and closing open their own.
+ * Registers the tests that every implementation of the store must pass. Most share one store and use their own ids; tests of
+ * opening and closing open their own stores.
  */
 export function storeContract(open: OpenStore): void {
 	let place: string;

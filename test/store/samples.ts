@@ -3,7 +3,7 @@ import type { Kind, NewEvent, Records } from '../../src/store/index.ts';
 
 type Sample<K extends Kind> = Omit<Records[K], 'version'>;
 
-/** A time of these samples, in ms since the epoch. */
+/** The time of these samples, in ms since the epoch. */
 export const NOON = Date.UTC(2026, 10, 20, 12);
 
 export function assistant(given: Partial<Sample<'assistants'>> = {}): Sample<'assistants'> {

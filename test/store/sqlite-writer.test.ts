@@ -8,7 +8,7 @@ import { takeFence, Writer, type WriterTask } from '../../src/store/sqlite/write
 import { temporaryPlace } from './contract/life.ts';
 import { assistant, message } from './samples.ts';
 
-/** A writer as the thread has it, here to be looked at from within. */
+/** A writer as the thread has it, in this process. */
 async function openWriter(t: Parameters<typeof temporaryPlace>[0]) {
 	const file = join(await temporaryPlace(t), 'parley.db');
 	const db = openWritable(file);

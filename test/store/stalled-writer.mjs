@@ -1,4 +1,4 @@
-// A writer thread on a disk that does not answer: it has started, and takes tasks without an end.
+// A writer thread on a disk that does not answer: it starts, and never answers a task.
 import { parentPort } from 'node:worker_threads';
 
 parentPort.on('message', () => {});

@@ -4,8 +4,8 @@ import { openSqliteStore } from '../../src/store/index.ts';
 import { assistant } from './samples.ts';
 
 /**
- * A process that owns the store of a folder and commits without end, each record with an event of its own stream. Prints
- * `open`, then the ids of what was acknowledged, a line each, until it is killed.
+ * A process that owns the store of a folder and commits in an endless loop, each record with an event of its own stream. It
+ * prints `open`, then the id of each acknowledged record, until it is killed.
  */
 const [dataDir] = process.argv.slice(2);
 if (!dataDir) throw new Error('usage: store-process <folder>');

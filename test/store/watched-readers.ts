@@ -6,18 +6,18 @@ import { migrate } from '../../src/store/sqlite/migrations.ts';
 import { SqliteReaders } from '../../src/store/sqlite/readers.ts';
 import { temporaryPlace } from './contract/life.ts';
 
-/** Readers whose queries are watched. */
+/** Readers whose scanned rows are counted. */
 export interface WatchedReaders {
-	/** To fill it. */
+	/** The writable connection, for test data. */
 	db: Database;
 	readers: SqliteReaders;
-	/** How many rows of the watched table a question looks at, in all and at most in one turn of the event loop; and its answer. */
+	/** The rows of the watched table that a query scans, in total and at most in one turn of the event loop; and its result. */
 	visits<T>(ask: () => Promise<T>): Promise<{ rows: number; atOnce: number; answer: T }>;
 }
 
 /**
- * A database of its own in which every row counts that a query looks at in one table: a view of the same name stands before
- * it, which the planner resolves into the query, with a function that is called for each row.
+ * A new database that counts every row that a query scans in one table: a view of the same name hides the table and calls a
+ * function for each row.
  */
 export async function watchedReaders(
 	t: TestContext,

@@ -29,7 +29,7 @@ export interface ReceiverResponse {
 	body?: string;
 }
 
-/** Somebody's server that is registered as a webhook endpoint. */
+/** A receiver that is registered as a webhook endpoint. */
 export interface Receiver extends AsyncDisposable {
 	id: string;
 	/** Of the endpoint in the API. */
@@ -88,7 +88,7 @@ export function assertSigned({ headers, raw, event }: Received, secret: string):
 	assert.deepEqual(Object.keys(event), ['id', 'type', 'created_at', 'data']);
 }
 
-/** What the log has told behind a cursor, to its end. */
+/** The events of the log after a cursor. */
 export async function readLog(app: TestApp, cursor: string | null): Promise<{ events: PublicEvent[]; cursor: string }> {
 	const events: PublicEvent[] = [];
 	for (let at = cursor; ; ) {

@@ -8,7 +8,7 @@ const SEEDS = 500;
 const FIRST = Number(process.env.SEED ?? 1);
 const COUNT = Number(process.env.SEEDS ?? SEEDS);
 
-/** What came of the worlds, added up; or why one of them broke a promise. */
+/** The totals of all simulations, or why one of them broke an invariant. */
 async function play() {
 	const ends = { delivered: 0, failed: 0, cancelled: 0, attempts: 0, disabled: 0 };
 	for (let seed = FIRST; seed < FIRST + COUNT; seed++) {
@@ -27,12 +27,12 @@ async function play() {
 	return { ends };
 }
 
-// Before the first test: from then on the runner watches every promise, which takes half as long again as the worlds do.
+// Before the first test, because the runner then tracks every promise, which takes half as long as the simulations.
 const { ends, failure } = await play();
 
 test(`loses no event in ${COUNT} simulations with failing receivers, changes by people and crashes`, () => {
 	if (failure) throw failure;
-	// A world in which nothing happens would keep every promise.
+	// A simulation in which nothing happens would satisfy every invariant.
 	if (COUNT === SEEDS) for (const [end, count] of Object.entries(ends)) assert.ok(count > 20, `${end}: only ${count}`);
 	console.log(JSON.stringify(ends));
 });

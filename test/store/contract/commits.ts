@@ -23,7 +23,7 @@ import {
 	workspace,
 } from '../samples.ts';
 
-/** Commits are all or nothing, and each is decided on what is there now. */
+/** Commits are atomic, and each decision uses the current records. */
 export function commitContract(opened: () => Store): void {
 	test('a record of every kind is read back as it was written, as version 1', async () => {
 		const store = opened();
@@ -132,7 +132,7 @@ export function commitContract(opened: () => Store): void {
 		const seen = await Promise.all(Array.from({ length: 200 }, () => addDocument(store, record.id)));
 		const end = await store.get('knowledge_bases', record.id);
 		assert.deepEqual([end?.documents_total, end?.version], [200, 201]);
-		// Each was told a number of its own: what it decided on was still true when it was committed.
+		// Each got its own number: its decision was still valid when it was committed.
 		assert.deepEqual(
 			seen.sort((a, b) => a - b),
 			Array.from({ length: 200 }, (_, n) => n + 1),
@@ -162,7 +162,7 @@ export function commitContract(opened: () => Store): void {
 			const write = [...(all.commit.write ?? []), ...(part.write ?? [])];
 			return { ...all, commit: { ...all.commit, ...part, write } };
 		});
-		// All leave in one turn of the event loop: good, bad, good, bad …, good.
+		// All are sent in one turn of the event loop: good, bad, good, bad …, good.
 		const order = good.flatMap((one, index) => (doomed[index] ? [one, doomed[index]] : [one]));
 		const ends = await Promise.allSettled(order.map(({ commit }) => store.commit(commit)));
 		for (const [index, all] of order.entries()) {

@@ -7,7 +7,7 @@ import { type OpenStore, temporaryPlace } from './life.ts';
 
 const DAY = 24 * 3_600_000;
 
-/** What is delivered comes about with its event, ends with its endpoint, and is gone with either. Each has a store of its own. */
+/** Deliveries start with their event, end with their endpoint, and are erased with either. Each test has its own store. */
 export function deliveryContract(open: OpenStore): void {
 	const fresh = async (t: TestContext): Promise<Store> => {
 		const place = await temporaryPlace(t);
@@ -355,7 +355,7 @@ export function deliveryContract(open: OpenStore): void {
 		assert.deepEqual(await between(10, 10), { first: second, last: third });
 		assert.deepEqual(await between(1, 19), { first: second, last: third });
 		assert.equal(await between(11, 19), null);
-		// The clock is set back: later places are of earlier times, and some times come twice.
+		// The clock is set back: later events have earlier times, and some times occur twice.
 		const again = await stored(
 			store,
 			[12, 15, -3].map((after) => ({ ...event(stream), created_at: NOON + after })),
@@ -418,7 +418,7 @@ async function register<const G extends readonly Partial<WebhookRecord>[]>(
 	return records as { -readonly [I in keyof G]: Sample };
 }
 
-/** An endpoint with so many deliveries that wait. */
+/** An endpoint with this many pending deliveries. */
 async function backlog(store: Store, count: number) {
 	const workspace_id = newId('workspace');
 	const [endpoint] = await register(store, [{ workspace_id }]);
@@ -463,7 +463,7 @@ async function patchWebhook(store: Store, id: string, set: Partial<WebhookRecord
 	await must(store, { write: [{ op: 'patch', kind: 'webhooks', id, set }] });
 }
 
-/** Where these stand among those. */
+/** The positions of some items in a list. */
 function numbers(some: readonly DeliveryRecord[], all: readonly DeliveryRecord[]): number[] {
 	return some.map(({ id }) => all.findIndex((delivery) => delivery.id === id));
 }

@@ -5,7 +5,7 @@ import { CONVERSATION_ERASURE_JOB, type Commit, type Store } from '../../../src/
 import { conversation, document, event, knowledgeBase, message, replyCall, replyRound, session } from '../samples.ts';
 import { job } from './jobs.ts';
 
-/** What is erased is gone from everywhere, and nothing else is. */
+/** An erasure removes all traces, and nothing else. */
 export function erasureContract(opened: () => Store): void {
 	test('erases a conversation with its messages, its events and the stored responses that show it', async () => {
 		const store = opened();
@@ -123,7 +123,7 @@ export function erasureContract(opened: () => Store): void {
 	});
 }
 
-/** A conversation with a message, an event of each kind and a stored answer. */
+/** A conversation with a message, an event of each kind and a stored response. */
 async function talk(store: Store) {
 	const workspace = newId('workspace');
 	const record = conversation({ workspace_id: workspace });

@@ -4,7 +4,7 @@ import { newId } from '../../../src/base/index.ts';
 import type { Store, StoredEvent } from '../../../src/store/index.ts';
 import { event } from '../samples.ts';
 
-/** Events are told once each, in the order of their commits, live and from the log alike. */
+/** Each event arrives once, in commit order, both live and from the log. */
 export function eventContract(opened: () => Store): void {
 	test('listeners get all events in commit order, as in the log', async () => {
 		const store = opened();
@@ -15,7 +15,7 @@ export function eventContract(opened: () => Store): void {
 			Array.from({ length: n % 4 }, (_, m) => event(streams[(n + m) % 3] as string, 'tick', { n, m, text: 'é🧭' })),
 		);
 		const outcomes: number[][] = [];
-		// Several turns of the event loop, so that several batches are under way at once.
+		// Several turns of the event loop, so that several batches run at once.
 		await Promise.all(
 			commits.map(async (events, n) => {
 				for (let turn = n % 5; turn > 0; turn--) await new Promise(setImmediate);

@@ -4,7 +4,7 @@ import { newId } from '../../../src/base/index.ts';
 import type { Commit, CompleteReceipt, Store } from '../../../src/store/index.ts';
 import { assistant, event } from '../samples.ts';
 
-/** What was answered under a key is answered again, and nothing is done twice. */
+/** A repeat under a key gets the same response, and nothing is done twice. */
 export function idempotencyContract(opened: () => Store): void {
 	test('a repeat gets the stored response and writes nothing', async () => {
 		const store = opened();

@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts';
 
 const HOUR = 3_600_000;
 
-/** Jobs are done at least once, by one at a time, in turns between their groups. */
+/** Jobs run at least once, one claim at a time, in turns between their groups. */
 export function jobContract(opened: () => Store): void {
 	test('groups take turns: a group with many jobs does not delay the others', async () => {
 		const store = opened();
@@ -42,7 +42,7 @@ export function jobContract(opened: () => Store): void {
 		const kind = newId('job');
 		await enqueue(store, [job({ kind, due_at: Date.now() + 48 * HOUR })]);
 		assert.equal((await store.jobs.claim(kind, 10, HOUR)).length, 1);
-		assert.equal((await store.jobs.claim(kind, 10, HOUR)).length, 0, 'it is in hand now');
+		assert.equal((await store.jobs.claim(kind, 10, HOUR)).length, 0, 'it is claimed now');
 	});
 
 	test('claims made at the same time never get the same job', async () => {
@@ -111,7 +111,7 @@ export function jobContract(opened: () => Store): void {
 		await store.commit({ jobs: [{ op: 'hasten', kind, ref }] });
 		assert.deepEqual(await claimed(), [jobs[1]?.id]);
 		await store.commit({ jobs: [{ op: 'hasten', kind }] });
-		assert.deepEqual(await claimed(), [jobs[2]?.id], 'those in hand stay there');
+		assert.deepEqual(await claimed(), [jobs[2]?.id], 'claimed jobs stay claimed');
 		assert.deepEqual(await store.jobs.claim(other, 10, HOUR), []);
 	});
 

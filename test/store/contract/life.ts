@@ -8,12 +8,12 @@ import type { Store } from '../../../src/store/index.ts';
 import { assistant, event } from '../samples.ts';
 import { enqueue, job } from './jobs.ts';
 
-/** Opens the store that lives at a place (an empty folder at first): the same place again is the same store. */
+/** Opens the store in a folder, which is empty at first. The same folder again is the same store. */
 export type OpenStore = (place: string) => Promise<Store>;
 
 const HOUR = 3_600_000;
 
-/** What holds across opening and closing. */
+/** What survives closing and opening. */
 export function lifeContract(open: OpenStore): void {
 	test('a reopened store has all its data, a later epoch and later sequence numbers', async (t) => {
 		const place = await temporaryPlace(t);
@@ -86,7 +86,7 @@ async function settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T> 
 	return (await Promise.allSettled([promise]))[0];
 }
 
-/** A folder that goes with its test. */
+/** A folder that is removed after the test. */
 export async function temporaryPlace(t: { after(clean: () => Promise<void>): void }): Promise<string> {
 	const place = await mkdtemp(join(tmpdir(), 'parley-store-'));
 	t.after(() => rm(place, { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import { newId } from '../../../src/base/index.ts';
 import type { AssistantRecord, ListPosition, ListQuery, Store, Write } from '../../../src/store/index.ts';
 import { apiKey, assistant, conversation, document, message, NOON } from '../samples.ts';
 
-/** Lists go on from a place, not from a number of rows, so what happens meanwhile neither repeats nor hides a row. */
+/** Lists continue from a position, not from a number of rows, so concurrent changes neither repeat nor hide a row. */
 export function listContract(opened: () => Store): void {
 	test('pages list everything once in both orders, also with equal times of creation', async () => {
 		const store = opened();

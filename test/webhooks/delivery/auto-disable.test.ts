@@ -66,7 +66,7 @@ test('disables an endpoint after 120 hours of failures and cancels its pending d
 		['disabled', `Every attempt since ${new Date(NOON).toISOString()} has failed.`, time.now()],
 	);
 	assert.equal((await store.get('webhooks', spared.id))?.status, 'active');
-	// What was under way when it happened changes nothing about it.
+	// Attempts that were running at that time change nothing.
 	second?.end(SERVER_ERROR);
 	await until('its end is stored', async () => (await scene.deliveries(endpoint))[3]?.attempts === 1);
 	const made = posts.posts.length;

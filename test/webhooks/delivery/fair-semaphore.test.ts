@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { FairSemaphore } from '../../../src/webhooks/delivery/fair-semaphore.ts';
 
-/** Somebody who takes slots when told that one may be free. */
+/** A holder that takes slots when it is called. */
 class Taker {
 	held = 0;
 	told = 0;

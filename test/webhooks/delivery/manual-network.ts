@@ -1,7 +1,7 @@
 import type { Network, PostOutcome } from '../../../src/net/index.ts';
 import { until } from '../../support/until.ts';
 
-/** One attempt that is under way, or was. */
+/** One attempt, running or ended. */
 export interface Post {
 	url: string;
 	/** The event's. */

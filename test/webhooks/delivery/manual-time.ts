@@ -1,10 +1,10 @@
 import type { Clock } from '../../../src/base/index.ts';
 import type { Timers } from '../../../src/webhooks/delivery/index.ts';
 
-/** Alarms as short as these are no schedule: they ring by themselves. */
+/** Timers as short as these are not part of a schedule and run in real time. */
 const SHORT_MS = 10;
 
-/** Time and alarms in the test's hands: nothing rings but by `advance`, unless it is about to ring anyway. */
+/** A clock and timers that the test controls: only `advance` fires timers, except very short ones. */
 export class ManualTime implements Clock, Timers {
 	#now: number;
 	#elapsed = 0;
@@ -27,30 +27,30 @@ export class ManualTime implements Clock, Timers {
 			const timer = setTimeout(callback, ms);
 			return () => clearTimeout(timer);
 		}
-		const alarm = { at: this.#now + ms, callback: callback };
-		this.#timers.add(alarm);
-		return () => this.#timers.delete(alarm);
+		const entry = { at: this.#now + ms, callback: callback };
+		this.#timers.add(entry);
+		return () => this.#timers.delete(entry);
 	}
 
-	/** In how many milliseconds each alarm is to ring, the next one first. */
+	/** The remaining milliseconds of each timer, the next one first. */
 	get pendingTimers(): number[] {
 		return [...this.#timers].map(({ at }) => at - this.#now).sort((one, other) => one - other);
 	}
 
-	/** So much time passes; what is to ring until then rings. */
+	/** Lets time pass and fires the timers that are due. */
 	advance(ms: number): void {
 		this.#now += ms;
 		this.#elapsed += ms;
-		for (const alarm of this.#timers) {
-			if (alarm.at > this.#now) continue;
-			this.#timers.delete(alarm);
-			alarm.callback();
+		for (const entry of this.#timers) {
+			if (entry.at > this.#now) continue;
+			this.#timers.delete(entry);
+			entry.callback();
 		}
 	}
 
-	/** Somebody sets the clock. Alarms ring when they would have rung. */
+	/** Sets the clock. Timers fire when they would have fired otherwise. */
 	setClock(ms: number): void {
 		this.#now += ms;
-		for (const alarm of this.#timers) alarm.at += ms;
+		for (const entry of this.#timers) entry.at += ms;
 	}
 }

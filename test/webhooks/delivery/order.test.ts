@@ -133,7 +133,7 @@ test('retries at once when a failure is stored only after its next attempt is du
 	(await posts.nthPost(0)).end(SERVER_ERROR);
 	const release = await until('it is to be stored', () => store);
 	time.advance(60_000);
-	// Meanwhile it is looked at what is due.
+	// Due deliveries are read meanwhile.
 	await scene.emit(['conv_b']);
 	await posts.nthPost(1);
 	release();

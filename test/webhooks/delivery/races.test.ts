@@ -237,7 +237,7 @@ test('delivers again at once what is replayed while its delivery is being stored
 			read();
 			return due;
 		};
-		// It is looked at what is due before the attempt hears that its end is stored.
+		// Due deliveries are read before the attempt knows that its outcome is stored.
 		scene.deliverer.wake(endpoint.id);
 		await looked;
 		return stored;

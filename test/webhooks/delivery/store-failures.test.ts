@@ -15,7 +15,7 @@ const diskFull = async () => {
 test('keeps an outcome that cannot be stored and stores it after a growing pause, without sending again', async (t) => {
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
-	// One is under way all the time, so that the endpoint is not forgotten.
+	// One attempt runs all the time, so that the endpoint's queue is kept.
 	posts.respond = ({ body }) => (body.includes('conv_slow') ? undefined : {});
 	const endpoint = await scene.register();
 	await scene.emit(['conv_slow', 'conv_a', 'conv_a']);

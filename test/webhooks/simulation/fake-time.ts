@@ -6,7 +6,7 @@ interface TimerEntry {
 	callback: () => void;
 }
 
-/** Time that passes only on command, from one alarm to the next. */
+/** Time that passes only on command, from one timer to the next. */
 export class FakeTime implements Clock {
 	#now: number;
 	/** Sorted, the next one last. */
@@ -25,7 +25,7 @@ export class FakeTime implements Clock {
 		return this.#now;
 	}
 
-	/** Alarms of one process: after `end` none of them rings. */
+	/** Timers of one process: after `end` none of them fires. */
 	process(): Timers & { end(): void } {
 		let ended = false;
 		return {
@@ -39,7 +39,7 @@ export class FakeTime implements Clock {
 		};
 	}
 
-	/** Rings once at a time; the result takes it back. */
+	/** Fires once at a time; the result cancels it. */
 	at(at: number, ring: () => void): () => void {
 		const entry = { at: Math.max(at, this.#now), callback: ring };
 		let place = this.#entries.length;
@@ -51,7 +51,7 @@ export class FakeTime implements Clock {
 		};
 	}
 
-	/** Goes from alarm to alarm, each time waiting until all has been done about it, until a time has come. */
+	/** Advances from timer to timer until a time, and waits after each until its work is done. */
 	async runUntil(end: number): Promise<void> {
 		await settled();
 		for (let next = this.#entries.at(-1); next !== undefined && next.at <= end; next = this.#entries.at(-1)) {

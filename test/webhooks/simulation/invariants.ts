@@ -4,7 +4,7 @@ import { DELIVERY_SCHEDULE, lastAttemptAt } from '../../../src/webhooks/delivery
 import type { Received } from './receivers.ts';
 import { HOUR, type SimulationResult } from './simulation.ts';
 
-/** What a commit and its answer may take in the simulated world, and what waiting for others may add. */
+/** The time that a commit and its outcome may take in the simulation, and what waiting for others may add. */
 const SLACK_MS = 60_000;
 
 /** Everything that Parley promises of deliveries, held against what happened. */
@@ -142,7 +142,7 @@ function assertDisabledNotCalled({ endpoints, received }: SimulationResult): voi
 	}
 }
 
-/** What waited when its endpoint was disabled is not sent when that is revived, unless somebody asks for it. */
+/** Deliveries that were pending when their endpoint was disabled are not sent after it is enabled, unless they are retried. */
 function assertCancelledNotSent(
 	{ cancelled, requested, deliveries }: SimulationResult,
 	attempts: Map<string, Received[]>,

@@ -21,7 +21,7 @@ export interface Received {
 const HOUR = 3_600_000;
 const TIMEOUT_MS = 5_000;
 
-/** All receivers of the simulated world, each with a mood that changes as the script says. */
+/** All receivers of the simulation, each with a behaviour that changes as the script says. */
 export class Receivers {
 	readonly received: Received[] = [];
 	readonly #time: FakeTime;
@@ -61,7 +61,7 @@ export class Receivers {
 		this.#states.set(url, moods);
 	}
 
-	/** The way there of one process; after `crash` it hears of no answer. */
+	/** The network of one process; after `crash` it gets no responses. */
 	network(hasCrashed: () => boolean): Pick<Network, 'post'> {
 		return {
 			post: (url, { headers, body, signal }) =>

@@ -17,7 +17,7 @@ export function openDisk(): Database.Database {
 	return db;
 }
 
-/** A new database as bytes: every world begins with the same. */
+/** A new database as bytes, with which every simulation starts. */
 function migratedImage(): Buffer {
 	const db = new Database(':memory:');
 	sqliteVec.load(db);

@@ -57,7 +57,7 @@ interface ServerRun {
 	crash(): void;
 }
 
-/** A world made from a seed: events, receivers with moods, people who change endpoints, and a server that crashes. */
+/** A simulation from a seed: events, receivers with changing behaviour, people who change endpoints, and a server that crashes. */
 export class Simulation {
 	readonly #random: Random;
 	readonly #time = new FakeTime(START);
@@ -223,7 +223,7 @@ export class Simulation {
 		const set = { status, disabled_reason: status === 'active' ? null : 'Disabled through the API.' };
 		if (status === 'active') {
 			const byServer = stored.disabled_reason?.startsWith('Every attempt') ?? false;
-			// Attempts that were under way when the server disabled it may still end.
+			// Attempts that were running when the server disabled it may still end.
 			if (byServer) endpoint.disabled.push({ from: stored.updated_at, to: at });
 			else this.#closeDisabled(endpoint, at);
 		}
