@@ -6,6 +6,7 @@ import { ensureInstalled } from './install.mjs';
 import { licences } from './licences.mjs';
 import { loadsNativeParts, nativeParts, nativePartsPlugin } from './native-parts.mjs';
 import { filesBelow, fingerprint, isEntry, main, root, say, UserError } from './project.mjs';
+import { ensureWasmCompiled } from './wat.mjs';
 import { bundleWidget } from './widget-bundle.mjs';
 
 const outputFolder = join(root, '.build');
@@ -29,6 +30,7 @@ export const COMMON_JS_BANNER = [
  */
 export async function ensureBuilt() {
 	const started = performance.now();
+	await ensureWasmCompiled();
 	const wanted = fingerprint(
 		[...filesBelow('src'), ...filesBelow('workers'), ...scripts(), 'package-lock.json', 'package.json'],
 		// Native parts depend on the version of Node.
@@ -167,7 +169,7 @@ export function workers() {
 
 /** The scripts that affect the output. */
 function scripts() {
-	return ['build', 'licences', 'native-parts', 'widget-bundle'].map((name) => `scripts/${name}.mjs`);
+	return ['build', 'licences', 'native-parts', 'wat', 'widget-bundle'].map((name) => `scripts/${name}.mjs`);
 }
 
 function readStamp() {

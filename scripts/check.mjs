@@ -8,6 +8,7 @@ import { gapsInLockFile } from './lock-file.mjs';
 import { ensureDescription, gapsInOperations, lintDescription } from './openapi.mjs';
 import { main, root, run, say } from './project.mjs';
 import { ruleViolations } from './source-rules.mjs';
+import { ensureWasmCompiled } from './wat.mjs';
 
 const toResult = (found) => ({ code: found.length === 0 ? 0 : 1, output: found.join('\n') });
 const tool = (path, ...args) => run(process.execPath, [`node_modules/${path}`, ...args], { quiet: true });
@@ -33,8 +34,9 @@ const parts = {
 await main(async () => {
 	await ensureInstalled();
 	mkdirSync(join(root, '.build'), { recursive: true });
-	// The check of types includes the generated client.
+	// The check of types includes the generated client, and the check of imports the compiled modules.
 	await ensureDescription();
+	await ensureWasmCompiled();
 	const results = await Promise.all(
 		Object.entries(parts).map(async ([name, part]) => {
 			const started = performance.now();
