@@ -1,7 +1,7 @@
 import { gram, multiplyDense, orthonormalise } from './dense-matrix.ts';
-import { symmetricEigen } from './eigen.ts';
 import { seededNoise } from './random.ts';
 import { multiplySparse, type SparseMatrix, transpose } from './sparse-matrix.ts';
+import { symmetricEigen } from './symmetric-eigen.ts';
 
 const OVERSAMPLING = 10;
 const POWER_ITERATIONS = 2;
