@@ -12,7 +12,7 @@ const BASES = '/api/v1/knowledge-bases';
 const TEA = 'Green tea is brewed in the kettle at eighty degrees.';
 const INK = 'The blue ink dries on paper within a minute.';
 
-/** A server whose models have the names of all others and make vectors of their own. */
+/** A server with models of the same names that make other vectors. */
 async function startOtherModels(): Promise<ModelServer> {
 	const models = await ModelServer.start();
 	const vector = models.embeddings.vector.bind(models.embeddings);
@@ -40,7 +40,7 @@ async function search(
 	return body.data;
 }
 
-test('another model behind the same name is noticed by the first question, which goes by words; a reindex takes it', async () => {
+test('the first question detects another model under the same name and is searched by words; a reindex accepts the model', async () => {
 	await using models = await ModelServer.start();
 	await using others = await startOtherModels();
 	const settings = settingsOf(models);
@@ -76,7 +76,7 @@ test('another model behind the same name is noticed by the first question, which
 	assert.deepEqual([chunks, embedded], [2, 2]);
 });
 
-test('a document notices it too; and where the first model is back, nothing but what lacks a vector asks for a reindex', async () => {
+test('a document also detects another model; after the first model is back, only chunks without vectors require a reindex', async () => {
 	await using models = await ModelServer.start();
 	await using others = await startOtherModels();
 	const settings = settingsOf(models);
@@ -113,12 +113,12 @@ test('a document notices it too; and where the first model is back, nothing but 
 	assert.ok(((await search(third, tea, 'tea kettle'))[0]?.semantic_score ?? 0) > 0.2);
 });
 
-test('the same model at another address, or with the company of other texts, is the same', async () => {
+test('the same model at another address, or in batches with other texts, counts as the same', async () => {
 	await using models = await ModelServer.start();
 	await using moved = await ModelServer.start();
 	const vector = moved.embeddings.vector.bind(moved.embeddings);
 	let calls = 0;
-	// What the order of additions, and a batch of another size, make of a vector.
+	// The rounding of another order of additions, or of another batch size.
 	moved.embeddings.vector = (...given) => vector(...given).map((value, at) => value + 0.001 * Math.sin(++calls + at));
 	const settings = settingsOf(models);
 	await using first = await startTestApp({ settings });
@@ -135,7 +135,7 @@ test('the same model at another address, or with the company of other texts, is 
 	assert.deepEqual([chunks, embedded], [2, 2]);
 });
 
-test('a reindex that is cut off and goes on with another model behind the name begins its vectors anew', async () => {
+test('an interrupted reindex that continues with another model under the same name discards its vectors', async () => {
 	await using models = await ModelServer.start();
 	await using others = await startOtherModels();
 	const settings: Partial<Settings> = { ...settingsOf(models), embedder: 'builtin' };
@@ -163,7 +163,7 @@ test('a reindex that is cut off and goes on with another model behind the name b
 	assert.deepEqual([tables.chunks, tables.embedded, tables.bases.length, tables.orphans], [400, 400, 1, 0]);
 });
 
-test('one answer of another model does no lasting harm', async () => {
+test('one response of another model does no lasting harm', async () => {
 	await using models = await ModelServer.start();
 	await using app = await startTestApp({ settings: settingsOf(models) });
 	const base = await createResource(app, BASES, { name: 'Shop' });

@@ -14,10 +14,10 @@ const BASES = '/api/v1/knowledge-bases';
 const TEA = 'Green tea is brewed in the kettle at eighty degrees.';
 const INK = 'The blue ink dries on paper within a minute.';
 const BIKE = 'A bicycle needs air in both tyres.';
-/** Not to be waited for, and not to be tried again within the same request. */
+/** Disables waits and retries within a request. */
 const GONE = { status: 503, headers: { 'retry-after': '3600' } };
 
-/** Settings with which a server starts, and starts again as they are by then. */
+/** Settings of a server. A restart uses their values at that time. */
 function settingsOf(models: ModelServer, embedder = 'stand-in/first'): Partial<Settings> {
 	return { providers: [models.provider()], embedder };
 }
@@ -50,11 +50,11 @@ async function search(app: TestApp, base: string, query: string, more: object = 
 const statusOf = async (app: TestApp, base: string) => (await app.call('GET', `${BASES}/${base}/status`)).body;
 const reindex = (app: TestApp, base: string) => app.call('POST', `${BASES}/${base}/reindex`);
 
-/** The models that were asked for vectors since a call. */
+/** The models of the calls for vectors since a given call. */
 const modelsAsked = (models: ModelServer, since: number) =>
 	new Set(models.embeddings.calls.slice(since).map(({ body }) => body.model));
 
-test('documents get the vectors of the embedder that is set, and a question finds what means the same in other words', async () => {
+test('documents get vectors of the configured embedder, and a question finds a passage with the same meaning in other words', async () => {
 	await using models = await ModelServer.start();
 	models.embeddings.synonyms = new Map([
 		['wasserkocher', 'kettle'],
@@ -84,7 +84,7 @@ test('documents get the vectors of the embedder that is set, and a question find
 	for (const { score } of nothing) assert.ok(score < 0.2, 'nothing is about that');
 });
 
-test('what all vectors of an embedder have in common is not taken for a likeness', async () => {
+test('similarity ignores what all vectors of an embedder have in common', async () => {
 	await using models = await ModelServer.start();
 	models.embeddings.sharedComponent = 1;
 	await using app = await startTestApp({ settings: settingsOf(models) });
@@ -97,7 +97,7 @@ test('what all vectors of an embedder have in common is not taken for a likeness
 	}
 });
 
-test('vectors of 4,096 values are stored and found', async () => {
+test('stores and finds vectors of 4,096 values', async () => {
 	await using models = await ModelServer.start();
 	models.embeddings.dimensions = () => 4_096;
 	await using app = await startTestApp({ settings: settingsOf(models) });
@@ -109,7 +109,7 @@ test('vectors of 4,096 values are stored and found', async () => {
 	assert.deepEqual([tables.chunks, tables.embedded], [2, 2]);
 });
 
-test('another embedder asks for a reindex; until then the index keeps to its own, for documents and questions', async () => {
+test('another configured embedder requires a reindex; until then the index uses its own embedder for documents and questions', async () => {
 	await using models = await ModelServer.start();
 	models.embeddings.dimensions = (model) => (model === 'second' ? 96 : 64);
 	const settings = settingsOf(models);
@@ -146,7 +146,7 @@ test('another embedder asks for a reindex; until then the index keeps to its own
 	assert.equal((await statusOf(again, base)).reindex_required, false, 'the same embedder asks for nothing');
 });
 
-test('the built-in embedder and a provider’s take each other’s place by a reindex, in both directions', async () => {
+test('a reindex replaces the built-in embedder by a provider’s and the reverse', async () => {
 	await using models = await ModelServer.start();
 	const settings = settingsOf(models, 'builtin');
 	await using first = await startTestApp({ settings });
@@ -204,7 +204,7 @@ test('without the provider of its embedder a knowledge base is searched by words
 	assert.deepEqual([indexTables(third.dataDir).chunks, indexTables(third.dataDir).embedded], [3, 3]);
 });
 
-test('a knowledge base that was emptied begins anew with the embedder that is set', async () => {
+test('an emptied knowledge base starts again with the configured embedder', async () => {
 	await using models = await ModelServer.start();
 	const settings = settingsOf(models);
 	await using first = await startTestApp({ settings });
@@ -227,7 +227,7 @@ test('a knowledge base that was emptied begins anew with the embedder that is se
 	await app[Symbol.asyncDispose]();
 });
 
-test('a provider that fails or hangs during a search leaves it to the words', async () => {
+test('a search uses words alone when the provider fails or hangs', async () => {
 	await using models = await ModelServer.start();
 	await using app = await startTestApp({ settings: settingsOf(models) });
 	const base = await baseOf(app, TEA, INK);
@@ -248,7 +248,7 @@ test('a provider that fails or hangs during a search leaves it to the words', as
 	assert.ok(again && again.semantic_score > 0.1, `nor a vector of no use: ${again?.semantic_score}`);
 });
 
-test('a server that is started again in the middle of embedding embeds the document then', async () => {
+test('a server that restarts in the middle of embedding embeds the document afterwards', async () => {
 	await using models = await ModelServer.start();
 	const settings = settingsOf(models);
 	await using first = await startTestApp({ settings });
@@ -262,7 +262,7 @@ test('a server that is started again in the middle of embedding embeds the docum
 	assert.equal((await search(app, base, 'kettle', { hybrid: false }))[0]?.text, TEA);
 });
 
-test('a reindex that is cut off goes on where it was, and one whose embedder was changed meanwhile begins anew', async () => {
+test('an interrupted reindex continues where it was, and starts again if its embedder was changed meanwhile', async () => {
 	await using models = await ModelServer.start();
 	const settings = settingsOf(models, 'builtin');
 	await using first = await startTestApp({ settings });
@@ -271,7 +271,7 @@ test('a reindex that is cut off goes on where it was, and one whose embedder was
 	await untilSettled(first, base);
 	settings.embedder = 'stand-in/first';
 	await using second = await first.restart();
-	// The first 256 are stored; then nobody answers.
+	// The first 256 are stored; then the provider does not answer.
 	const sent = new Set<string>();
 	models.embeddings.setDefault(({ body }) => {
 		if (sent.size >= 300) return { hang: true };
@@ -307,43 +307,43 @@ test('a reindex that is cut off goes on where it was, and one whose embedder was
 	assert.deepEqual([generations.length, bases.length, embedded, orphans], [1, 1, 600, 0]);
 });
 
-test('a document that the embedder will never take ends in error at once; a retry may succeed', async () => {
+test('a document that the embedder rejects finally ends in error at once; a retry may succeed', async () => {
 	await using models = await ModelServer.start();
-	await using room = await openKnowledgeHarness({ embedder: 'stand-in/first', providers: [models.provider()] });
-	room.knowledge.start();
-	const base = await room.newBase();
+	await using harness = await openKnowledgeHarness({ embedder: 'stand-in/first', providers: [models.provider()] });
+	harness.knowledge.start();
+	const base = await harness.newBase();
 	models.embeddings.enqueue({ status: 400 });
-	const id = await room.add(base, 'tea.txt', TEA);
-	const document = await room.untilProcessed(id);
+	const id = await harness.add(base, 'tea.txt', TEA);
+	const document = await harness.untilProcessed(id);
 	assert.deepEqual([document.status, document.error?.code], ['error', 'model_error']);
 	assert.match(document.error?.message ?? '', /did not accept the request/);
 	assert.equal(models.embeddings.calls.length, 1);
-	await room.knowledge.documents.retry(base, id);
-	assert.equal((await room.untilProcessed(id)).status, 'indexed');
-	assert.deepEqual(await room.search(base, 'kettle'), [TEA]);
+	await harness.knowledge.documents.retry(base, id);
+	assert.equal((await harness.untilProcessed(id)).status, 'indexed');
+	assert.deepEqual(await harness.search(base, 'kettle'), [TEA]);
 });
 
-test('vectors that have another length than before do not get into the index; a reindex takes them', async () => {
+test('vectors of another length than before are not indexed; a reindex accepts them', async () => {
 	await using models = await ModelServer.start();
-	await using room = await openKnowledgeHarness({ embedder: 'stand-in/first', providers: [models.provider()] });
-	room.knowledge.start();
-	const base = await room.newBase();
-	await room.untilProcessed(await room.add(base, 'tea.txt', TEA));
+	await using harness = await openKnowledgeHarness({ embedder: 'stand-in/first', providers: [models.provider()] });
+	harness.knowledge.start();
+	const base = await harness.newBase();
+	await harness.untilProcessed(await harness.add(base, 'tea.txt', TEA));
 	models.embeddings.dimensions = () => 128;
-	const document = await room.untilProcessed(await room.add(base, 'ink.txt', INK));
+	const document = await harness.untilProcessed(await harness.add(base, 'ink.txt', INK));
 	assert.equal(document.status, 'indexed');
-	assert.equal(presentStatus(await room.base(base)).reindex_required, true);
-	assert.deepEqual(await room.search(base, 'ink'), [INK], 'found by its words');
-	assert.deepEqual(await room.search(base, 'kettle'), [TEA]);
-	assert.match(String(room.logLines.at(-1)?.error), /vectors of 128 values now, and the index holds vectors of 64/);
-	assert.deepEqual([indexTables(room.dataDir).chunks, indexTables(room.dataDir).embedded], [2, 1]);
-	await room.knowledge.reindex(base);
-	assert.equal(presentStatus(await room.untilSettled(base)).reindex_required, false);
-	assert.deepEqual(await room.search(base, 'ink'), [INK, TEA], 'by their vectors all are');
-	assert.deepEqual([indexTables(room.dataDir).chunks, indexTables(room.dataDir).embedded], [2, 2]);
+	assert.equal(presentStatus(await harness.base(base)).reindex_required, true);
+	assert.deepEqual(await harness.search(base, 'ink'), [INK], 'found by its words');
+	assert.deepEqual(await harness.search(base, 'kettle'), [TEA]);
+	assert.match(String(harness.logLines.at(-1)?.error), /vectors of 128 values now, and the index holds vectors of 64/);
+	assert.deepEqual([indexTables(harness.dataDir).chunks, indexTables(harness.dataDir).embedded], [2, 1]);
+	await harness.knowledge.reindex(base);
+	assert.equal(presentStatus(await harness.untilSettled(base)).reindex_required, false);
+	assert.deepEqual(await harness.search(base, 'ink'), [INK, TEA], 'by their vectors all are');
+	assert.deepEqual([indexTables(harness.dataDir).chunks, indexTables(harness.dataDir).embedded], [2, 2]);
 });
 
-test('a reindex that a person ends leaves the index as it was', async () => {
+test('a reindex that a client ends leaves the index unchanged', async () => {
 	await using models = await ModelServer.start();
 	await using app = await startTestApp({ settings: settingsOf(models) });
 	const base = await baseOf(app, TEA);
@@ -370,7 +370,7 @@ test('a reindex that a person ends leaves the index as it was', async () => {
 	assert.equal((await untilSettled(app, base)).status, 'ready');
 });
 
-test('documents that are added while a reindex to another embedder runs are in the new index with its vectors', async () => {
+test('documents that are added during a reindex to another embedder are in the new index with its vectors', async () => {
 	await using models = await ModelServer.start();
 	const settings = settingsOf(models);
 	await using first = await startTestApp({ settings });
@@ -398,7 +398,7 @@ test('documents that are added while a reindex to another embedder runs are in t
 	assert.deepEqual([chunks, embedded, orphans], [2, 2, 0]);
 });
 
-test('knowledge bases that are searched together, each with its own embedder, are each asked in their own way', async () => {
+test('one search of several knowledge bases embeds the question with the embedder of each', async () => {
 	await using models = await ModelServer.start();
 	const settings = settingsOf(models);
 	await using first = await startTestApp({ settings });
@@ -421,7 +421,7 @@ test('knowledge bases that are searched together, each with its own embedder, ar
 	}
 });
 
-test('a document that failed with the old embedder is indexed by the reindex to a new one', async () => {
+test('a reindex to a new embedder indexes a document that failed with the old one', async () => {
 	await using models = await ModelServer.start();
 	const settings = settingsOf(models);
 	await using first = await startTestApp({ settings });
@@ -439,7 +439,7 @@ test('a document that failed with the old embedder is indexed by the reindex to 
 	assert.deepEqual([chunks, embedded], [2, 2]);
 });
 
-/** A knowledge base of an embedder that has one document and refuses another one, in a server with a new embedder. */
+/** A knowledge base with an indexed and a rejected document of its old embedder, in a server with a new embedder. */
 async function withRefusedDocument(models: ModelServer, embedder: string) {
 	const settings = settingsOf(models);
 	const first = await startTestApp({ settings });
@@ -455,7 +455,7 @@ for (const [failure, fault] of [
 	['refusal', { status: 400 }],
 	['outage', GONE],
 ] as const) {
-	test(`the old embedder’s ${failure}, when it comes after the reindex to a new one, counts for nothing`, async () => {
+	test(`the old embedder’s ${failure}, when it comes after the reindex to a new one, has no effect`, async () => {
 		await using models = await ModelServer.start();
 		const { app: server, base } = await withRefusedDocument(models, 'stand-in/second');
 		await using app = server;

@@ -15,7 +15,7 @@ test('what was paid for is given away once, to the embedder and the text that it
 	assert.deepEqual(paid.take('other', 'tea'), vector(3));
 });
 
-test('more than there is room for is not kept: the oldest goes first', () => {
+test('drops the oldest vectors when the cache is full', () => {
 	const paid = new UnsavedVectors(12);
 	for (const at of [1, 2, 3, 4]) paid.keep('one', `text ${at}`, vector(at));
 	assert.equal(paid.take('one', 'text 1'), undefined);

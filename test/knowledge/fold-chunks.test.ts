@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { FoldJob, ParsedChunk } from '../../src/contract/index.ts';
 import { foldChunks } from '../../src/knowledge/ingest/fold-chunks.ts';
 
-/** A pool whose vectors tell the chunk: two values for each. Every fourth term of a chunk is unknown. */
+/** A pool whose vectors identify the chunk: two values for each. Every fourth term of a chunk is unknown. */
 function poolOf(asked: number[]) {
 	return {
 		async fold({ chunks }: FoldJob) {
@@ -23,7 +23,7 @@ const chunksOf = (count: number): ParsedChunk[] =>
 		body_terms: String(at),
 	}));
 
-test('a large document is embedded in portions, whose vectors come back in order', async () => {
+test('embeds a large document in portions and returns the vectors in order', async () => {
 	const asked: number[] = [];
 	const signal = new AbortController().signal;
 	const { vectors, unknownShare } = await foldChunks(poolOf(asked), 'a.db', 'basis', chunksOf(1234), signal);

@@ -1,22 +1,22 @@
 import { join } from 'node:path';
 import { openReadOnly } from '../../src/store/sqlite/index.ts';
 
-/** What the search index of a data folder is made of: whatever is left of a generation is found here. */
+/** The contents of a data folder's search index, with any leftovers of a generation. */
 export interface IndexTables {
 	generations: string[];
-	/** The full-text tables, by the generation that they belong to. */
+	/** The generations that have full-text tables. */
 	fullText: string[];
-	/** The vector tables, by the basis that they belong to. */
+	/** The bases that have vector tables. */
 	vectors: string[];
 	bases: string[];
-	/** Documents and chunks of no generation that there is. */
+	/** Documents and chunks without an existing generation. */
 	orphans: number;
-	/** Chunks, and vectors under the bases that serve. */
+	/** Chunks, and vectors of the serving bases. */
 	chunks: number;
 	embedded: number;
 }
 
-/** How many documents the generations have that are being built. */
+/** The number of documents in generations under construction. */
 export function builtDocuments(dataDir: string): number {
 	return countIn(
 		dataDir,
@@ -24,7 +24,7 @@ export function builtDocuments(dataDir: string): number {
 	);
 }
 
-/** How many jobs of a kind wait or are in hand. */
+/** The number of jobs of a kind that wait or run. */
 export function jobsOf(dataDir: string, kind: string): number {
 	return countIn(dataDir, 'SELECT count(*) FROM jobs WHERE kind = ?', kind);
 }
@@ -41,7 +41,7 @@ function countIn(dataDir: string, sql: string, ...values: string[]): number {
 	}
 }
 
-/** Reads the tables of the search index, beside a running server. */
+/** Reads the tables of the search index while the server runs. */
 export function indexTables(dataDir: string): IndexTables {
 	const db = openReadOnly(join(dataDir, 'parley.db'));
 	try {

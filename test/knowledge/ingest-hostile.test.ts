@@ -13,14 +13,14 @@ import { PausablePool } from './pausable-pool.ts';
 
 const BASES = '/api/v1/knowledge-bases';
 
-/** A server whose parser does what a document's text says. */
+/** A server whose parser executes the text of a document as a command. */
 function startHostile(limits: Partial<WorkerPoolLimits> = {}) {
 	const parseWorker = { file: new URL('../pool/hostile-worker.mjs', import.meta.url), execArgv: [] };
 	const pool = createWorkerPool({ threads: 2, log: createLog('silent'), limits, parseWorker });
 	return startTestApp({ overrides: { pool } });
 }
 
-test('documents that end the process of their parser end in error; the server answers, and the innocent are indexed', async () => {
+test('documents that end the parsing process end in error, the server keeps answering, and harmless documents are indexed', async () => {
 	await using app = await startHostile({ heapMb: 64, parseRssMb: 200 });
 	const base = await createResource(app, BASES, { name: 'Shop' });
 	const ids = new Map<string, string>();
@@ -55,7 +55,7 @@ test('documents that end the process of their parser end in error; the server an
 	}
 });
 
-test('two documents whose parser is killed in the midst of both are indexed all the same', async (t) => {
+test('two documents whose parsing process is killed during both are still indexed', async (t) => {
 	await using app = await startHostile();
 	const folder = await temporaryFolder(t);
 	const base = await createResource(app, BASES, { name: 'Shop' });
@@ -82,7 +82,7 @@ test('two documents whose parser is killed in the midst of both are indexed all 
 	assert.deepEqual([(await untilSettled(app, base)).documents_indexed, ids.length], [2, 2]);
 });
 
-test('a document that restarts interrupt is parsed alone from the third claim on, and never given up', async () => {
+test('a document that restarts interrupt is parsed alone from the third claim on and never fails', async () => {
 	const pool = new PausablePool();
 	pool.pause();
 	let app = await startTestApp({ overrides: { pool } });

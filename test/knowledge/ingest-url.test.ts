@@ -16,7 +16,7 @@ const SAMPLES = new URL('../../data/samples/', import.meta.url);
 const manual = await readFile(new URL('brook-kettle-manual.pdf', SAMPLES));
 const visit = await readFile(new URL('visit-and-contact.html', SAMPLES));
 
-/** What the website of these tests serves, by path; further pages can be added. */
+/** The pages of the website of these tests, by path; tests may add pages. */
 const pages: Record<string, RequestListener> = {
 	'/visit': (_request, response) => {
 		response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-encoding': 'gzip' });
@@ -70,7 +70,7 @@ async function files(): Promise<string[]> {
 	return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
-test('a page is imported from its URL, with its own title, and found with the URL', async () => {
+test('imports a page from its URL with its own title, and finds it with the URL', async () => {
 	const base = await createResource(app, BASES, { name: 'Site' });
 	const { status, body } = await importUrl(base, `${home}/visit`);
 	assert.equal(status, 201);
@@ -88,7 +88,7 @@ test('a page is imported from its URL, with its own title, and found with the UR
 	assert.equal(found.data[0].url, `${home}/visit`);
 });
 
-test('redirects are followed, and a title that was given stays', async () => {
+test('follows redirects and keeps a given title', async () => {
 	const base = await createResource(app, BASES, { name: 'Site' });
 	const moved = await importUrl(base, `${home}/old`, 'Opening hours');
 	const file = await importUrl(base, `${home}/manual.pdf?download=1`);
@@ -99,7 +99,7 @@ test('redirects are followed, and a title that was given stays', async () => {
 	assert.equal(pdf.title, 'Brook HB-170 kettle: user manual');
 });
 
-test('what cannot be had ends in status error with a sentence that says why, and leaves no file', async () => {
+test('a URL that gives no document ends in status error with a reason and leaves no file', async () => {
 	const base = await createResource(app, BASES, { name: 'Site' });
 	const before = await files();
 	const failures: Array<[path: string, code: string, sentence: RegExp]> = [
@@ -124,7 +124,7 @@ test('what cannot be had ends in status error with a sentence that says why, and
 	assert.deepEqual(await files(), before);
 });
 
-test('processing a URL again fetches it anew, and what it said before is gone', async () => {
+test('processing a URL again fetches it again and replaces its old content', async () => {
 	const base = await createResource(app, BASES, { name: 'Site' });
 	let text = 'The price is ten euros.';
 	pages['/price.txt'] = (_request, response) => response.end(text);
@@ -150,7 +150,7 @@ test('processing a URL again fetches it anew, and what it said before is gone', 
 	assert.equal((await files()).length, before.length);
 });
 
-test('a document or knowledge base that goes while its URL is fetched leaves no file', async () => {
+test('a document or knowledge base that is deleted while its URL is fetched leaves no file', async () => {
 	const before = await files();
 	const held: Array<() => void> = [];
 	pages['/slow.txt'] = (_request, response) => {
@@ -170,7 +170,7 @@ test('a document or knowledge base that goes while its URL is fetched leaves no 
 	assert.equal((await app.call('GET', `${BASES}/${base}/status`)).body.status, 'ready');
 });
 
-test('addresses of the private network are refused, at once or when their name is looked up', async () => {
+test('rejects addresses of the private network, at once or after the DNS lookup', async () => {
 	await using guarded = await startTestApp();
 	const base = await createResource(guarded, BASES, { name: 'Site' });
 	const add = (url: string) => guarded.call('POST', `${BASES}/${base}/documents`, { source_type: 'url', url });

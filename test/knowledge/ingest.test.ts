@@ -16,7 +16,7 @@ after(() => app[Symbol.asyncDispose]());
 
 const newBase = () => createResource(app, BASES, { name: 'Shop' });
 
-/** What lies in the folder of uploads, half received files included. */
+/** The files in the folder of uploads, partial files included. */
 async function filesOf({ dataDir }: TestApp): Promise<string[]> {
 	const entries = await readdir(join(dataDir, 'blobs'), { recursive: true, withFileTypes: true });
 	return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
@@ -34,7 +34,7 @@ const addText = (knowledgeBase: string, content: string, title?: string) =>
 const search = async (knowledgeBase: string, query: string) =>
 	(await app.call('POST', `${BASES}/${knowledgeBase}/search`, { query })).body.data;
 
-test('each of the five formats is uploaded, indexed and found, and the status goes from indexing to ready once', async () => {
+test('uploads, indexes and finds each of the five formats, and changes the status from indexing to ready once', async () => {
 	const base = await newBase();
 	pool.pause();
 	const ids = new Map<string, string>();
@@ -96,7 +96,7 @@ test('each of the five formats is uploaded, indexed and found, and the status go
 	const documents = new Map(body.data.map((document: { file_name: string }) => [document.file_name, document]));
 	const titles: Record<string, string> = {};
 	for (const name of SAMPLES) {
-		// biome-ignore lint/suspicious/noExplicitAny: the answer's shape is what is tested
+		// biome-ignore lint/suspicious/noExplicitAny: the test is about the shape of the response
 		const document = documents.get(name) as any;
 		assert.equal(document.id, ids.get(name));
 		assert.deepEqual([document.status, document.error, document.language], ['indexed', null, 'en'], name);
@@ -124,7 +124,7 @@ test('each of the five formats is uploaded, indexed and found, and the status go
 	assert.deepEqual(told[0], { ...whole, ...ready });
 });
 
-test('chunks are listed in reading order, page by page, and only so', async () => {
+test('lists chunks in reading order, page by page', async () => {
 	const base = await newBase();
 	const { body: added } = await upload(app, base, 'brook-kettle-manual.pdf');
 	const document = await untilProcessed(app, base, added.id);
@@ -148,7 +148,7 @@ test('chunks are listed in reading order, page by page, and only so', async () =
 	assert.equal((await app.call('GET', `${path}?order=desc`)).status, 400);
 });
 
-test('a text given inline is a document like any other', async () => {
+test('an inline text is a document like any other', async () => {
 	const base = await newBase();
 	const { status, body } = await addText(base, 'Wir öffnen um 9 Uhr. '.repeat(3), 'Öffnungszeiten');
 	assert.equal(status, 201);
@@ -161,7 +161,7 @@ test('a text given inline is a document like any other', async () => {
 	assert.match((await search(base, 'Wann öffnen Sie?'))[0].text, /um 9 Uhr/);
 });
 
-test('the same bytes twice are two documents that were parsed once; removing one leaves the other', async () => {
+test('parses the same bytes once for two documents, and removing one leaves the other', async () => {
 	const base = await newBase();
 	const before = pool.parsed;
 	const bytes = '# Tea\n\nGreen tea is brewed at eighty degrees.\n';
@@ -184,7 +184,7 @@ test('the same bytes twice are two documents that were parsed once; removing one
 	assert.deepEqual(await search(base, 'How hot is green tea brewed?'), []);
 });
 
-test('what cannot be taken in is refused with a reason, and nothing of it stays on disk', async () => {
+test('rejects an unacceptable upload with a reason and leaves nothing of it on disk', async () => {
 	const base = await newBase();
 	const files = await filesOf(app);
 	const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
@@ -242,7 +242,7 @@ test('what cannot be taken in is refused with a reason, and nothing of it stays 
 	assert.deepEqual(await filesOf(app), files);
 });
 
-test('a text with stray control characters is indexed without them', async () => {
+test('indexes a text without its stray control characters', async () => {
 	const base = await newBase();
 	const added = await addText(base, 'The kettle\u0000 boils\u0007 at\u009b noon.\n');
 	assert.equal(added.status, 201, JSON.stringify(added.body));
@@ -254,7 +254,7 @@ test('a text with stray control characters is indexed without them', async () =>
 	);
 });
 
-test('a title in a form may be blank, which is none, but has no control characters', async () => {
+test('accepts a blank title in a form as no title, and rejects control characters in it', async () => {
 	const base = await newBase();
 	const blank = await upload(app, base, 'boiling.txt', { bytes: 'The kettle boils at noon.', title: '  ' });
 	assert.deepEqual([blank.status, blank.body.title], [201, 'boiling.txt']);
@@ -264,7 +264,7 @@ test('a title in a form may be blank, which is none, but has no control characte
 	}
 });
 
-test('JSON that names no source, or more than one, is refused', async () => {
+test('rejects JSON with no source or more than one', async () => {
 	const base = await newBase();
 	const refused: Array<[body: unknown, path: string]> = [
 		[{ title: 'x' }, '/source_type'],
@@ -284,7 +284,7 @@ test('JSON that names no source, or more than one, is refused', async () => {
 	}
 });
 
-test('a broken file ends in status error with a sentence, and its removal leads back to ready', async () => {
+test('a broken file ends in status error with a reason, and its removal leads back to ready', async () => {
 	const base = await newBase();
 	const broken = `%PDF-1.7\n${'1 0 obj << /Type /Catalog /Pages 9 0 R >> endobj\n'.repeat(3)}trailer << /Root 1 0 R >>`;
 	const { status, body } = await upload(app, base, 'broken.pdf', { bytes: broken });
@@ -323,7 +323,7 @@ test('a broken file ends in status error with a sentence, and its removal leads 
 	assert.match((await search(base, 'What colour is the kettle?'))[0].text, /blue/);
 });
 
-test('a document that is processed again is found as before, and each indexing is told once', async () => {
+test('finds a document as before while it is processed again, and sends one event for each indexing', async () => {
 	const base = await newBase();
 	const { body } = await addText(base, 'The kettle holds two litres.', 'Volume');
 	await untilSettled(app, base);
@@ -342,7 +342,7 @@ test('a document that is processed again is found as before, and each indexing i
 	assert.equal((await indexedEvents(app, base)).length, 2);
 });
 
-test('a document can be removed while it is being processed, and so can its knowledge base', async () => {
+test('removes a document or its knowledge base while the document is processed', async () => {
 	const files = await filesOf(app);
 	const base = await newBase();
 	const doomed = await newBase();
@@ -376,7 +376,7 @@ test('a document can be removed while it is being processed, and so can its know
 	assert.equal((await filesOf(app)).length, files.length + 1);
 });
 
-test('an upload into a knowledge base that is deleted meanwhile is a 404 and leaves nothing on disk', async () => {
+test('an upload into a knowledge base that is deleted meanwhile ends as 404 and leaves nothing on disk', async () => {
 	const base = await newBase();
 	const files = await filesOf(app);
 	const boundary = 'x-boundary';
@@ -448,7 +448,7 @@ test('twelve documents at once, then twelve in a row of removals: the counts agr
 	assert.deepEqual(await search(base, 'kettle'), []);
 });
 
-test('what was being processed when the server stopped is finished by the next one', async () => {
+test('the next start finishes the documents that the server was processing when it stopped', async () => {
 	const shared = new PausablePool();
 	await using first = await startTestApp({ overrides: { pool: shared } });
 	const base = await createResource(first, BASES, { name: 'Shop' });

@@ -5,7 +5,7 @@ import { type JobHandler, JobLoop, retryDelay, shortageDelay } from '../../src/k
 import type { Job } from '../../src/store/index.ts';
 import { until } from '../support/until.ts';
 
-/** A queue that gives each job once, in order. */
+/** A queue that returns each job once, in order. */
 function queueOf(jobs: Record<string, number>) {
 	const waiting = Object.entries(jobs).flatMap(([kind, count]) =>
 		Array.from({ length: count }, (): Job => {
@@ -21,7 +21,7 @@ function queueOf(jobs: Record<string, number>) {
 	return { jobs: { claim }, waiting };
 }
 
-/** Work whose jobs are in hand until they are let go. */
+/** A handler whose jobs run until the test releases them. */
 class HeldWork implements JobHandler {
 	readonly leaseMs = 1;
 	readonly kind: string;
@@ -29,9 +29,9 @@ class HeldWork implements JobHandler {
 	readonly inHand: Job[] = [];
 	readonly gate = deferred<void>();
 
-	constructor(kind: string, room: number) {
+	constructor(kind: string, harness: number) {
 		this.kind = kind;
-		this.concurrencyLimit = room;
+		this.concurrencyLimit = harness;
 	}
 
 	async perform(job: Job, signal: AbortSignal): Promise<void> {
@@ -49,7 +49,7 @@ class HeldWork implements JobHandler {
 
 const log = createLog('silent');
 
-test('long jobs of one kind do not take the room of another', async () => {
+test('long jobs of one kind do not block jobs of another kind', async () => {
 	const long = new HeldWork('long', 2);
 	const short = new HeldWork('short', 3);
 	short.gate.resolve();
@@ -62,7 +62,7 @@ test('long jobs of one kind do not take the room of another', async () => {
 	await until('the long ones are done as well', () => long.inHand.length === 5);
 });
 
-test('the end lets go of what is in hand at once, without calling it a failure', async () => {
+test('shutdown aborts running jobs at once and counts no failure', async () => {
 	const work = new HeldWork('long', 2);
 	const loop = new JobLoop({ store: queueOf({ long: 3 }), log, handlers: [work], retryMs: 1 });
 	loop.start();
@@ -71,7 +71,7 @@ test('the end lets go of what is in hand at once, without calling it a failure',
 	assert.equal(work.inHand.length, 2, 'and takes no more');
 });
 
-test('a job that cannot even be settled stays in hand and is tried again, however often', async () => {
+test('a job that cannot be settled stays claimed and is retried without end', async () => {
 	const told: number[] = [];
 	let performed = 0;
 	const work: JobHandler = {
@@ -93,7 +93,7 @@ test('a job that cannot even be settled stays in hand and is tried again, howeve
 	assert.ok(told.every((failures) => failures === 1));
 });
 
-test('how often a job has failed is counted from one attempt to the next', async () => {
+test('counts the failures of a job over its attempts', async () => {
 	const told: number[] = [];
 	const store = queueOf({ ill: 1 });
 	const work: JobHandler = {
@@ -114,7 +114,7 @@ test('how often a job has failed is counted from one attempt to the next', async
 	assert.deepEqual(told, [1, 2, 3, 4]);
 });
 
-test('what has failed often waits a quarter of an hour at most, what meets a shortage of the system a minute', () => {
+test('retries wait a quarter of an hour at most, and a minute at most after a shortage of the system', () => {
 	const seconds = (delay: typeof retryDelay) =>
 		[1, 2, 3, 4, 5, 9, 1000].map((failures) => delay(5_000, failures) / 1000);
 	assert.deepEqual(seconds(retryDelay), [5, 10, 20, 40, 80, 900, 900]);

@@ -12,7 +12,7 @@ import { knowledgeBase } from '../store/samples.ts';
 import { until } from '../support/until.ts';
 import { PausablePool } from './pausable-pool.ts';
 
-/** The knowledge room on a store of its own, without a server around it; what failed is tried again at once. */
+/** The knowledge module on a separate store, without a server around it. Failures are retried at once. */
 export interface KnowledgeHarness extends AsyncDisposable {
 	store: Store;
 	knowledge: Knowledge;
@@ -25,29 +25,29 @@ export interface KnowledgeHarness extends AsyncDisposable {
 	add(knowledgeBase: string, fileName: string, text: string): Promise<string>;
 	base(id: string): Promise<KnowledgeBaseRecord>;
 	document(id: string): Promise<DocumentRecord>;
-	/** The document once it is indexed or has failed. */
+	/** Resolves with the document when it is indexed or has failed. */
 	untilProcessed(id: string): Promise<DocumentRecord>;
-	/** The knowledge base once nothing is being indexed any more. */
+	/** Resolves with the knowledge base when nothing is indexed any more. */
 	untilSettled(id: string): Promise<KnowledgeBaseRecord>;
-	/** The texts that are found, the best first. */
+	/** The texts of the hits, best first. */
 	search(knowledgeBase: string, query: string): Promise<string[]>;
 }
 
 export interface KnowledgeHarnessOptions {
-	/** The id of the embedder, `builtin` by default, and the providers that there are. */
+	/** The id of the embedder, `builtin` by default, and the providers. */
 	embedder?: string;
 	providers?: ProviderSettings[];
-	/** Milliseconds until what failed is tried again for the first time; 1 by default. */
+	/** Milliseconds until the first retry; 1 by default. */
 	retryMs?: number;
 }
 
-/** Opens a room. It takes no jobs yet: that is for `knowledge.start()`. */
+/** Opens a harness. It claims no jobs until `knowledge.start()`. */
 export async function openKnowledgeHarness({
 	embedder = 'builtin',
 	providers = [],
 	retryMs = 1,
 }: KnowledgeHarnessOptions = {}): Promise<KnowledgeHarness> {
-	const dataDir = await mkdtemp(join(tmpdir(), 'parley-room-'));
+	const dataDir = await mkdtemp(join(tmpdir(), 'parley-knowledge-'));
 	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	const pool = new PausablePool();
 	const network = createNetwork({ allowPrivateNetwork: false });
@@ -117,7 +117,7 @@ const WORDS = 200;
 /** Different words of one section. More would only make the index and the training of a basis slower. */
 const DIFFERENT_WORDS = 40;
 
-/** A document of so many sections, each of which is a chunk. */
+/** A document of `chunks` sections, each of which becomes a chunk. */
 export function manyChunks(chunks: number, about: string): string {
 	const sections = Array.from({ length: chunks }, (_, at) => {
 		const words = Array.from({ length: WORDS }, (_, n) => `${about}${(at * 37 + (n % DIFFERENT_WORDS)) % 500}`);

@@ -16,7 +16,7 @@ const addScan = async (base: string, name: string) =>
 const search = async (base: string, query: string) =>
 	(await app.call('POST', `${BASES}/${base}/search`, { query })).body.data;
 
-/** What a knowledge base tells of itself, in its own record and in its indexing status. */
+/** The fields of a knowledge base in its own record and in its indexing status. */
 async function told(base: string) {
 	const { status, documents_indexed, documents_failed, searchable } = await untilSettled(app, base);
 	const { body } = await app.call('GET', `${BASES}/${base}`);
@@ -24,7 +24,7 @@ async function told(base: string) {
 	return [status, documents_indexed, documents_failed, searchable];
 }
 
-test('a scan and a blank text end in error with no_text, and the rest of the knowledge base is found', async () => {
+test('a scan and a blank text end in error with no_text, and the other documents are found', async () => {
 	const base = await newBase();
 	await addText(base, 'The kettle is blue.');
 	const scan = await addScan(base, 'scan.pdf');
@@ -45,7 +45,7 @@ test('a scan and a blank text end in error with no_text, and the rest of the kno
 	assert.deepEqual(await told(base), ['ready', 1, 0, true]);
 });
 
-test('a knowledge base is ready again once a failed file is removed and its mended copy is uploaded', async () => {
+test('a knowledge base is ready again after a failed file is removed and its repaired copy is uploaded', async () => {
 	const base = await newBase();
 	const scan = await addScan(base, 'manual.pdf');
 	assert.deepEqual(await told(base), ['error', 0, 1, false]);
@@ -55,7 +55,7 @@ test('a knowledge base is ready again once a failed file is removed and its mend
 	assert.deepEqual(await told(base), ['ready', 1, 0, true]);
 	assert.equal((await search(base, 'kettle')).length, 1);
 
-	// The other way round: the mended copy is there before the failed file goes.
+	// The other order: the repaired copy is uploaded before the failed file is removed.
 	const other = await addScan(base, 'guide.pdf');
 	await upload(app, base, 'guide.pdf', { bytes: makePdf({ pages: [[{ text: 'The lamp is green.', y: 700 }]] }) });
 	assert.deepEqual(await told(base), ['error', 2, 1, true]);
@@ -63,7 +63,7 @@ test('a knowledge base is ready again once a failed file is removed and its mend
 	assert.deepEqual(await told(base), ['ready', 2, 0, true]);
 });
 
-test('a reply is made from the documents that are indexed while another one has no text', async () => {
+test('a reply uses the indexed documents although another document has no text', async () => {
 	const base = await newBase();
 	await addText(base, 'The kettle of the shop costs 25 euros.');
 	await addScan(base, 'scan.pdf');
@@ -76,16 +76,16 @@ test('a reply is made from the documents that are indexed while another one has 
 	assert.match(body.content, /25 euros/);
 });
 
-test('a knowledge base of nothing but scans is in error and has nothing to search', async () => {
+test('a knowledge base with only scans is in error and not searchable', async () => {
 	const base = await newBase();
-	// The same bytes twice: the second is told the same as the first.
+	// The same bytes twice: the second document gets the same error.
 	await addScan(base, 'scan.pdf');
 	await addScan(base, 'scan.pdf');
 	assert.deepEqual(await told(base), ['error', 0, 2, false]);
 	assert.deepEqual(await search(base, 'kettle'), []);
 });
 
-test('a reindex ends with a document without text among the others', async () => {
+test('a reindex ends although one document has no text', async () => {
 	const base = await newBase();
 	await addText(base, 'The kettle is blue.');
 	await addScan(base, 'scan.pdf');

@@ -2,7 +2,7 @@ import { createLog, type Deferred, deferred } from '../../src/base/index.ts';
 import type { ParseJob } from '../../src/contract/index.ts';
 import { createWorkerPool, type WorkerPool } from '../../src/pool/index.ts';
 
-/** A gate that a test may close: who comes to it waits there until it is opened, or their signal aborts. */
+/** A latch that a test may close: callers wait until it is opened, or until their signal aborts. */
 class Latch<T> {
 	waiting = 0;
 	#gate: Deferred<void> | undefined;
@@ -33,30 +33,30 @@ class Latch<T> {
 }
 
 /**
- * The real workers behind gates that a test may close: what is to be parsed, or has been trained, waits there. Can be used again
- * after it was disposed of, so that a server and the one restarted after it may share it.
+ * The real workers behind latches that a test may close: before a parse and after a training. It can be used again after its
+ * disposal, so that a server and its restart may share it.
  */
 export class PausablePool implements WorkerPool {
 	readonly size = 2;
 	readonly trainLatch = new Latch<unknown>();
 	/** Files parsed so far. */
 	parsed = 0;
-	/** Of each file that was to be parsed: whether with nothing beside it. */
+	/** For each parse: whether the file was to be parsed alone. */
 	readonly isolated: boolean[] = [];
-	/** What parsing a file, or training, fails with instead. */
+	/** The error with which a parse, or a training, fails. */
 	parseFailure: (job: ParseJob) => Error | undefined = () => undefined;
 	trainFailure: () => Error | undefined = () => undefined;
-	/** Called before each search is handed to the workers. */
+	/** Called before each search is passed to the workers. */
 	beforeSearch: () => Promise<void> = async () => {};
 	readonly #parseLatch = new Latch<ParseJob>();
 	#real: WorkerPool | undefined;
 
-	/** Files at the gate. */
+	/** Parses that wait at the latch. */
 	get waiting(): number {
 		return this.#parseLatch.waiting;
 	}
 
-	/** From now on parsing waits; that of some files, where it is said which. */
+	/** Makes parses wait from now on; only those of some files if `holds` is given. */
 	pause(holds?: (job: ParseJob) => boolean): void {
 		this.#parseLatch.close(holds);
 	}

@@ -13,7 +13,7 @@ const BASES = '/api/v1/knowledge-bases';
 const CUTS = 4;
 const DOCUMENTS = 30;
 
-test('a server that is killed at any moment of a reindex ends it after the next start, and leaves one index', async (t) => {
+test('a server that is killed at any moment of a reindex finishes it after the next start and leaves one index', async (t) => {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-reindex-'));
 	t.after(() => rm(dataDir, { recursive: true, force: true }));
 	let key: string | undefined;
@@ -75,7 +75,7 @@ async function settled(server: ServerProcess, base: string): Promise<void> {
 	assert.deepEqual([status.status, status.documents_indexed], ['ready', DOCUMENTS]);
 }
 
-/** How many documents a search for what all have finds. */
+/** The number of documents that a search for a common word finds. */
 async function hitsOf(server: ServerProcess, base: string): Promise<number> {
 	const { body } = await server.call('POST', `${BASES}/${base}/search`, { query: 'kettles', top_k: 50 });
 	return new Set(body.data.map(({ document_id }: { document_id: string }) => document_id)).size;

@@ -7,7 +7,7 @@ import { presentStatus } from '../../src/knowledge/index.ts';
 import { until } from '../support/until.ts';
 import { openKnowledgeHarness } from './knowledge-harness.ts';
 
-/** What the pool and the store reject with while the system refuses them something. */
+/** The errors of the pool and the store while the system lacks a resource. */
 const failing = (code: string) =>
 	new AppError('unavailable', 'Reading the file failed.', {
 		cause: Object.assign(new Error(`spawn ${code}`), { code }),
@@ -19,11 +19,11 @@ for (const [code, sentence] of [
 	['ENOSPC', /disk of the server is full/],
 	['SQLITE_FULL', /disk of the server is full/],
 ] as const) {
-	test(`a document waits for the end of a shortage (${code}) however long it lasts, and says so`, async () => {
-		await using room = await openKnowledgeHarness();
-		const { knowledge, pool } = room;
+	test(`a document waits without limit for the end of a shortage (${code}) and reports it`, async () => {
+		await using harness = await openKnowledgeHarness();
+		const { knowledge, pool } = harness;
 		knowledge.start();
-		const base = await room.newBase();
+		const base = await harness.newBase();
 		let failures = 0;
 		let lasts = true;
 		pool.parseFailure = () => {
@@ -31,31 +31,31 @@ for (const [code, sentence] of [
 			failures++;
 			return failing(code);
 		};
-		const id = await room.add(base, 'ink.txt', 'The kettle holds no ink.');
+		const id = await harness.add(base, 'ink.txt', 'The kettle holds no ink.');
 		await until('it was tried more than three times', () => failures > 4);
 		const waiting = await until('it waits', async () => {
-			const document = await room.document(id);
+			const document = await harness.document(id);
 			return document.status === 'queued' && document;
 		});
 		assert.equal(waiting.error?.code, 'unavailable');
 		assert.match(waiting.error?.message ?? '', sentence);
 		assert.equal(waiting.attempts, 0, 'the failures are not those of the document');
-		assert.match(presentStatus(await room.base(base)).problem?.message ?? '', sentence);
+		assert.match(presentStatus(await harness.base(base)).problem?.message ?? '', sentence);
 		lasts = false;
-		const { status, error } = await room.untilProcessed(id);
+		const { status, error } = await harness.untilProcessed(id);
 		assert.deepEqual([status, error], ['indexed', null]);
-		assert.equal(presentStatus(await room.base(base)).problem, null);
+		assert.equal(presentStatus(await harness.base(base)).problem, null);
 	});
 }
 
-test('a rebuild waits for the end of a shortage, keeps what it has built, and marks no document', async () => {
-	await using room = await openKnowledgeHarness();
-	const { knowledge, pool } = room;
+test('a rebuild waits for the end of a shortage, keeps its progress, and fails no document', async () => {
+	await using harness = await openKnowledgeHarness();
+	const { knowledge, pool } = harness;
 	knowledge.start();
-	const base = await room.newBase();
-	await room.add(base, 'tea.txt', 'Green tea is brewed in the kettle at eighty degrees.');
-	await room.add(base, 'ink.txt', 'The kettle holds no ink.');
-	const before = await room.untilSettled(base);
+	const base = await harness.newBase();
+	await harness.add(base, 'tea.txt', 'Green tea is brewed in the kettle at eighty degrees.');
+	await harness.add(base, 'ink.txt', 'The kettle holds no ink.');
+	const before = await harness.untilSettled(base);
 	for (const place of ['parseFailure', 'trainFailure'] as const) {
 		let failures = 0;
 		pool[place] = () => {
@@ -65,31 +65,31 @@ test('a rebuild waits for the end of a shortage, keeps what it has built, and ma
 		const { rebuilding } = await knowledge.reindex(base);
 		await until('it was tried more often than other failures are', () => failures > 10);
 		const waiting = await until('the status says why', async () => {
-			const record = await room.base(base);
+			const record = await harness.base(base);
 			return record.problem !== null && record;
 		});
 		assert.match(waiting.problem?.message ?? '', /too little memory/);
 		assert.equal(waiting.rebuilding, rebuilding);
 		pool[place] = () => undefined;
-		const after = await room.untilSettled(base);
+		const after = await harness.untilSettled(base);
 		assert.notEqual(after.generation, before.generation);
 		assert.deepEqual([after.generation, after.documents_failed, after.problem], [rebuilding, 0, null]);
 	}
 });
 
-test('a document and a rebuild that wait for the end of a shortage are tried again within a minute', async (t) => {
-	await using room = await openKnowledgeHarness({ retryMs: 1_000_000 });
-	const { knowledge, pool } = room;
+test('retries a document and a rebuild within a minute after a shortage', async (t) => {
+	await using harness = await openKnowledgeHarness({ retryMs: 1_000_000 });
+	const { knowledge, pool } = harness;
 	knowledge.start();
-	const base = await room.newBase();
-	await room.add(base, 'tea.txt', 'Green tea is brewed in the kettle at eighty degrees.');
-	await room.untilSettled(base);
-	const database = new Database(join(room.dataDir, 'parley.db'), { readonly: true });
+	const base = await harness.newBase();
+	await harness.add(base, 'tea.txt', 'Green tea is brewed in the kettle at eighty degrees.');
+	await harness.untilSettled(base);
+	const database = new Database(join(harness.dataDir, 'parley.db'), { readonly: true });
 	t.after(() => database.close());
 	const due = database.prepare('SELECT due_at FROM jobs WHERE kind = ? AND due_at > 0').pluck();
 	pool.parseFailure = () => failing('ENOSPC');
 	const begun = Date.now();
-	await room.add(base, 'ink.txt', 'The kettle holds no ink.');
+	await harness.add(base, 'ink.txt', 'The kettle holds no ink.');
 	await knowledge.reindex(base);
 	for (const kind of ['ingest', 'rebuild']) {
 		const at = await until(`the job "${kind}" waits`, () => due.get(kind) as number | undefined);

@@ -7,28 +7,28 @@ import { until } from '../support/until.ts';
 import { indexTables, jobsOf } from './index-tables.ts';
 import { manyChunks, openKnowledgeHarness } from './knowledge-harness.ts';
 
-test('documents are indexed and found while a large knowledge base is trained anew, and the new basis has them too', async () => {
-	await using room = await openKnowledgeHarness();
-	const { knowledge, pool, store } = room;
+test('indexes and finds documents while a large knowledge base is trained again, and the new basis has them too', async () => {
+	await using harness = await openKnowledgeHarness();
+	const { knowledge, pool, store } = harness;
 	knowledge.start();
-	const base = await room.newBase();
-	const trainedAt = async () => presentStatus(await room.base(base)).trained_at;
-	await room.untilProcessed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	const base = await harness.newBase();
+	const trainedAt = async () => presentStatus(await harness.base(base)).trained_at;
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(700, 'amber')));
 	const before = await trainedAt();
 	assert.ok(before);
 	const first = await store.searchIndex.servingGeneration(base);
 	assert.equal(first?.chunk_count, 700);
 
 	pool.trainLatch.close();
-	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(700, 'birch')));
 	await until('a basis for all of it has been trained', () => pool.trainLatch.waiting === 1);
 	assert.equal((await store.searchIndex.servingGeneration(base))?.basis, first.basis, 'the old one serves');
-	const { status, ...due } = presentStatus(await room.base(base));
+	const { status, ...due } = presentStatus(await harness.base(base));
 	assert.deepEqual([status, due.trained_at], ['ready', null], 'all is searchable, but a training is under way');
-	const late = await room.untilProcessed(await room.add(base, 'late.txt', 'The late kettle is made of larch.'));
+	const late = await harness.untilProcessed(await harness.add(base, 'late.txt', 'The late kettle is made of larch.'));
 	assert.equal(late.status, 'indexed', 'it does not wait for the training');
-	assert.match((await room.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
-	await room.knowledge.documents.remove(base, await room.add(base, 'gone.txt', 'Gone.'), null);
+	assert.match((await harness.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
+	await harness.knowledge.documents.remove(base, await harness.add(base, 'gone.txt', 'Gone.'), null);
 
 	pool.trainLatch.open();
 	const trained = await until('the new basis serves', async () => {
@@ -38,39 +38,39 @@ test('documents are indexed and found while a large knowledge base is trained an
 	assert.deepEqual([trained.id, trained.trained_on, trained.chunk_count], [first.id, 1400, 1401]);
 	const after = await trainedAt();
 	assert.ok(after && after > before, `${after}`);
-	const { chunks, embedded, vectors } = indexTables(room.dataDir);
+	const { chunks, embedded, vectors } = indexTables(harness.dataDir);
 	assert.deepEqual([chunks, embedded, vectors.length], [1401, 1401, 1]);
-	assert.match((await room.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
+	assert.match((await harness.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
 });
 
-test('a knowledge base that doubles while it is trained is trained again, without anyone asking', async () => {
-	await using room = await openKnowledgeHarness();
-	const { knowledge, pool, store } = room;
+test('trains a knowledge base again by itself if it doubles during a training', async () => {
+	await using harness = await openKnowledgeHarness();
+	const { knowledge, pool, store } = harness;
 	knowledge.start();
-	const base = await room.newBase();
-	await room.untilProcessed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	const base = await harness.newBase();
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(700, 'amber')));
 	pool.trainLatch.close();
-	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(500, 'birch')));
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(500, 'birch')));
 	await until('the first training is done', () => pool.trainLatch.waiting === 1);
-	await room.untilProcessed(await room.add(base, 'c.md', manyChunks(1200, 'cedar')));
+	await harness.untilProcessed(await harness.add(base, 'c.md', manyChunks(1200, 'cedar')));
 	pool.trainLatch.open();
 	await until(
 		'it is trained on all of it',
 		async () => (await store.searchIndex.servingGeneration(base))?.trained_on === 2400,
 	);
-	await until('nothing is left to do', () => jobsOf(room.dataDir, 'train') === 0);
-	const { embedded, bases } = indexTables(room.dataDir);
+	await until('nothing is left to do', () => jobsOf(harness.dataDir, 'train') === 0);
+	const { embedded, bases } = indexTables(harness.dataDir);
 	assert.deepEqual([embedded, bases.length], [2400, 1]);
 });
 
-test('a training and a reindex of one knowledge base take turns and leave one index', async () => {
-	await using room = await openKnowledgeHarness();
-	const { knowledge, pool, store } = room;
+test('a training and a reindex of one knowledge base exclude each other and leave one index', async () => {
+	await using harness = await openKnowledgeHarness();
+	const { knowledge, pool, store } = harness;
 	knowledge.start();
-	const base = await room.newBase();
-	await room.untilProcessed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	const base = await harness.newBase();
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(700, 'amber')));
 	pool.trainLatch.close();
-	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(700, 'birch')));
 	await until('a basis has been trained', () => pool.trainLatch.waiting === 1);
 	const before = await store.searchIndex.servingGeneration(base);
 	const { rebuilding } = await knowledge.reindex(base);
@@ -78,59 +78,59 @@ test('a training and a reindex of one knowledge base take turns and leave one in
 		return (await store.searchIndex.generation(rebuilding as string))?.chunk_count === 1400;
 	});
 	assert.equal(pool.trainLatch.waiting, 1, 'its training waits: threads are left to index documents');
-	const late = await room.untilProcessed(await room.add(base, 'late.txt', 'The late kettle is made of larch.'));
+	const late = await harness.untilProcessed(await harness.add(base, 'late.txt', 'The late kettle is made of larch.'));
 	assert.equal(late.status, 'indexed');
 	pool.trainLatch.open();
-	await room.untilSettled(base);
+	await harness.untilSettled(base);
 	const after = await store.searchIndex.servingGeneration(base);
 	assert.deepEqual([after?.id, after?.chunk_count], [rebuilding, 1401]);
 	assert.notEqual(after?.id, before?.id);
-	const { generations, bases, embedded, orphans } = indexTables(room.dataDir);
+	const { generations, bases, embedded, orphans } = indexTables(harness.dataDir);
 	assert.deepEqual([generations, bases, embedded, orphans], [[after?.id], [after?.basis], 1401, 0]);
 });
 
-test('a knowledge base that is deleted during a training leaves nothing of it', async () => {
-	await using room = await openKnowledgeHarness();
-	const { knowledge, pool, store } = room;
+test('a knowledge base that is deleted during a training leaves no data', async () => {
+	await using harness = await openKnowledgeHarness();
+	const { knowledge, pool, store } = harness;
 	knowledge.start();
-	const base = await room.newBase();
-	await room.untilProcessed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	const base = await harness.newBase();
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(700, 'amber')));
 	pool.trainLatch.close();
-	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(700, 'birch')));
 	await until('a basis has been trained', () => pool.trainLatch.waiting === 1);
 	await store.commit({ write: [{ op: 'erase_knowledge_base', id: base }] });
 	pool.trainLatch.open();
 	await until('the training has ended', () => pool.trainLatch.waiting === 0);
-	const next = await room.newBase();
-	await room.untilProcessed(await room.add(next, 'next.txt', 'The next kettle is green.'));
-	const { generations, bases, orphans } = indexTables(room.dataDir);
+	const next = await harness.newBase();
+	await harness.untilProcessed(await harness.add(next, 'next.txt', 'The next kettle is green.'));
+	const { generations, bases, orphans } = indexTables(harness.dataDir);
 	assert.deepEqual([generations.length, bases.length, orphans], [1, 1, 0]);
 	assert.deepEqual(
-		room.logLines.map(({ msg }) => msg),
+		harness.logLines.map(({ msg }) => msg),
 		[],
 		'and it is no failure',
 	);
 });
 
-test('a knowledge base that grows too little for another training keeps the time of the one that it has', async () => {
-	await using room = await openKnowledgeHarness();
-	room.knowledge.start();
-	const base = await room.newBase();
-	await room.untilProcessed(await room.add(base, 'a.md', manyChunks(1100, 'amber')));
-	const { trained_at } = presentStatus(await room.base(base));
+test('a knowledge base that grows too little for another training keeps its training time', async () => {
+	await using harness = await openKnowledgeHarness();
+	harness.knowledge.start();
+	const base = await harness.newBase();
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(1100, 'amber')));
+	const { trained_at } = presentStatus(await harness.base(base));
 	assert.ok(trained_at);
-	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(20, 'amber')));
-	assert.equal(presentStatus(await room.base(base)).trained_at, trained_at);
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(20, 'amber')));
+	assert.equal(presentStatus(await harness.base(base)).trained_at, trained_at);
 });
 
-test('a training that was asked for and is due no more gives the time of the former one back', async () => {
-	await using room = await openKnowledgeHarness();
-	const { knowledge, store } = room;
+test('a requested training that is no longer due restores the time of the former training', async () => {
+	await using harness = await openKnowledgeHarness();
+	const { knowledge, store } = harness;
 	knowledge.start();
-	const base = await room.newBase();
-	await room.untilProcessed(await room.add(base, 'a.md', manyChunks(1100, 'amber')));
-	const { trained_at } = presentStatus(await room.base(base));
-	const record = await room.base(base);
+	const base = await harness.newBase();
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(1100, 'amber')));
+	const { trained_at } = presentStatus(await harness.base(base));
+	const record = await harness.base(base);
 	const set = { training_asked_at: 1 };
 	const job = { id: newId('job'), kind: 'train', ref: base, group: base, due_at: 0 };
 	const { outcome } = await store.commit({
@@ -139,21 +139,21 @@ test('a training that was asked for and is due no more gives the time of the for
 		jobs: [{ op: 'enqueue', job }],
 	});
 	assert.equal(outcome, 'committed');
-	assert.equal(presentStatus(await room.base(base)).trained_at, null);
-	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(20, 'amber')));
-	await until('the training has nothing to do', () => jobsOf(room.dataDir, 'train') === 0);
-	assert.equal(presentStatus(await room.base(base)).trained_at, trained_at);
+	assert.equal(presentStatus(await harness.base(base)).trained_at, null);
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(20, 'amber')));
+	await until('the training has nothing to do', () => jobsOf(harness.dataDir, 'train') === 0);
+	assert.equal(presentStatus(await harness.base(base)).trained_at, trained_at);
 });
 
-test('a training that fails for good leaves no time: the basis does not cover what came after it', async () => {
-	await using room = await openKnowledgeHarness();
-	const { knowledge, pool } = room;
+test('a training that fails finally clears the training time, because the basis does not cover newer documents', async () => {
+	await using harness = await openKnowledgeHarness();
+	const { knowledge, pool } = harness;
 	knowledge.start();
-	const base = await room.newBase();
-	await room.untilProcessed(await room.add(base, 'a.md', manyChunks(700, 'amber')));
+	const base = await harness.newBase();
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(700, 'amber')));
 	pool.trainFailure = () => new AppError('internal_error', 'There is no memory for this.');
-	await room.untilProcessed(await room.add(base, 'b.md', manyChunks(700, 'birch')));
-	await until('the training was given up', () => jobsOf(room.dataDir, 'train') === 0);
-	const { status, searchable, trained_at } = presentStatus(await room.base(base));
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(700, 'birch')));
+	await until('the training was given up', () => jobsOf(harness.dataDir, 'train') === 0);
+	const { status, searchable, trained_at } = presentStatus(await harness.base(base));
 	assert.deepEqual([status, searchable, trained_at], ['ready', true, null]);
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { BOMBS, RANDOM_BOMBS } from '../fixtures/documents/bombs.ts';
 
-/** Less than a parser has in the server, in MB. */
+/** The heap in MB, less than a parser has in the server. */
 const HEAP_MB = 400;
 
 interface Outcome {
@@ -12,7 +12,7 @@ interface Outcome {
 	end: string;
 }
 
-/** Parses a corpus in a process of its own with a small heap. Rejects with the last output where the process dies. */
+/** Parses a corpus in a separate process with a small heap. Rejects with the last output if the process crashes. */
 function parseCorpus(corpus: 'known' | 'random'): Promise<Outcome[]> {
 	const program = fileURLToPath(new URL('./parse-bombs.ts', import.meta.url));
 	const args = [`--max-old-space-size=${HEAP_MB}`, '--import', 'tsx', program, corpus];
@@ -33,7 +33,7 @@ function parseCorpus(corpus: 'known' | 'random'): Promise<Outcome[]> {
 
 const READ = ['text', 'no_text'];
 
-test('every known bomb is refused for what it takes, or read, in a small heap', async () => {
+test('rejects or reads every known bomb in a small heap', async () => {
 	const outcomes = await parseCorpus('known');
 	assert.equal(outcomes.length, BOMBS.length);
 	const wrong = outcomes.filter(({ end }, index) => {
@@ -43,7 +43,7 @@ test('every known bomb is refused for what it takes, or read, in a small heap', 
 	assert.deepEqual(wrong, []);
 });
 
-test('random sequences of tags, marks and elements are read or refused, in a small heap', async () => {
+test('reads or rejects random sequences of tags, marks and elements in a small heap', async () => {
 	const outcomes = await parseCorpus('random');
 	assert.equal(outcomes.length, RANDOM_BOMBS);
 	const codes = [...READ, 'resource_limit', 'unreadable_file', 'unsupported_file_type'];

@@ -15,7 +15,7 @@ const body = (text: string, kind: BodyBlock['kind'] = 'paragraph', page: number 
 	page,
 });
 
-/** Sentences that are all different, of twelve words each. */
+/** Distinct sentences of twelve words each. */
 function prose(count: number, word = 'word'): string {
 	const sentence = (index: number) => `Sentence ${word}${index} tells the reader one more thing about the old house.`;
 	return Array.from({ length: count }, (_, index) => sentence(index)).join(' ');
@@ -35,7 +35,7 @@ test('a long section becomes chunks of about 200 to 300 words that end with a se
 	}
 });
 
-test('each chunk of a section repeats the last sentence or two of the one before, and nothing is lost', () => {
+test('each chunk of a section repeats the last sentence or two of the previous one, and nothing is lost', () => {
 	const text = prose(100);
 	const chunks = chunked([body(text)]);
 	for (const [index, chunk] of chunks.entries()) {
@@ -49,7 +49,7 @@ test('each chunk of a section repeats the last sentence or two of the one before
 	for (const sentence of text.split(/(?<=\.) /)) assert.ok(chunks.some((chunk) => chunk.text.includes(sentence)));
 });
 
-test('no chunk reaches over a heading, and none repeats what stands above one', () => {
+test('no chunk crosses a heading or repeats text from before it', () => {
 	const chunks = chunked([heading(1, 'A'), body(prose(30, 'a')), heading(1, 'B'), body(prose(30, 'b'))]);
 	for (const chunk of chunks) {
 		assert.equal(/\bSentence a\d/.test(chunk.text), chunk.heading_path[0] === 'A');
@@ -57,7 +57,7 @@ test('no chunk reaches over a heading, and none repeats what stands above one', 
 	}
 });
 
-test('a chunk knows the headings above it, outermost first, and the page on which it begins', () => {
+test('a chunk has the headings above it, outermost first, and its first page', () => {
 	const chunks = chunked([
 		heading(1, 'Guide', 1),
 		heading(2, 'Setup', 1),
@@ -77,7 +77,7 @@ test('a chunk knows the headings above it, outermost first, and the page on whic
 	);
 });
 
-test('tiny neighbours are joined under the heading they share, with their own headings as lines', () => {
+test('joins tiny neighbouring sections under their common heading, with their own headings as lines', () => {
 	const chunks = chunked([
 		heading(1, 'Glossary'),
 		heading(2, 'Ant'),
@@ -94,7 +94,7 @@ test('tiny neighbours are joined under the heading they share, with their own he
 	assert.equal(chunks[0]?.text, 'Ant\n\nAn insect.\n\nBee\n\nAnother insect.');
 });
 
-test('questions with answers of a few sentences each keep a chunk of their own', () => {
+test('questions with answers of a few sentences each keep a separate chunk', () => {
 	const chunks = chunked([heading(2, 'Who?'), body(prose(3)), heading(2, 'When?'), body(prose(3))]);
 	assert.deepEqual(
 		chunks.map((chunk) => chunk.heading_path),
@@ -102,7 +102,7 @@ test('questions with answers of a few sentences each keep a chunk of their own',
 	);
 });
 
-test('a heading with nothing under it is still found', () => {
+test('a heading without content is still found', () => {
 	const chunks = chunked([heading(1, 'Contact'), heading(2, 'Call 555 0199'), heading(1, 'Rest'), body(prose(4))]);
 	assert.deepEqual(
 		chunks.map(({ heading_path, text }) => [heading_path.join(' > '), text.slice(0, 13)]),
@@ -113,7 +113,7 @@ test('a heading with nothing under it is still found', () => {
 	);
 });
 
-test('a long table is cut between rows, and every part begins with the names of its columns', () => {
+test('cuts a long table between rows and begins every part with its header row', () => {
 	const rows = Array.from({ length: 120 }, (_, index) =>
 		body(`Item ${index} | costs ${index} euros | in stock`, 'row'),
 	);
@@ -157,7 +157,7 @@ test('text without spaces and sentences without end are cut into chunks of bound
 	}
 });
 
-test('terms are those of the title and headings, and those of the text', () => {
+test('terms come from the title and headings, and from the text', () => {
 	const [chunk] = chunked([heading(1, 'Opening hours'), body('The museum opens at ten.')], 'City Museum');
 	assert.equal(chunk?.title_terms, analyse('City Museum\nOpening hours', 'en').join(' '));
 	assert.equal(chunk?.body_terms, analyse('The museum opens at ten.', 'en').join(' '));

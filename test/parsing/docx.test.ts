@@ -6,7 +6,7 @@ import { strToU8, zipSync } from 'fflate';
 import { makeDocx, p, r, style, table } from '../fixtures/documents/docx.ts';
 import { outlined, parsed } from '../fixtures/documents/parsed.ts';
 
-test('headings are known by style name, inheritance and outline level, whatever the id of the style', async () => {
+test('recognises headings by style name, inheritance and outline level, whatever the id of the style', async () => {
 	const styles =
 		style('berschrift1', 'heading 1') +
 		style('Mine', 'House heading', '<w:basedOn w:val="berschrift1"/>') +
@@ -29,12 +29,12 @@ test('a style that inherits from itself does not hang the parser', async () => {
 	assert.deepEqual(outlined(blocks), ['paragraph Text']);
 });
 
-test('the strict edition of the format and a main part of another name are read alike', async () => {
+test('reads the strict edition of the format and a main part of another name', async () => {
 	const { blocks } = await parsed(makeDocx({ body: p('Text'), strict: true, main: 'word/document2.xml' }), 'a.docx');
 	assert.deepEqual(outlined(blocks), ['paragraph Text']);
 });
 
-test('lists and tables keep their shape', async () => {
+test('keeps the structure of lists and tables', async () => {
 	const item = (text: string) => `<w:p><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr>${r(text)}</w:p>`;
 	const rows = [
 		['Plan', 'Price'],
@@ -66,7 +66,7 @@ test('a text box is read once, though the file holds it twice', async () => {
 	assert.deepEqual(outlined(blocks), ['paragraph Around', 'paragraph In the box']);
 });
 
-test('what was deleted with tracked changes is left out, what was inserted is read', async () => {
+test('leaves out tracked deletions and reads tracked insertions', async () => {
 	const body =
 		`<w:p>${r('The fee is ')}<w:del><w:r><w:delText>ten</w:delText></w:r></w:del>` +
 		`<w:ins>${r('twelve')}</w:ins><w:moveFrom>${r(' old')}</w:moveFrom>${r(' euros')}</w:p>`;
@@ -94,13 +94,13 @@ test('a zip bomb in a Word document is refused before it is unpacked', async () 
 	assert.ok(process.memoryUsage().arrayBuffers - before < 16 * 1024 * 1024);
 });
 
-test('entities that multiply are an error, not a flood', async () => {
+test('entities that multiply end as an error', async () => {
 	const laughs = '<!DOCTYPE l [<!ENTITY a "ha ha"><!ENTITY b "&a;&a;&a;">]>';
 	const file = Buffer.from(zipSync({ 'word/document.xml': strToU8(`${laughs}<w:document>&b;</w:document>`) }));
 	await assert.rejects(parsed(file, 'a.docx'), { code: 'unreadable_file', message: /not valid XML/ });
 });
 
-test('a broken archive, a password and an old .doc each have a sentence of their own', async () => {
+test('a broken archive, a password and an old .doc each have their own error sentence', async () => {
 	const whole = makeDocx({ body: p('Text') });
 	await assert.rejects(parsed(whole.subarray(0, whole.length - 60), 'a.docx'), { message: /archive cannot be opened/ });
 	const compound = Buffer.from('d0cf11e0a1b11ae1', 'hex');

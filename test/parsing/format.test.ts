@@ -11,14 +11,14 @@ const pdf = makePdf({ pages: [bodyLines(['Text.'])] });
 const docx = makeDocx({ body: p('Text') });
 const zip = (...names: string[]) => Buffer.from(zipSync(Object.fromEntries(names.map((name) => [name, strToU8('x')]))));
 
-test('content decides over name and type', () => {
+test('the content precedes name and type', () => {
 	assert.equal(sniffFormat(pdf, 'notes.txt', 'text/plain'), 'pdf');
 	assert.equal(sniffFormat(docx, 'notes.pdf', 'application/pdf'), 'docx');
 	assert.equal(sniffFormat(Buffer.from(' <!-- x --><!DOCTYPE html><p>x'), 'a.txt', null), 'html');
 	assert.equal(sniffFormat(Buffer.from('\ufeff<html>x</html>', 'utf16le'), null, null), 'html');
 });
 
-test('name and type tell apart what content cannot', () => {
+test('name and type decide what the content cannot', () => {
 	const text = Buffer.from('# Words');
 	assert.equal(sniffFormat(text, 'a.md', null), 'md');
 	assert.equal(sniffFormat(text, 'A.MARKDOWN', 'text/plain'), 'md');
@@ -49,17 +49,17 @@ test('other office formats, pictures, archives and programs are refused', async 
 	}
 });
 
-test('the first 64 KiB are enough, also where they cut a character in two', () => {
+test('the first 64 KiB are enough, also if they cut a character in two', () => {
 	const text = Buffer.from(`a${'é'.repeat(SNIFF_BYTES)}`).subarray(0, SNIFF_BYTES);
 	assert.equal(sniffFormat(text, 'a.txt', null), 'txt');
 });
 
-test('data behind a beginning that looks like text is refused', async () => {
+test('rejects data after a beginning that looks like text', async () => {
 	const bytes = Buffer.concat([Buffer.from('Words. '.repeat(10_000)), randomBytes(50_000)]);
 	await assert.rejects(parsed(bytes, 'a.txt'), { code: 'unsupported_file_type' });
 });
 
-test('a file that claims to be a PDF or Word document is refused for what it is, not for its type', async () => {
+test('a file that claims to be a PDF or Word document is rejected for its content, not for its type', async () => {
 	for (const name of ['a.pdf', 'a.docx']) {
 		await assert.rejects(parsed(randomBytes(1000), name), { code: 'unreadable_file' }, name);
 		await assert.rejects(parsed('', name), { code: 'unreadable_file' }, name);

@@ -7,7 +7,7 @@ const PROSE =
 	'The museum opens at ten in the morning and closes at six in the evening, except on Mondays, when it stays closed all day. ' +
 	'Visitors who arrive late, which happens often, are let in until half past five, because a shorter visit is better than none.';
 
-test('the main content of a page is read and what surrounds it is not', async () => {
+test('reads the main content of a page without the elements around it', async () => {
 	const page = `<!doctype html><html lang="en-GB"><head><title>Opening hours – City Museum</title><style>p{}</style></head>
 		<body><nav><a href="/">Home</a> <a href="/shop">Shop</a></nav>
 		<main><article><h1>Opening hours</h1><p>${PROSE}</p><h2>Groups</h2><p>${PROSE}</p></article></main>
@@ -26,13 +26,13 @@ test('a short page without any structure is read whole', async () => {
 	assert.deepEqual(outlined(blocks), ['paragraph Call us: 555 0199.']);
 });
 
-test('a page whose author left out the tags of html, head and body is read', async () => {
+test('reads a page without the tags of html, head and body', async () => {
 	const { blocks, title } = await parsed('<!doctype html><title>Short</title><p>One<p>Two', 'page.html');
 	assert.equal(title, 'Short');
 	assert.deepEqual(outlined(blocks), ['paragraph One', 'paragraph Two']);
 });
 
-test('all answers of a page of questions are kept', async () => {
+test('keeps all answers of a page of questions', async () => {
 	const questions = Array.from({ length: 8 }, (_, index) => `<h2>Question ${index}?</h2><p>Answer ${index}.</p>`);
 	const page = `<html><body><header>Top</header><main><h1>Questions</h1>${questions.join('')}</main></body></html>`;
 	const text = outlined((await parsed(page, 'faq.html')).blocks);
@@ -58,7 +58,7 @@ test('lists, tables and code of a page keep their shape', async () => {
 	]);
 });
 
-test('a table that lays out a page is read as its content', async () => {
+test('reads a layout table as its content', async () => {
 	const page = `<table><tr><td><p>${PROSE}</p><p>${PROSE}</p></td><td><h2>Side</h2><p>Note.</p></td></tr></table>`;
 	const { blocks } = await parsed(page, 'page.html');
 	assert.ok(blocks.every((block) => block.kind !== 'row'));

@@ -37,7 +37,7 @@ test('a gap between lines of a PDF separates paragraphs', async () => {
 	assert.deepEqual(outlined(blocks), ['paragraph First thought.', 'paragraph Second thought.']);
 });
 
-test('larger type makes headings, and each block knows its page', async () => {
+test('larger type makes headings, and each block has its page', async () => {
 	const body = ['Text of normal size goes on for a while here.', 'And it has a second line of about the same length.'];
 	const page = (heading: string) => [{ text: heading, y: 730, size: 18 }, ...bodyLines([...body, ...body])];
 	const { blocks, title } = await parsed(
@@ -84,7 +84,7 @@ test('running heads and page numbers are left out, the text between them is not'
 	);
 });
 
-test('the title in the file is used, unless a program wrote it by itself', async () => {
+test('uses the title in the file unless a program generated it', async () => {
 	const pages = [bodyLines(['Some text.'])];
 	assert.equal((await parsed(makePdf({ pages, title: 'House rules' }), 'a.pdf')).title, 'House rules');
 	assert.equal((await parsed(makePdf({ pages, title: 'Microsoft Word - rules.doc' }), 'a.pdf')).title, null);
@@ -96,12 +96,12 @@ test('a PDF without text, like a scan, is read as empty', async () => {
 	assert.equal(page_count, 2);
 });
 
-test('a PDF with a password is refused with a sentence that says so', async () => {
+test('rejects a PDF with a password with that reason', async () => {
 	const file = makePdf({ pages: [bodyLines(['Secret.'])], password: true });
 	await assert.rejects(parsed(file, 'a.pdf'), { code: 'unreadable_file', message: /password/ });
 });
 
-test('a PDF that is cut off or is none is refused as damaged', async () => {
+test('rejects a truncated PDF and a file that is not a PDF as damaged', async () => {
 	const whole = makePdf({ pages: [bodyLines(['Text.'])] });
 	await assert.rejects(parsed(whole.subarray(0, 40), 'a.pdf'), { code: 'unreadable_file', message: /damaged/ });
 	await assert.rejects(parsed('just words', 'a.pdf'), { code: 'unreadable_file', message: /no PDF/ });
@@ -112,7 +112,7 @@ test('a PDF of more than 2,000 pages is refused', async () => {
 	await assert.rejects(parsed(makePdf({ pages }), 'a.pdf'), { code: 'resource_limit', message: /2001 pages/ });
 });
 
-test('a PDF that unpacks to gigabytes is refused, also when packed twice', async () => {
+test('rejects a PDF that inflates to gigabytes, also if it is compressed twice', async () => {
 	const once = deflateSync(Buffer.alloc(260 * 1024 * 1024, 32), { level: 1 });
 	const bomb = makePdf({ pages: [], streams: { filter: '/FlateDecode', bytes: [once] } });
 	const twice = makePdf({ pages: [], streams: { filter: '[/FlateDecode /FlateDecode]', bytes: [deflateSync(once)] } });

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { ParsedDocument } from '../../src/contract/index.ts';
 import parse from '../../workers/parse.ts';
 
-/** A line of the manifest; what each outcome means stands in SOURCE.md beside it. */
+/** A line of the manifest; SOURCE.md beside it explains the outcomes. */
 interface Entry {
 	file: string;
 	type: string;
@@ -31,7 +31,7 @@ function allText(document: ParsedDocument): string {
 	return [document.title ?? '', ...document.chunks.flatMap((chunk) => [...chunk.heading_path, chunk.text])].join('\n');
 }
 
-/** Harmonic mean of how much of the expected words was found and how much of what was found was expected. */
+/** The F1 score of words: the harmonic mean of recall and precision. */
 function agreement(found: Set<string>, expected: Set<string>): number {
 	const both = [...found].filter((word) => expected.has(word)).length;
 	return (2 * both) / (found.size + expected.size);
@@ -52,7 +52,7 @@ function checkText(document: ParsedDocument, entry: Entry): void {
 	const lines = new Set(document.chunks.flatMap((chunk) => [...chunk.heading_path, ...chunk.text.split('\n')]));
 	const lost = (entry.headings ?? []).filter(([, heading]) => !lines.has(heading));
 	assert.deepEqual(lost, []);
-	// The reference for Word documents leaves out notes, which are text.
+	// The reference of Word documents leaves out notes, but notes are text.
 	if (entry.expected_text !== undefined && !entry.file.includes('footnotes')) {
 		const expected = wordsIn(readFileSync(new URL(entry.expected_text, root), 'utf8'));
 		assert.ok(agreement(wordsIn(allText(document)), expected) >= 0.9);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { encode } from '../fixtures/documents/charsets.ts';
 import { outlined, parsed } from '../fixtures/documents/parsed.ts';
 
-test('plain text falls into paragraphs and list items; wrapped lines are joined, short ones stay', async () => {
+test('splits plain text into paragraphs and list items, joins wrapped lines and keeps short ones', async () => {
 	const text = `A first line that is long enough to have been wrapped by an editor,
 and its end.
 
@@ -37,7 +37,7 @@ const CHARSETS: Array<[label: string, text: string]> = [
 ];
 
 for (const [label, text] of CHARSETS) {
-	test(`text in ${label} is read without anyone saying so`, async () => {
+	test(`reads text in ${label} without a declared charset`, async () => {
 		assert.deepEqual(outlined((await parsed(encode(text, label), 'a.txt')).blocks), [`paragraph ${text}`]);
 	});
 }
@@ -57,7 +57,7 @@ test('UTF-16 is read in both byte orders, with and without a mark, and so is UTF
 	}
 });
 
-test('stray zero bytes change no charset and are left out', async () => {
+test('leaves out stray zero bytes, which change no charset', async () => {
 	const russian = CHARSETS.find(([label]) => label === 'koi8-r')?.[1] ?? '';
 	for (const [bytes, text] of [
 		[Buffer.from('abc\0def text'), 'abcdef text'],
@@ -74,7 +74,7 @@ test('stray zero bytes change no charset and are left out', async () => {
 	}
 });
 
-test('a declared charset is honoured, unless the bytes are plainly UTF-8', async () => {
+test('uses a declared charset unless the bytes are clearly UTF-8', async () => {
 	const greek = encode('Ένα κείμενο', 'iso-8859-7');
 	const declared = await parsed(greek, 'a.txt', 'text/plain; charset=iso-8859-7');
 	assert.deepEqual(outlined(declared.blocks), ['paragraph Ένα κείμενο']);
@@ -138,14 +138,14 @@ let x = 1;
 	]);
 });
 
-test('a rule at the beginning of Markdown does not swallow what follows as front matter', async () => {
+test('a horizontal rule at the beginning of Markdown does not turn the text into front matter', async () => {
 	const { blocks } = await parsed('---\nNot front matter.\n\n---\n\n# Head\n', 'a.md');
 	assert.ok(outlined(blocks).some((line) => line.includes('Not front matter.')));
 	assert.equal((await parsed('---\ntitle: Spec\n...\n\n# Head\n\n---\n', 'a.md')).title, 'Spec');
 	assert.equal((await parsed('# Head\n\nText', 'a.md')).title, 'Head');
 });
 
-test('Markdown nested absurdly deep is read as text', { timeout: 15_000 }, async () => {
+test('reads Markdown with extreme nesting as text', { timeout: 15_000 }, async () => {
 	for (const text of [`${'>'.repeat(50_000)} deep`, `${'- '.repeat(20_000)}deep`, `${'['.repeat(20_000)}deep`]) {
 		const { blocks } = await parsed(text, 'a.md');
 		assert.match(blocks.map((block) => block.text).join(' '), /deep/);

@@ -52,7 +52,7 @@ test('each format comes back from the worker as chunks with a language, headings
 	}
 });
 
-test('the title given wins over the title found; a file without either is found by its name', async () => {
+test('a given title precedes the title in the file; a file without either uses its name', async () => {
 	const given = await parse('a.md', '# Found\n\nText.', { title: 'Given' });
 	const found = await parse('a.md', '# Found\n\nText.');
 	const none = await parse('price_list-2026.txt', 'Text.');
@@ -64,7 +64,7 @@ test('the title given wins over the title found; a file without either is found 
 	assert.match(none.value.chunks[0]?.title_terms ?? '', /price list 2026/);
 });
 
-test('a bad file is an answer with a sentence, and the worker goes on', async () => {
+test('a bad file gives an error with a reason, and the worker continues', async () => {
 	assert.deepEqual(await parse('a.xlsx', Buffer.from('504b0304ffff', 'hex')), {
 		ok: false,
 		error: {
@@ -78,7 +78,7 @@ test('a bad file is an answer with a sentence, and the worker goes on', async ()
 	assert.ok(next.ok);
 });
 
-test('a document without a letter or digit is refused with a sentence that says what to do', async () => {
+test('rejects a document without letters and digits with a remedy', async () => {
 	for (const [name, bytes, sentence] of [
 		['a.pdf', makePdf({ pages: [[]] }), /no text.*scanned.*\(OCR\)/],
 		['a.docx', makeDocx({ body: '' }), /no letters or digits/],
@@ -96,7 +96,7 @@ test('a document without a letter or digit is refused with a sentence that says 
 	assert.ok((await parse('a.txt', '7')).ok);
 });
 
-test('a stored file that is gone rejects, because that is no fault of the document', async () => {
+test('a missing stored file rejects, because the document is not the cause', async () => {
 	const job = { path: join(folder, 'missing'), file_name: 'a.txt', content_type: null, title: null, url: null };
 	await assert.rejects(pool.run(job), /ENOENT/);
 });

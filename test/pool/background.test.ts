@@ -18,7 +18,7 @@ async function priorities(process: number | 'self'): Promise<number[]> {
 		.map((stat) => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]));
 }
 
-test('the process that parses documents has a lower priority than the server', {
+test('the parsing process has a lower priority than the server', {
 	skip: process.platform !== 'linux' && 'threads have no priority of their own here',
 }, async (t) => {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-pool-'));

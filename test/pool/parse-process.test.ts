@@ -24,7 +24,7 @@ const skip = process.platform !== 'linux' && 'there is no /proc here';
 const logged: Array<Record<string, unknown>> = [];
 const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
 
-/** A pool whose worker does what a document's text says. */
+/** A pool whose worker executes the text of a document as a command. */
 function openPool(limits: Partial<WorkerPoolLimits> = {}, threads = 2): WorkerPool {
 	const parseWorker = { file: new URL('./hostile-worker.mjs', import.meta.url), execArgv: [] };
 	return createWorkerPool({ threads, log, limits, parseWorker });
@@ -38,7 +38,7 @@ async function document(text: string): Promise<ParseJob> {
 	return { path, file_name: 'a.txt', content_type: null, title: null, url: null };
 }
 
-/** A document that is being parsed until it is let go. */
+/** A document whose parse runs until the test releases it. */
 class Held {
 	readonly file = join(folder, `held-${files++}`);
 	readonly document = document(`WAIT ${this.file}`);
@@ -67,7 +67,7 @@ for (const [order, what] of [
 	['ABORT', 'ends its process'],
 	['BUFFERS', 'takes more memory than the process may'],
 ] as const) {
-	test(`a document that ${what} is given up, and the innocent ones beside it are parsed`, async () => {
+	test(`a document that ${what} is given up, and harmless documents beside it are parsed`, async () => {
 		await using pool = openPool({ parseRssMb: 200, heapMb: 64 });
 		const bomb = assert.rejects(pool.parse(await document(order)), {
 			code: 'resource_limit',
@@ -87,7 +87,7 @@ for (const [order, what] of [
 	});
 }
 
-test('documents that were in a process that was killed are parsed once more, each alone', async () => {
+test('parses the documents of a killed process once more, each alone', async () => {
 	await using pool = openPool();
 	const [first, second] = [new Held(), new Held()];
 	const parsing = [pool.parse(await first.document), pool.parse(await second.document)];
@@ -95,7 +95,7 @@ test('documents that were in a process that was killed are parsed once more, eac
 	assert.equal(await second.process(), killed, 'side by side in one process');
 	process.kill(killed, 'SIGKILL');
 	const fresh = await first.process(killed);
-	// A neighbour that may run would be in the process before this one ends.
+	// Another document would already be in the process if it were allowed to run beside this one.
 	const third = pool.parse(await document('third'));
 	assert.equal(await second.process(), killed, 'not taken up yet');
 	await first.letGo();
@@ -104,7 +104,7 @@ test('documents that were in a process that was killed are parsed once more, eac
 	assert.equal((await Promise.all([...parsing, third])).length, 3);
 });
 
-test('a document that is to be parsed alone waits for the others, and the others for it', async () => {
+test('a document that must be parsed alone and other documents wait for each other', async () => {
 	await using pool = openPool();
 	const [beside, alone] = [new Held(), new Held()];
 	const first = pool.parse(await beside.document);
@@ -117,7 +117,7 @@ test('a document that is to be parsed alone waits for the others, and the others
 	await Promise.all([first, second]);
 });
 
-test('a job that is called off while it waits to be parsed alone ends with the caller’s reason', async () => {
+test('a job that is cancelled while it waits to be parsed alone ends with the caller’s reason', async () => {
 	await using pool = openPool();
 	const beside = new Held();
 	const first = pool.parse(await beside.document);
@@ -130,7 +130,7 @@ test('a job that is called off while it waits to be parsed alone ends with the c
 	await first;
 });
 
-test('the process ends when it has been idle, and another starts for the next document', async () => {
+test('ends an idle process and starts another for the next document', async () => {
 	await using pool = openPool({ parseIdleTimeoutMs: 1 });
 	const held = new Held();
 	const parsing = pool.parse(await held.document);
@@ -141,7 +141,7 @@ test('the process ends when it has been idle, and another starts for the next do
 	assert.equal(await textOf(pool.parse(await document('next'))), 'next');
 });
 
-test('a process that was started early parses the next document, and ends when none comes', { skip }, async () => {
+test('a process that was started early parses the next document, or ends when none comes', { skip }, async () => {
 	{
 		await using pool = openPool();
 		pool.warmUp();
@@ -159,14 +159,14 @@ test('a process that was started early parses the next document, and ends when n
 	await until('it has ended', () => hasEnded(pid));
 });
 
-test('a pool that is closed starts no process early', { skip }, async () => {
+test('a closed pool starts no process early', { skip }, async () => {
 	const pool = openPool();
 	await pool[Symbol.asyncDispose]();
 	pool.warmUp();
 	assert.deepEqual(await childProcesses(), []);
 });
 
-test('a pool that is closed takes its process with it and starts no other', async () => {
+test('closing a pool ends its process, and it starts no other', async () => {
 	const held = new Held();
 	let parsing: Promise<void>;
 	let pid: number;
@@ -179,7 +179,7 @@ test('a pool that is closed takes its process with it and starts no other', asyn
 	assert.ok(await hasEnded(pid));
 });
 
-test('a document that fills the heap of its thread is given up, and the process goes on', async () => {
+test('gives up a document that fills the heap of its thread, and the process continues', async () => {
 	await using pool = openPool({ heapMb: 64 });
 	const held = new Held();
 	const beside = pool.parse(await held.document);
@@ -189,7 +189,7 @@ test('a document that fills the heap of its thread is given up, and the process 
 	await beside;
 });
 
-test('threads that cannot be started are no fault of the document', async () => {
+test('threads that cannot be started do not fail the document', async () => {
 	const parseWorker = { file: new URL('./no-such-worker.mjs', import.meta.url), execArgv: [] };
 	await using pool = createWorkerPool({ threads: 2, log, parseWorker });
 	await assert.rejects(pool.parse(await document('innocent')), (error) => shortageOf(error) !== null);
@@ -226,7 +226,7 @@ test('the process inherits neither secrets nor descriptors, and holds neither so
 		assert.deepEqual(names, ['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE', 'NODE_OPTIONS']);
 		const theirs = await descriptors(pid);
 		const own = new Set(await descriptors(process.pid));
-		// What the runner of these tests leaves open in every process is not from here.
+		// The test runner leaves some descriptors open in every process.
 		for (const passedOn of await descriptors(process.ppid)) own.delete(passedOn);
 		const shared = theirs.filter((one) => own.has(one) && one !== '/dev/null' && !one.startsWith('anon_inode:'));
 		assert.deepEqual(shared, [], 'no socket, pipe or file of this process');
@@ -240,7 +240,7 @@ test('the process inherits neither secrets nor descriptors, and holds neither so
 	}
 });
 
-/** What a process's descriptors lead to. */
+/** The targets of a process's descriptors. */
 async function descriptors(pid: number): Promise<string[]> {
 	const names = await readdir(`/proc/${pid}/fd`);
 	return Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')));

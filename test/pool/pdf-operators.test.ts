@@ -9,7 +9,7 @@ import type { ParseJob } from '../../src/contract/index.ts';
 import { createWorkerPool } from '../../src/pool/index.ts';
 import { bodyLines, makePdf } from '../fixtures/documents/pdf.ts';
 
-// PDF.js offers no bound on what a page's operators cost, so the limit on processor time is the bound.
+// PDF.js does not limit the cost of a page's operators, so the limit on processor time applies.
 
 let folder: string;
 before(async () => {
@@ -25,10 +25,10 @@ async function store(name: string, bytes: Buffer): Promise<ParseJob> {
 
 const page = (content: string) => ({ filter: '/FlateDecode', bytes: [deflateSync(Buffer.from(content))] });
 
-/** Graphics states within each other: PDF.js takes time with the square of their number. */
+/** Nested graphics states: the time of PDF.js is quadratic in their number. */
 const nestedStates = () => makePdf({ pages: [], streams: page('q '.repeat(125_000)) });
 
-/** Forms of which each draws the two of the next level: twice as many are drawn at each level. */
+/** Forms that each draw the two forms of the next level: their number doubles at each level. */
 function nestedForms(levels: number): Buffer {
 	const forms = Array.from({ length: levels }, (_, level) => `/X${2 * level + 2} Do /X${2 * level + 3} Do`);
 	return makePdf({
@@ -38,7 +38,7 @@ function nestedForms(levels: number): Buffer {
 	});
 }
 
-test('PDFs of nested states and of forms within forms end at the limit on processor time, and others are read', async () => {
+test('PDFs of nested states and nested forms end at the limit on processor time, and others are read', async () => {
 	await using pool = createWorkerPool({ threads: 2, log: createLog('silent'), limits: { parseCpuMs: 3_000 } });
 	const bombs = [await store('states', nestedStates()), await store('forms', nestedForms(60))].map((job) =>
 		assert.rejects(pool.parse(job), {

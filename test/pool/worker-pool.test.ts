@@ -18,7 +18,7 @@ async function store(file_name: string, text: string): Promise<ParseJob> {
 }
 
 let small: ParseJob;
-/** Takes many times longer to read than a thread takes to start. */
+/** A file whose parse takes many times longer than the start of a thread. */
 let large: ParseJob;
 let endless: ParseJob;
 let spin: ParseJob;
@@ -33,7 +33,7 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-/** A pool whose parser does what a document's text says. */
+/** A pool whose parser executes the text of a document as a command. */
 const openHostilePool = (limits?: Partial<WorkerPoolLimits>) =>
 	createWorkerPool({
 		threads: 1,
@@ -45,7 +45,7 @@ const openHostilePool = (limits?: Partial<WorkerPoolLimits>) =>
 const openPool = (limits?: Partial<WorkerPoolLimits>) =>
 	createWorkerPool({ threads: 1, log: createLog('silent'), ...(limits ? { limits } : {}) });
 
-test('a stored file comes back as chunks, and a bad one as the reason why', async () => {
+test('returns a stored file as chunks, and a bad file as an error with a reason', async () => {
 	await using pool = openPool();
 	assert.equal(pool.size, 1);
 	const { format, language, chunks } = await pool.parse(small);
@@ -57,14 +57,14 @@ test('a stored file comes back as chunks, and a bad one as the reason why', asyn
 	await assert.rejects(missing, { code: 'unavailable' }, 'our own lost file is no fault of the document');
 });
 
-test('a job over the bound is refused at once as unavailable, and the others are done', async () => {
+test('rejects a job beyond the queue bound at once as unavailable, and finishes the others', async () => {
 	await using pool = openPool({ maxQueued: 1 });
 	const jobs = [pool.parse(small), pool.parse(small)];
 	await assert.rejects(pool.parse(small), { code: 'unavailable', retry_after: 1 });
 	assert.equal((await Promise.all(jobs)).length, 2);
 });
 
-test('a file that takes too much processor time is given up with a sentence; what waited behind it has its full time', async () => {
+test('gives up a file that uses up its processor time; the next file in the queue has its full time', async () => {
 	await using pool = openHostilePool({ parseCpuMs: 1500 });
 	const spinning = assert.rejects(pool.parse(spin), {
 		code: 'resource_limit',
@@ -75,20 +75,20 @@ test('a file that takes too much processor time is given up with a sentence; wha
 	assert.equal((await waiting).chunks.length, 1);
 });
 
-test('a file that gets no processor time, as on a busy machine, is not given up for that', async () => {
+test('does not give up a file that gets no processor time, as on a busy machine', async () => {
 	const limits = { parseCpuMs: 300 };
 	await using busy = openHostilePool(limits);
 	await using other = openHostilePool(limits);
 	const held = join(folder, 'held');
 	const parsing = busy.parse(await store('held.txt', `WAIT ${held}`));
 	await until('the file is being parsed', () => existsSync(held));
-	// Meanwhile more time passes than the limit.
+	// Meanwhile more time passes than the limit allows.
 	await assert.rejects(other.parse(spin), { code: 'resource_limit' });
 	await rm(held);
 	assert.equal((await parsing).chunks.length, 1);
 });
 
-test('a file whose reading does not end is given up as unavailable, so that it is tried again', async () => {
+test('gives up a file whose parse does not end as unavailable, so that it is retried', async () => {
 	await using pool = openHostilePool({ parseTimeoutMs: 100 });
 	await assert.rejects(pool.parse(endless), {
 		code: 'unavailable',
@@ -96,7 +96,7 @@ test('a file whose reading does not end is given up as unavailable, so that it i
 	});
 });
 
-test('a file that takes too much memory is given up with a sentence, and the next one is read', async () => {
+test('gives up a file that takes too much memory with a reason, and reads the next one', async () => {
 	await using pool = openHostilePool({ heapMb: 64 });
 	await assert.rejects(pool.parse(hungry), {
 		code: 'resource_limit',
@@ -105,7 +105,7 @@ test('a file that takes too much memory is given up with a sentence, and the nex
 	assert.equal((await pool.parse(small)).chunks.length, 1);
 });
 
-test('a job that is called off ends with the caller’s reason, whether it runs or waits, and its thread is free again', async () => {
+test('a cancelled job ends with the caller’s reason, whether it runs or waits, and its thread is free again', async () => {
 	await using pool = openPool();
 	const ending = new AbortController();
 	const reason = new Error('The server is stopping.');
@@ -118,7 +118,7 @@ test('a job that is called off ends with the caller’s reason, whether it runs 
 	assert.equal((await pool.parse(small)).chunks.length, 1);
 });
 
-test('a search that cannot be answered in time is unavailable, its waiting included', async () => {
+test('a search that exceeds its time limit, waiting included, is unavailable', async () => {
 	await using pool = openPool({ searchTimeoutMs: 1 });
 	const job = { database: join(folder, 'none.db'), targets: [], query: 'x', top_k: 1, min_score: 0 };
 	for (const end of await Promise.allSettled([pool.search(job), pool.search(job)])) {

@@ -1,4 +1,4 @@
-// A program: counts the terms of so many chunks that a map for each of them would not fit into a small heap.
+// A program: counts the terms of many chunks. A map for each chunk would not fit into its small heap.
 import { countTermsOfChunks } from '../../src/retrieval/semantic/term-counts.ts';
 
 const TERMS = 300;

@@ -15,7 +15,7 @@ import { migrate } from '../../src/store/sqlite/migrations.ts';
 import { SearchReader } from '../../src/store/sqlite/search/index.ts';
 import { applyIndexWrite } from '../../src/store/sqlite/search-index.ts';
 
-/** No whole number of lanes: rows are padded. */
+/** Not a multiple of the lanes, so rows are padded. */
 const DIMENSIONS = 20;
 
 const created = DotProductKernel.create();
@@ -57,7 +57,7 @@ function write(...writes: IndexWrite[]): void {
 	})();
 }
 
-/** Values that look random and are the same each time. */
+/** Pseudo-random values, the same each time. */
 function noise(length: number, seed: number): Int8Array {
 	let state = seed;
 	return Int8Array.from({ length }, () => {
@@ -98,7 +98,7 @@ test('products are exact, the largest values and rows beyond one window included
 	}
 });
 
-test('what is kept in memory finds the same as the store, also between gaps that removed documents left', () => {
+test('the in-memory index finds the same as the store, also with gaps of removed documents', () => {
 	for (let n = 0; n < 30; n++) add(`doc_${n}`, noise(9 * DIMENSIONS, n + 1), 9);
 	for (let n = 3; n < 30; n += 4) {
 		write({ op: 'index.remove_document', generation: 'gen_1', document_id: `doc_${n}` });
@@ -120,7 +120,7 @@ test('what is kept in memory finds the same as the store, also between gaps that
 	assert.equal(kept.nearest(noise(DIMENSIONS, 1), 1000).length, reader.allVectors('basis_1', DIMENSIONS).ids.length);
 });
 
-test('of equally near vectors those that were stored first come first', () => {
+test('returns equally near vectors in the order in which they were stored', () => {
 	const same = Int8Array.from({ length: 6 * DIMENSIONS }, () => 5);
 	const ids = Float64Array.of(9, 4, 7, 1, 8, 2);
 	const kept = new InMemoryVectorIndex(products, { dimensions: DIMENSIONS, ids, values: same });
@@ -131,7 +131,7 @@ test('of equally near vectors those that were stored first come first', () => {
 	);
 });
 
-test('vectors without a length are near to nothing', () => {
+test('zero vectors are near to no vector', () => {
 	const values = new Int8Array(2 * DIMENSIONS).fill(3, DIMENSIONS);
 	const kept = new InMemoryVectorIndex(products, { dimensions: DIMENSIONS, ids: Float64Array.of(1, 2), values });
 	const score = (asked: number) => kept.nearest(new Int8Array(DIMENSIONS).fill(asked), 2).map((near) => near.score);
@@ -142,7 +142,7 @@ test('vectors without a length are near to nothing', () => {
 	assert.deepEqual(score(0), [0, 0]);
 });
 
-test('every change of the vectors is seen; they are read again once they have stayed the same from one search to the next', () => {
+test('detects every change of the vectors, and reads them again when two searches in a row find the same version', () => {
 	const memory = new VectorIndexCache({ minChunks: 1 });
 	let reads = 0;
 	const count = () => {
@@ -176,7 +176,7 @@ test('every change of the vectors is seen; they are read again once they have st
 	assert.deepEqual([count(), count(), count(), reads], [undefined, 3, 3, 5]);
 });
 
-test('memory is bounded: what was not searched for longest goes first, and what is too small or too large is not kept', () => {
+test('bounds the memory: evicts the least recently used vectors and does not cache too few or too many', () => {
 	const bytes = InMemoryVectorIndex.bytesOf(10, DIMENSIONS);
 	const memory = new VectorIndexCache({ minChunks: 10, maxBytes: 2 * bytes });
 	const rows = () => ({ dimensions: DIMENSIONS, ids: new Float64Array(10), values: noise(10 * DIMENSIONS, 3) });
@@ -193,7 +193,7 @@ test('memory is bounded: what was not searched for longest goes first, and what 
 	assert.equal(strideOf(DIMENSIONS), 32);
 });
 
-test('a search of a large knowledge base sees what was added, and no longer what was removed', async () => {
+test('a search of a large knowledge base finds added documents and no removed ones', async () => {
 	await using pool = createWorkerPool({ threads: 1, log: createLog('silent') });
 	const [generation, basis, embedder] = ['gen_large', 'basis_large', 'acme/vectors'];
 	const model = new Uint8Array(0);

@@ -58,7 +58,7 @@ test('coverage weighs rare words more, and halves what a correction found', () =
 	assert.equal(familiarity(0, 0), 0);
 });
 
-test('only a word that nobody wrote is corrected', () => {
+test('corrects only unknown words', () => {
 	const vocabulary = counted({ refund: 10, policy: 5, polish: 1 });
 	const terms = (query: string) => analyseQuery(queryWords(query, [null]), vocabulary).terms;
 	assert.deepEqual(terms('refnud'), ['refund']);
@@ -66,7 +66,7 @@ test('only a word that nobody wrote is corrected', () => {
 	assert.deepEqual(terms('zebra'), []);
 });
 
-test('slips are swaps, gaps, additions and replacements; numbers and short words are left alone', () => {
+test('corrects transpositions, deletions, insertions and replacements, but not numbers and short words', () => {
 	const spelling = new SpellingCorrector(['delivery', 'deliver', 'warranty', '12345', 'user']);
 	assert.equal(spelling.nearest('delivrey'), 'delivery');
 	assert.equal(spelling.nearest('warrenty'), 'warranty');
@@ -79,14 +79,14 @@ test('slips are swaps, gaps, additions and replacements; numbers and short words
 	assert.ok(editDistance('kitten', 'sitting', 1) > 1);
 });
 
-test('a form that only a document of mistaken language has does not outweigh the usual one', () => {
+test('a form from a document with a wrongly detected language does not outweigh the usual form', () => {
 	const vocabulary = counted({ comput: 20, computers: 2 });
 	assert.deepEqual(analyseQuery(queryWords('computers', ['en', 'it']), vocabulary).terms, ['comput']);
 	const bilingual = counted({ comput: 20, computers: 15 });
 	assert.deepEqual(analyseQuery(queryWords('computers', ['en', 'it']), bilingual).terms, ['comput', 'computers']);
 });
 
-test('words that most chunks have are not asked for where there are rarer ones', () => {
+test('drops words that most chunks have if there are rarer ones', () => {
 	const vocabulary = counted({ system: 90, refund: 3 });
 	const terms = (query: string) => analyseQuery(queryWords(query, [null]), vocabulary).terms;
 	assert.deepEqual(terms('refund system refund'), ['refund', 'refund']);
@@ -100,7 +100,7 @@ test('a pasted page is cut to its beginning and end', () => {
 	assert.ok(counts.has('word0x') && counts.has('word4999x'));
 });
 
-test('a page that repeats common words a hundred times costs no more than it may', () => {
+test('limits the cost of a page that repeats common words a hundred times', () => {
 	const words = queryWords('the of and a '.repeat(2000), ['en']);
 	const asked = analyseQuery(words, counted({ the: 6000, of: 5900, and: 5800, a: 5000 }, 6306));
 	assert.ok(asked.terms.length <= 3, `${asked.terms.length} terms are asked for`);

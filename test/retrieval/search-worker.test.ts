@@ -151,7 +151,7 @@ test('a question in the language of one document finds it among others', async (
 	assert.equal(await first('Wie kann ich Produkte zurückgeben?'), 'rueckgabe');
 });
 
-test('a slip of the pen is forgiven', async () => {
+test('corrects a typing error', async () => {
 	assert.equal(await first('warrenty'), 'warranty');
 	assert.equal(await first('bicylces'), 'warranty');
 });
@@ -162,7 +162,7 @@ test('each half works alone', async () => {
 	assert.equal(await first('refund to my card', { hybrid: false }), 'returns');
 });
 
-test('before the first training the full text answers, whatever the settings', async () => {
+test('before the first training the search uses full text, whatever the settings', async () => {
 	for (const hybrid of [true, false]) {
 		const { hits, confidence } = await ask('refund to my card', { generations: ['gen_untrained'], hybrid });
 		assert.equal(hits[0]?.document_id, 'returns');
@@ -171,7 +171,7 @@ test('before the first training the full text answers, whatever the settings', a
 	}
 });
 
-test('hits come best first, in 0..1, and those below the least score are left out', async () => {
+test('returns hits best first, with scores in 0..1, without those below the minimum score', async () => {
 	const { hits } = await ask('how long does the delivery of orders take', { top_k: 50 });
 	assert.ok(hits.length > 1);
 	hits.forEach((hit, i) => {
@@ -192,7 +192,7 @@ test('several knowledge bases answer as one, the best hit of all first', async (
 	assert.equal((await ask('days', { generations, top_k: 3 })).hits.length, 3);
 });
 
-test('confidence tells a question that the documents answer from one that they do not', async () => {
+test('confidence separates questions that the documents answer from questions that they do not answer', async () => {
 	const sure = await Promise.all(
 		['warranty for brakes', 'forgotten password', 'delivery to islands'].map((q) => ask(q)),
 	);
@@ -203,13 +203,13 @@ test('confidence tells a question that the documents answer from one that they d
 	for (const { confidence } of unsure) assert.ok(confidence < 0.2, String(confidence));
 });
 
-test('a question without a word that the documents know has no hits', async () => {
+test('a question without a known word has no hits', async () => {
 	for (const query of ['', '   ', '😀🎉', 'the of and', 'xyzzy', '\u0000', '?!…', '""']) {
 		assert.deepEqual(await ask(query), { hits: [], confidence: 0 }, JSON.stringify(query));
 	}
 });
 
-test('no query is an error', async () => {
+test('any query is valid', async () => {
 	const queries = [
 		'refund" OR "*',
 		'NEAR(refund card, 2) AND NOT title:x ^y {a b} : c',
@@ -229,7 +229,7 @@ test('no query is an error', async () => {
 	assert.equal(await first('refund" OR "*'), 'returns');
 });
 
-test('a generation that has gone, or that has a newer basis than the caller knew, is no error', async () => {
+test('a dropped generation, or a newer basis than the caller expected, is no error', async () => {
 	fill('gen_going', SHOP);
 	await train('gen_going', 'basis_gen_going');
 	assert.equal(await first('refund', { generations: ['gen_going'] }), 'returns');
@@ -240,7 +240,7 @@ test('a generation that has gone, or that has a newer basis than the caller knew
 	assert.equal(await first('refund', { generations: ['gen_going', 'gen_shop'] }), 'returns');
 });
 
-test('a new document is found at once with the basis that was trained before it', async () => {
+test('finds a new document at once with a basis that was trained before it', async () => {
 	const text = 'Electric scooters must be registered before they are ridden on the road.';
 	const terms = { title_terms: analyse('Scooters', 'en').join(' '), body_terms: analyse(text, 'en').join(' ') };
 	fill('gen_growing', SHOP);
@@ -270,7 +270,7 @@ test('a new document is found at once with the basis that was trained before it'
 	assert.equal(await first('where do I register a scooter', { generations: ['gen_growing'] }), 'scooters');
 });
 
-test('folding with a basis that has been replaced is an answer that says so', async () => {
+test('folding with a replaced basis returns an error', async () => {
 	await assert.rejects(pool.fold({ kind: 'fold', database, basis: 'basis_gone', chunks: [] }), { code: 'unavailable' });
 });
 

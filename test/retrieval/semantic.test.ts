@@ -12,7 +12,7 @@ import {
 
 const chunk = (body_terms: string, title_terms = '') => ({ title_terms, body_terms });
 
-/** Chunks on two subjects; `car` and `engine` never stand together, but both stand with `wheel` and `road`. */
+/** Chunks on two subjects; `car` and `engine` never occur together, but both occur with `wheel` and `road`. */
 const CHUNKS = [
 	chunk('car wheel road drive tyre'),
 	chunk('engine wheel road motor tyre'),
@@ -36,7 +36,7 @@ function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
 	return dot / Math.sqrt(aa * bb || 1);
 }
 
-test('words that keep the same company point the same way', () => {
+test('words in the same contexts have similar directions', () => {
 	const many = Array.from({ length: 40 }, (_, i) => CHUNKS[i % CHUNKS.length] as (typeof CHUNKS)[number]);
 	const basis = trainBasis(many);
 	const related = cosine(directionOf(basis, 'car'), directionOf(basis, 'wheel'));
@@ -74,7 +74,7 @@ test('a term of the title counts twice', () => {
 	assert.equal(countTerms(chunk('', '')).size, 0);
 });
 
-test('of two chunks that point the same way, the one that says little matches less surely', () => {
+test('of two chunks with the same direction, the shorter one has the lower score', () => {
 	const long = chunk('bread flour oven bake yeast dough sugar butter cake');
 	const basis = trainBasis([...CHUNKS, long]);
 	const width = basis.dimensions;
@@ -108,14 +108,14 @@ test('a basis can be trained on nothing, on one chunk, on empty and on equal chu
 	}
 });
 
-test('the share of unknown words is told', () => {
+test('reports the share of unknown words', () => {
 	const basis = trainBasis(CHUNKS);
 	const counted = ({ terms, unknown_terms }: ReturnType<typeof embedChunks>) => [terms, unknown_terms];
 	assert.deepEqual(counted(embedChunks(basis, [chunk('car road zebra lion')])), [4, 2]);
 	assert.deepEqual(counted(embedChunks(basis, [])), [0, 0]);
 });
 
-test('a question about what the chunks speak of reaches further than one that they only touch', () => {
+test('a question about the subject of the chunks has a greater reach than one about a side topic', () => {
 	const basis = trainBasis(CHUNKS);
 	const reach = (terms: string) => project(basis, countTerms(chunk(terms))).reach;
 	assert.ok(reach('car road') > reach('car zebra'));

@@ -8,7 +8,7 @@ import { countTermsOfChunks } from '../../src/retrieval/semantic/term-counts.ts'
 /** A map of its terms for each chunk takes more than 200 MB. */
 const HEAP_MB = 100;
 
-test('the terms of each chunk stand one behind the other, each with its count', () => {
+test('stores the terms of each chunk consecutively, each with its count', () => {
 	const counted = countTermsOfChunks(
 		[
 			{ title_terms: 'blue', body_terms: 'kettle blue' },

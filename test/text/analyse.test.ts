@@ -4,20 +4,20 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { analyse, queryTerms } from '../../src/text/index.ts';
 
-test('words of one stem become one term, by Porter2 in English', () => {
+test('words with one stem become one term, by Porter2 in English', () => {
 	assert.deepEqual(analyse('Connected connections are connecting', 'en'), ['connect', 'connect', 'are', 'connect']);
-	// Porter's first algorithm would make `gener` of it, together with `general`.
+	// Porter's first algorithm would stem it to `gener`, as it does `general`.
 	assert.deepEqual(analyse('generously', 'en'), ['generous']);
 });
 
-test('each language has its own stems, and an unknown one none', () => {
+test('each language has its own stemmer, and an unknown language none', () => {
 	assert.deepEqual(analyse('Häuser', 'de'), analyse('Haus', 'de'));
 	assert.deepEqual(analyse('книгами', 'ru'), analyse('книга', 'ru'));
 	assert.deepEqual(analyse('refunds', null), ['refunds']);
 	assert.deepEqual(analyse('refunds', 'xx'), ['refunds']);
 });
 
-test('what people leave out or type differently makes no difference', () => {
+test('optional marks and alternative spellings make no difference', () => {
 	assert.deepEqual(analyse('CAFÉ ﬁne naïve', null), analyse('cafe fine naive', null));
 	assert.deepEqual(analyse('Straße', 'de'), analyse('strasse', 'de'));
 	assert.deepEqual(analyse('e\u0301cole', 'fr'), analyse('école', 'fr'));
@@ -25,25 +25,25 @@ test('what people leave out or type differently makes no difference', () => {
 	assert.deepEqual(analyse('İstanbul', null), ['istanbul']);
 });
 
-test('marks that are letters or vowels of their own stay', () => {
+test('keeps marks that are letters or vowels', () => {
 	assert.deepEqual(analyse('мой', null), ['мой']);
 	assert.deepEqual(analyse('हिन्दी', null), ['हिन्दी']);
 	assert.notDeepEqual(analyse('か', null), analyse('が', null));
 });
 
-test('scripts without spaces are cut into words', () => {
+test('segments scripts without spaces into words', () => {
 	assert.ok(analyse('商品を返品するにはどうすればいいですか', 'ja').includes('商品'));
 	assert.ok(analyse('商品可以在购买后退货', 'zh').includes('购买'));
 	assert.ok(analyse('โปรดติดต่อฝ่ายบริการลูกค้า', 'th').length > 2);
 });
 
-test('a question loses its stop words, but not the words that ask', () => {
+test('removes the stop words of a question but keeps interrogatives', () => {
 	assert.deepEqual(queryTerms('What can I do with my refund?', 'en'), ['what', 'can', 'refund']);
 	assert.deepEqual(queryTerms('Wie kann ich das zurückgeben?', 'de'), ['wie', 'kann', 'zuruckgeb']);
 	assert.deepEqual(queryTerms('the of and', 'en'), []);
 });
 
-test('repeated words stay repeated', () => {
+test('keeps repeated words', () => {
 	assert.deepEqual(queryTerms('refund refund', 'en'), ['refund', 'refund']);
 });
 
@@ -74,7 +74,7 @@ test('every term is exactly one token of the full-text index, whatever the text'
 	db.close();
 });
 
-test('hostile texts are analysed in time', () => {
+test('analyses hostile texts in bounded time', () => {
 	for (const text of [
 		'ก'.repeat(100_000),
 		'日本語の商品'.repeat(20_000),

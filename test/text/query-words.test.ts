@@ -15,11 +15,11 @@ test('stop words are those of the language of the question, not of the documents
 	assert.deepEqual(forms('wo ist die Batterie', ['en', 'de']).length, 2);
 });
 
-test('documents of unknown language are searched by the word as it is and by its stem in the language of the question', () => {
+test('searches documents of unknown language by the word itself and by its stem in the language of the question', () => {
 	assert.deepEqual(forms('what are the refunds', [null]), [['what'], ['refunds', 'refund']]);
 });
 
-test('words that only ask are marked', () => {
+test('marks interrogatives', () => {
 	assert.deepEqual(
 		queryWords('how do refunds work', ['en']).map(({ isInterrogative }) => isInterrogative),
 		[true, false, false],

@@ -27,7 +27,7 @@ test('German ordinals and abbreviations do not end a sentence, a year does', () 
 	]);
 });
 
-test('sentences that end in a short word or an initial still end', () => {
+test('a short word or an initial can end a sentence', () => {
 	assert.deepEqual(texts('Is it so? Yes! It is. He took plan B. The end came.', 'en'), [
 		'Is it so?',
 		'Yes!',
@@ -45,7 +45,7 @@ test('the number of a list item stays with the item', () => {
 	]);
 });
 
-test('Japanese, Chinese and Hindi sentences are told apart without spaces or dots', () => {
+test('separates Japanese, Chinese and Hindi sentences without spaces or dots', () => {
 	assert.deepEqual(texts('今日は。元気?はい。', 'ja'), ['今日は。', '元気?', 'はい。']);
 	assert.deepEqual(texts('你好。再见！', null), ['你好。', '再见！']);
 	assert.deepEqual(texts('यह एक है। वह दो है।', 'hi'), ['यह एक है।', 'वह दो है।']);
@@ -67,7 +67,7 @@ test('offsets point at the sentence in the text', () => {
 	assert.equal(sentences(text, 'en').length, 3);
 });
 
-test('nothing of a long text is lost or cut within a sentence', () => {
+test('loses nothing of a long text and cuts no sentence', () => {
 	const sentence = 'The quick brown fox, e.g. this one, jumps over the lazy dog again and again.';
 	const text = Array.from({ length: 2000 }, () => sentence).join(' ');
 	const found = texts(text, 'en');
@@ -75,7 +75,7 @@ test('nothing of a long text is lost or cut within a sentence', () => {
 	assert.ok(found.every((one) => one === sentence));
 });
 
-test('megabytes of text without an end take no longer than others', { timeout: 10_000 }, () => {
+test('megabytes of text without a sentence end take no longer than others', { timeout: 10_000 }, () => {
 	for (const text of ['天'.repeat(500_000), `${'x'.repeat(500_000)}. y`, '. '.repeat(200_000), '😀.'.repeat(100_000)]) {
 		const found = sentences(text, 'en');
 		assert.equal(
