@@ -106,12 +106,15 @@ class BodyReader {
 			this.#skipping++;
 			return;
 		}
+		this.#openProperty(element);
+		this.#openContent(element);
+	}
+
+	/** An element that describes the open paragraph, run or table. */
+	#openProperty(element: Element): void {
 		const paragraph = this.#paragraphs.at(-1);
 		const table = this.#tables.at(-1);
-		switch (name) {
-			case 'w:p':
-				this.#paragraphs.push({ text: '', style: null, outline: null, list: null, notes: [], textBoxes: [] });
-				break;
+		switch (element.name) {
 			case 'w:pStyle':
 				if (paragraph !== undefined) paragraph.style = element.attribute('val');
 				break;
@@ -122,12 +125,25 @@ class BodyReader {
 				// A numbering of 0 removes a paragraph from the list of its style.
 				if (paragraph !== undefined) paragraph.list = element.attribute('val') !== '0';
 				break;
+			case 'w:vanish':
+				this.#hidden = !/^(?:0|false|off)$/.test(element.attribute('val') ?? '');
+				break;
+			case 'w:tblHeader':
+				if (table !== undefined)
+					table.headerRow = element.attribute('val') !== 'false' && element.attribute('val') !== '0';
+				break;
+		}
+	}
+
+	/** An element that has text, or that contains others. */
+	#openContent(element: Element): void {
+		switch (element.name) {
+			case 'w:p':
+				this.#paragraphs.push({ text: '', style: null, outline: null, list: null, notes: [], textBoxes: [] });
+				break;
 			case 'w:r':
 			case 'm:r':
 				this.#hidden = false;
-				break;
-			case 'w:vanish':
-				this.#hidden = !/^(?:0|false|off)$/.test(element.attribute('val') ?? '');
 				break;
 			case 'w:t':
 			case 'm:t':
@@ -155,10 +171,6 @@ class BodyReader {
 				break;
 			case 'w:tbl':
 				this.#tables.push({ rows: 0, cells: [], cell: [], headerRow: false, notes: [] });
-				break;
-			case 'w:tblHeader':
-				if (table !== undefined)
-					table.headerRow = element.attribute('val') !== 'false' && element.attribute('val') !== '0';
 				break;
 			case 'mc:AlternateContent':
 				this.#alternatives.push(false);
