@@ -111,16 +111,9 @@ export async function writesWithTraining(
 	const trainNow = total <= MAX_SYNC_TRAINING_CHUNKS && (hasGrown || knowledgeBase.documents_pending === 1);
 	if (generation?.basis && !trainNow) {
 		const { vectors, unknownShare } = await foldChunks(pool, database, generation.basis, chunks, signal);
+		const folded = { ...addition, generation: generation.id, basis: generation.basis, vectors };
 		return {
-			writes: [
-				{
-					op: 'index.add_document',
-					generation: generation.id,
-					...addition,
-					basis: generation.basis,
-					vectors,
-				},
-			],
+			writes: [{ op: 'index.add_document', ...folded }],
 			fields,
 			needsTraining:
 				total > MAX_SYNC_TRAINING_CHUNKS &&
