@@ -20,7 +20,7 @@ export function mcpFunctionName(toolName: string, functionName: string): string 
 export class FunctionNames {
 	readonly #reserved = new Set<string>();
 
-	/** The name, or the first numbered one that is free. */
+	/** The name, or its first free numbered variant. */
 	reserve(name: string): string {
 		let free = name;
 		for (let number = 2; this.#reserved.has(free); number++) {

@@ -77,10 +77,7 @@ export class Tools implements AsyncDisposable {
 		const offered = (await Promise.all(active.map((tool) => this.#functionsOfOne(tool, signal)))).flat();
 		signal.throwIfAborted();
 		if (offered.length > MAX_FUNCTIONS) {
-			this.#log.warn(
-				{ offered: offered.length, told: MAX_FUNCTIONS },
-				'tools offer more functions than a model is told',
-			);
+			this.#log.warn({ offered: offered.length, told: MAX_FUNCTIONS }, 'tools offer more functions than a model gets');
 		}
 		const names = new FunctionNames();
 		return offered.slice(0, MAX_FUNCTIONS).map((each) => ({ ...each, name: names.reserve(each.name) }));

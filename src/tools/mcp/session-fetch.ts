@@ -14,7 +14,7 @@ const BACKGROUND_TIMEOUT_MS = 10_000;
 
 const HTTPS = { httpsOnly: true } as const;
 
-/** A request to the server, and its HTTP exchanges: the one that sends it, and those that resume its stream. */
+/** A request to the server, and its HTTP exchanges: the exchange that sends it, and exchanges that resume its stream. */
 export interface PendingRequest {
 	/** Aborts its exchanges. */
 	readonly signal: AbortSignal;
