@@ -189,7 +189,7 @@ test('what is over goes in small batches: of few conversations, and of few messa
 	assert.ok((await left(counted.batches.flat())).every((there) => !there));
 });
 
-test('one that ends between two batches is followed by one that does the rest, and nothing twice', async () => {
+test('a sweep that is stopped between two batches is completed by the next, which repeats nothing', async () => {
 	await using here = room();
 	const { id } = await workspaceOf(1);
 	const ids = await spoken(
@@ -331,7 +331,7 @@ test('a reply that a crash cut off is finished, however long ago that was', asyn
 	assert.deepEqual(await left([record.id]), [true]);
 });
 
-test('one that cannot be erased holds up neither the others nor other workspaces', async () => {
+test('a conversation that cannot be erased delays neither other conversations nor other workspaces', async () => {
 	await using here = room();
 	const bad = await workspaceOf(1);
 	const good = await workspaceOf(1);
