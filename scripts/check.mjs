@@ -1,5 +1,5 @@
-// npm run check: format, lint, types, imports between modules, the API's description, source rules, lock file. All parts run, even if
-// one fails.
+// npm run check: format, lint, types, imports between modules, the API's description, source rules, words, lock file. All parts run,
+// even if one fails.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gapsInExampleEnv } from './example-env.mjs';
@@ -28,6 +28,11 @@ const parts = {
 	'operations in docs/api.md': async () => toResult(await gapsInOperations()),
 	'example.env': async () => toResult(await gapsInExampleEnv()),
 	'source rules': async () => toResult(ruleViolations()),
+	words: async () => {
+		// Loaded after the installation: it uses the TypeScript compiler.
+		const { bannedWords } = await import('./check-words.mjs');
+		return toResult(bannedWords());
+	},
 	'lock file': async () => toResult(gapsInLockFile()),
 };
 
