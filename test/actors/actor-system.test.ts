@@ -247,7 +247,7 @@ test('reports a failure that no caller waits for', async () => {
 	assert.match(String(reports[0]), /unheard/);
 });
 
-test('a message that waits past its deadline is taken back and has no effect', async () => {
+test('removes a message that waits past its deadline', async () => {
 	const gate = deferred<void>();
 	const { system, stored } = notebooks({ handle: () => gate.promise });
 	await using _ = system;
@@ -259,7 +259,7 @@ test('a message that waits past its deadline is taken back and has no effect', a
 	assert.deepEqual(stored.get('x'), ['a', 'b']);
 });
 
-test('an idle actor is put to sleep, and wakes with what was stored', async () => {
+test('passivates an idle actor, and loads it again from the store', async () => {
 	let now = 0;
 	const { system, loads } = notebooks({ idleMs: 1_000, clock: { now: () => now } });
 	await using _ = system;
@@ -304,7 +304,7 @@ test('over the limit, the least recently used actor is passivated, but never an 
 	inUse.clear();
 });
 
-test('an actor that saves its memory is not awake twice: a message meanwhile wakes it afterwards', async () => {
+test('a message during a passivation activates the actor after it', async () => {
 	const events: string[] = [];
 	const saved = deferred<void>();
 	await using system = new ActorSystem<string, void>({
@@ -355,7 +355,7 @@ test('a failed save is reported, stops the actor’s background work, and the ac
 	assert.equal(await system.ask('x', 'b'), 2);
 });
 
-test('draining finishes what runs, refuses what waits and what comes, and saves every actor', async () => {
+test('draining finishes running work, rejects waiting and new messages, and saves every actor', async () => {
 	const saved: string[] = [];
 	const work = deferred<void>();
 	const system = new ActorSystem<string, string>({
@@ -406,7 +406,7 @@ test('draining sees an actor that becomes free without any message', async () =>
 	assert.equal(system.residents, 0);
 });
 
-test('what is not done by the deadline of a drain is abandoned and answered', async () => {
+test('abandons and rejects unfinished work at the deadline of a drain', async () => {
 	let discarded = 0;
 	const system = new ActorSystem<string, string>({
 		load: () => ({ handle: () => new Promise<string>(() => {}), discard: () => discarded++ }),
@@ -421,7 +421,7 @@ test('what is not done by the deadline of a drain is abandoned and answered', as
 	assert.equal(system.residents, 0);
 });
 
-test('an actor that talks to itself without an end leaves the process its turns', async () => {
+test('an actor that sends itself messages without end yields to the event loop', async () => {
 	let rounds = 0;
 	await using system = new ActorSystem<string, void>({
 		load: (_id, self) => ({
@@ -437,7 +437,7 @@ test('an actor that talks to itself without an end leaves the process its turns'
 	await until(() => rounds > 10_000);
 });
 
-test('reports that come faster than they are taken meet a bound', async () => {
+test('bounds reports that come faster than they are handled', async () => {
 	await using system = new ActorSystem<string, string>({
 		load: (_id, self) => ({
 			handle(message) {

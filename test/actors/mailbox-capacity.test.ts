@@ -63,7 +63,7 @@ test('waits for capacity in a full mailbox until there is some', async () => {
 	assert.deepEqual(handled, ['first', 'second', 'third', 'fourth']);
 });
 
-test('a message that is withdrawn makes room', async () => {
+test('removing a waiting message frees capacity', async () => {
 	const { system, self, letOne } = slowActor(1);
 	await using _ = system;
 	system.tell('one', 'first', { lane: 'control' });

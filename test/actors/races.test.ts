@@ -49,7 +49,7 @@ class Witness {
 	}
 }
 
-test('whatever is interleaved, one actor per id, one message at a time, none lost, each lane in order', async () => {
+test('any interleaving keeps one actor per id, one message at a time, none lost, each lane in order', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.scheduler(), steps, fc.infiniteStream(fc.nat(9)), async (scheduler, script, dice) => {
 			const witnesses = new Map(['a', 'b', 'c'].map((id) => [id, new Witness()]));

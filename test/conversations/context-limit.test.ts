@@ -63,7 +63,7 @@ test('a reply cites only passages that its model was given', async () => {
 	);
 });
 
-test('a reply that goes on after a failure cites what its text was written from', async () => {
+test('a reply that continues after a failure cites the passages that its text is based on', async () => {
 	const { assistant, deployment, knowledgeBase } = await createApiFixture(app);
 	const tool_id = await createResource(app, '/api/v1/tools', {
 		name: 'look',
@@ -94,7 +94,7 @@ test('a reply that goes on after a failure cites what its text was written from'
 	);
 });
 
-test('a tool that is too large for the model is not offered, and the assistant answers all the same', async () => {
+test('omits a tool that is too large for the model, and still answers', async () => {
 	const functions = Array.from({ length: 40 }, (_, at) => [
 		`f${at}`,
 		{ description: 'word '.repeat(60), call: () => textResult('Done.') },

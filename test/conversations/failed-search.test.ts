@@ -25,7 +25,7 @@ async function doctor(dataDir: string): Promise<string> {
 	return printed.join('\n');
 }
 
-test('a search index that lacks a table fails no reply; the doctor, a reindex or a start heals it', async () => {
+test('replies without a search while an index lacks a table; doctor, reindex and start repair it', async () => {
 	const logged: Array<Record<string, unknown>> = [];
 	const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
 	await using first = await startTestApp({ overrides: { log } });
@@ -70,7 +70,7 @@ test('a search index that lacks a table fails no reply; the doctor, a reindex or
 	assert.match((await ask(second)).content, /eighty degrees/);
 });
 
-test('a model of a provider reads that the search failed, and must make up nothing', async () => {
+test('tells the model of a provider that the search failed', async () => {
 	await using models = await ModelServer.start();
 	await using app = await startTestApp({ settings: { providers: [models.provider()] } });
 	const { deployment } = await createApiFixture(app, { texts: [TEA], model: 'stand-in/small' });
@@ -89,7 +89,7 @@ test('a model of a provider reads that the search failed, and must make up nothi
 	);
 });
 
-test('a search with a limit for the vector of its question goes by words while the provider does not answer', async () => {
+test('a search falls back to full text when the vector of its question takes too long', async () => {
 	await using models = await ModelServer.start();
 	await using room = await openKnowledgeHarness({ embedder: 'stand-in/first', providers: [models.provider()] });
 	room.knowledge.start();
@@ -108,7 +108,7 @@ test('a search with a limit for the vector of its question goes by words while t
 	answered.resolve();
 });
 
-test('a reply waits for the providers of all its knowledge bases together, and then goes by words', async () => {
+test('limits the time for the vectors of all knowledge bases together, then searches full text', async () => {
 	await using models = await ModelServer.start();
 	const settings: Partial<Settings> = { providers: [models.provider()], embedder: 'stand-in/first' };
 	await using first = await startTestApp({ settings });

@@ -19,7 +19,7 @@ after(() => app[Symbol.asyncDispose]());
 const scene = await createApiFixture(app, { model: 'scripted/any' });
 const { deployment } = scene;
 
-test('a model that does not listen is given up all the same when its time is over', async () => {
+test('ends the reply of a model that ignores its signal at the time limit', async () => {
 	const asked = deaf.replies.length;
 	await using stream = await sendStreamed(app, { deployment_id: deployment, content: 'Hang?' });
 	(await deaf.reply(asked)).say('So far');
@@ -30,7 +30,7 @@ test('a model that does not listen is given up all the same when its time is ove
 	assert.deepEqual(message.error, error);
 });
 
-test('a model that does not listen is stopped all the same, and the next message is answered', async () => {
+test('stops the reply of a model that ignores its signal, and answers the next message', async () => {
 	const asked = deaf.replies.length;
 	await using stream = await sendStreamed(app, { deployment_id: deployment, content: 'Stop?' });
 	const held = await deaf.reply(asked);
@@ -71,7 +71,7 @@ test('a failed reply is not in the model’s later history', async () => {
 	assert.deepEqual(held.request.history, [{ role: 'user', content: 'Fail?' }]);
 });
 
-test('stop where no reply is being written changes nothing', async () => {
+test('a stop without a running reply changes nothing', async () => {
 	const asked = deaf.replies.length;
 	const sent = app.call('POST', MESSAGES, { deployment_id: deployment, content: 'Done?' });
 	const held = await deaf.reply(asked);
@@ -156,7 +156,7 @@ test('a reply whose end cannot be written to the disk at first is written again,
 	assert.deepEqual([reply.status, reply.content], ['completed', 'Written 2.']);
 });
 
-test('a model is asked once its question is on disk, and not at all where that fails', async () => {
+test('asks the model once the question is on disk, and never if the commit fails', async () => {
 	await using store = await openStoreDirectly(app);
 	const record = await store.get('deployments', deployment);
 	assert.ok(record);

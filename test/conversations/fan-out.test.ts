@@ -29,7 +29,7 @@ async function eventsOfMessages(stream: TestStream): Promise<ReceivedEvent[]> {
 	return events;
 }
 
-test('hundreds of followers of a conversation each get every event once and in order, visitors without operator-only fields', async () => {
+test('sends every event once and in order to hundreds of followers, to visitors without operator-only fields', async () => {
 	const { deployment } = await createApiFixture(app, { model: 'scripted/any' });
 	const begun = await app.callAsVisitor('POST', '/api/v1/widget/messages', {
 		deployment_id: deployment,

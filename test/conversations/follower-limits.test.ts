@@ -47,7 +47,7 @@ async function assertRefused(answer: Response, sentence: RegExp): Promise<void> 
 	assert.ok(error.retry_after > 0);
 }
 
-test('a conversation that is full of followers refuses more, but answers who sends a message and who repeats one', async (t) => {
+test('rejects followers above the limit, but serves senders of messages and repeats', async (t) => {
 	const { app, model, deployment, conversation } = await setUp(t);
 	const spectators: Socket[] = [];
 	while (spectators.length < FOLLOWERS) {
@@ -99,7 +99,7 @@ test('a conversation that is full of followers refuses more, but answers who sen
 	});
 });
 
-test('a key with as many streams as it may have gets no more, and no message of it is stored', async (t) => {
+test('rejects a streamed message of a key at its stream limit without storing it', async (t) => {
 	const { app, model, deployment, conversation } = await setUp(t, 3);
 	const streams = await Promise.all([1, 2, 3].map(() => follow(app, conversation)));
 	const body = { deployment_id: deployment, conversation_id: conversation, content: 'Is it there?' };

@@ -40,7 +40,7 @@ async function copyWithOldSchema({ dataDir }: TestApp): Promise<string> {
 	return copy;
 }
 
-test('repeats of messages that were sent before the upgrade get their replies, and store nothing', async () => {
+test('answers repeats of messages from before the upgrade with their replies, and stores nothing', async () => {
 	const model = new ManualModel();
 	await using before = await startTestApp({ overrides: { providers: [model.provider] } });
 	const { deployment } = await createApiFixture(before, { model: 'scripted/any' });

@@ -82,7 +82,7 @@ function textAfter(events: ReceivedEvent[], before = ''): string {
 	return text;
 }
 
-test('a reply that is not streamed comes whole, with the stored question beside it', async () => {
+test('returns a reply that is not streamed whole, with the stored question', async () => {
 	const answer = send('Whole?');
 	const held = await model.reply(asked++);
 	held.say('Yes, ');
@@ -100,7 +100,7 @@ test('a reply that is not streamed comes whole, with the stored question beside 
 	assert.equal(conversation.channel, 'api');
 });
 
-test('a stream can be resumed from each of its events, without gap or repeat', async () => {
+test('resumes a stream from each of its events without gap or repeat', async () => {
 	const { events, response } = await streamed('Resumable?');
 	assert.equal(response.headers.get('cache-control')?.includes('no-transform'), true);
 	const held = await model.reply(asked++);
@@ -170,7 +170,7 @@ test('a follower without a position gets a reply in progress from its beginning'
 	for await (const _event of first.events);
 });
 
-test('stop keeps the text so far, and tells the model at once', async () => {
+test('a stop keeps the text so far, and aborts the model at once', async () => {
 	const { events } = await streamed('Stop me?');
 	const held = await model.reply(asked++);
 	held.say('A long sto');
@@ -185,7 +185,7 @@ test('stop keeps the text so far, and tells the model at once', async () => {
 	assert.equal((await events.next()).done, true);
 });
 
-test('a client that leaves does not stop the reply', async () => {
+test('a client that disconnects does not stop the reply', async () => {
 	const { events, leave } = await streamed('Leaving?');
 	const held = await model.reply(asked++);
 	held.say('Still ');
@@ -200,7 +200,7 @@ test('a client that leaves does not stop the reply', async () => {
 	});
 });
 
-test('messages that come while a reply is written are each answered in their turn, and roles alternate', async () => {
+test('answers messages that come during a reply in order of arrival, with alternating roles', async () => {
 	const opening = send('Question 0');
 	(await model.reply(asked++)).end();
 	await opening;
@@ -231,7 +231,7 @@ test('messages that come while a reply is written are each answered in their tur
 	}
 });
 
-test('a conversation in which sixteen messages wait takes no seventeenth', async () => {
+test('rejects a message while sixteen others wait in the conversation', async () => {
 	const opening = streamed('Busy?');
 	const held = await model.reply(asked++);
 	held.say('Wait');
@@ -255,7 +255,7 @@ test('a conversation in which sixteen messages wait takes no seventeenth', async
 	for await (const _event of events);
 });
 
-test('a model that fails leaves the question stored and the reply failed, streamed or not', async () => {
+test('keeps the question and a failed reply after a failure of the model, streamed or not', async () => {
 	const whole = send('Fail whole?');
 	(await model.reply(asked++)).fail(new Error('the model’s own words'));
 	const { status, body } = await whole;
@@ -288,7 +288,7 @@ test('an empty answer is a failure of the model', async () => {
 	assert.equal((await answer).body.error.code, 'model_error');
 });
 
-test('a model that hangs is given up, and the reply has failed', async () => {
+test('fails the reply of a model that hangs', async () => {
 	const hanging = new ManualModel();
 	await using other = await startTestApp({ overrides: { providers: [hanging.provider], replyTimeoutMs: 100 } });
 	const id = await deploy(other);
@@ -298,7 +298,7 @@ test('a model that hangs is given up, and the reply has failed', async () => {
 	assert.equal((await hanging.reply(0)).signal.aborted, true);
 });
 
-test('a reply that was cut off by a restart is written again, once; cut off twice, it has failed', async () => {
+test('rewrites a reply after the first restart, and fails it after the second', async () => {
 	const first = new ManualModel();
 	const started = await startTestApp({ overrides: { providers: [first.provider] } });
 	const id = await deploy(started);
@@ -334,7 +334,7 @@ test('a reply that was cut off by a restart is written again, once; cut off twic
 	assert.equal(first.replies.length, 4, 'the model was not asked a third time');
 });
 
-test('visitors get a reply without what wrote it and what it cost', async () => {
+test('shows visitors a reply without model and usage', async () => {
 	const answer = app.callAsVisitor('POST', '/api/v1/widget/messages', {
 		deployment_id: deployment,
 		content: 'Who are you?',
@@ -363,7 +363,7 @@ test('visitors get a reply without what wrote it and what it cost', async () => 
 	assert.equal(elsewhere, 404, 'a conversation of another deployment');
 });
 
-test('an archived assistant starts no conversation, and goes on with those it has', async () => {
+test('an archived assistant starts no conversation, and continues existing ones', async () => {
 	const opening = send('Before?');
 	(await model.reply(asked++)).say('x');
 	model.replies.at(-1)?.end();
@@ -396,7 +396,7 @@ test('a conversation of another deployment, an unknown one and an archived deplo
 	assert.equal((await app.call('POST', '/api/v1/messages', message)).status, 404);
 });
 
-test('metadata is kept with a conversation, up to 16 KiB and 32 levels', async () => {
+test('stores the metadata of a conversation, up to 16 KiB and 32 levels', async () => {
 	const opening = send('Meta?', { metadata: { page: '/pricing' } });
 	(await model.reply(asked++)).say('x');
 	model.replies.at(-1)?.end();

@@ -6,7 +6,7 @@ import { ReportQueue } from '../../src/conversations/report-queue.ts';
 
 const asText = (text: string) => text;
 
-test('texts of one turn of the event loop travel joined, and before the report that comes after them', async () => {
+test('joins the texts of one turn of the event loop, and sends them before a later report', async () => {
 	const posted: string[] = [];
 	const queue = new ReportQueue<string>((report) => posted.push(report) > 0, nextTurn);
 	queue.addText('a', asText);

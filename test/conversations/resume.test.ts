@@ -26,7 +26,7 @@ async function twoTurns(): Promise<{ id: string; recorded: ReceivedEvent[] }> {
 	return { id, recorded: [...first, ...(await say('Two 👩‍👩‍👧', id))] };
 }
 
-test('resumed after any event of the past, the screen shows the same, and replies that have ended come whole', async () => {
+test('a client that resumes after any event shows the same, and finished replies come whole', async () => {
 	const { id, recorded } = await twoTurns();
 	const shown = new ClientView().show(recorded);
 	assert.ok(recorded.length > 6);
@@ -46,7 +46,7 @@ test('resumed after any event of the past, the screen shows the same, and replie
 	}
 });
 
-test('what is new follows what was missed, on the same stream', async () => {
+test('new events follow missed ones on the same stream', async () => {
 	const { id, recorded } = await twoTurns();
 	await using resumed = await follow(app, id, recorded.at(-1)?.id);
 	const third = await say('Three', id);
@@ -68,7 +68,7 @@ test('without a position a follower gets no past events', async () => {
 	assert.deepEqual(heard.at(-1), third.at(-1));
 });
 
-test('a position can be given in the query, and the header goes before it', async () => {
+test('takes the position from the header, else from the query', async () => {
 	const { id, recorded } = await twoTurns();
 	const first = recorded[0]?.id;
 	const path = `${app.url}/api/v1/conversations/${id}/events`;
@@ -98,7 +98,7 @@ test('a position that this server never gave out is refused, or nothing was miss
 	assert.equal((await ahead.until(isNamed('message.completed')))[0]?.data.message.content, 'Three');
 });
 
-test('twenty followers that come at different moments all show the same', async () => {
+test('twenty followers that join at different times show the same', async () => {
 	const asked = model.replies.length;
 	await using sent = await sendStreamed(app, { deployment_id: deployment, content: 'Wait' });
 	const held = await model.reply(asked);

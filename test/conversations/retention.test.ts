@@ -113,7 +113,7 @@ function counting(conversations: Pick<Conversations, 'expire'>, workspaceId: str
 	};
 }
 
-test('a conversation is erased once nothing was said in it for longer than its workspace keeps it, and not before', async () => {
+test('erases a conversation once it is idle for longer than the retention, and not before', async () => {
 	await using here = room({ answer: 'Yes.' });
 	const { deployment } = await workspaceOf(30);
 	const forever = await workspaceOf(null);
@@ -168,7 +168,7 @@ test('it counts when something was said last; where nothing was, when the conver
 	assert.deepEqual(await left(silent.map((record) => record.id)), [false, true]);
 });
 
-test('what is over goes in small batches: of few conversations, and of few messages where they are long', async () => {
+test('erases in batches that are bounded in conversations and messages', async () => {
 	await using here = room();
 	const { id } = await workspaceOf(1);
 	const short = await spoken(

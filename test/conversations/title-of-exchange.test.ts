@@ -4,7 +4,7 @@ import { createApiFixture } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { ManualModel } from './manual-model.ts';
 
-test('a conversation that begins without a word is titled by the reply, once, and not over a title that it has', async () => {
+test('takes the title of a conversation that starts without a word from the reply, once', async () => {
 	const held = new ManualModel({
 		autoReply: ({ question }) =>
 			question.startsWith('Wait') || question.startsWith('?!') ? undefined : [`**Hello**, this is ${question}`],

@@ -97,7 +97,7 @@ test('a model gets the tools, its calls are made, and it answers with their resu
 	assert.deepEqual(list.data[1].tool_calls, body.tool_calls);
 });
 
-test('calls of one round are carried out at once, and are told on the stream as they begin and end', async () => {
+test('makes the calls of one round concurrently, and streams their start and end', async () => {
 	script = ({ rounds }) => (rounds.length === 0 ? [call('1'), call('2'), call('3')] : [say('All shipped.')]);
 	const response = await fetch(`${app.url}/api/v1/messages`, {
 		method: 'POST',
@@ -119,7 +119,7 @@ test('calls of one round are carried out at once, and are told on the stream as 
 	assert.equal(events.at(-1)?.data.message.tool_calls.length, 3);
 });
 
-test('a visitor sees that a tool is called, and neither what it was given nor what it gave', async () => {
+test('shows visitors that a tool is called, without arguments and result', async () => {
 	script = ({ rounds }) => (rounds.length === 0 ? [call('secret-order')] : [say('Done.')]);
 	const response = await fetch(`${app.url}/api/v1/widget/messages`, {
 		method: 'POST',
@@ -146,7 +146,7 @@ test('a failed call is sent to the model, stored, and published as an event', as
 	);
 });
 
-test('arguments that the tool does not take are not sent, and a tool that is not there is named', async () => {
+test('does not send invalid arguments, and reports an unknown tool to the model', async () => {
 	script = ({ rounds }) =>
 		rounds.length === 0
 			? [
@@ -164,7 +164,7 @@ test('arguments that the tool does not take are not sent, and a tool that is not
 	assert.match(asked.at(-1)?.rounds[0]?.calls[1]?.result ?? '', /order_status/);
 });
 
-test('a model that calls without end must answer after eight rounds', async () => {
+test('ends endless calls of a model after eight rounds', async () => {
 	script = ({ rounds, tools }) =>
 		tools.length > 0 ? [call('1', `round ${rounds.length}`)] : [say(`After ${rounds.length}.`)];
 	const { body } = await ask('For ever?');
@@ -172,7 +172,7 @@ test('a model that calls without end must answer after eight rounds', async () =
 	assert.equal(body.tool_calls.length, 8);
 });
 
-test('stopping ends a call that is under way, and what was said is kept', async () => {
+test('a stop ends a running call, and keeps the text so far', async () => {
 	script = ({ rounds }) => (rounds.length === 0 ? [say('One moment.'), call('slow')] : [say('Never said.')]);
 	const sending = ask('Slow?');
 	await until('the call is under way', () => requests.at(-1) === '/orders/slow');

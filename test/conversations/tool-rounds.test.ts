@@ -63,7 +63,7 @@ const endedReply = (deployment: string) =>
 		return reply.status !== 'in_progress' && reply;
 	});
 
-test('what a tool has done before a restart is not done again: the reply goes on from there', async () => {
+test('continues a reply after a restart without repeating its finished calls', async () => {
 	const deployment = await shop();
 	models.enqueue(
 		[{ say: 'I order it.' }, order('kettle')],
@@ -86,7 +86,7 @@ test('what a tool has done before a restart is not done again: the reply goes on
 	await cutOff;
 });
 
-test('a repeat of a request whose reply failed goes on from what its tools have done', async () => {
+test('a repeat of a failed reply continues from its finished calls', async () => {
 	const deployment = await shop();
 	models.enqueue([order('kettle')], [{ status: 400, body: '{}' }], [order('cup')], [{ status: 400, body: '{}' }]);
 	const headers = { 'idempotency-key': `one order of ${deployment}` };
@@ -102,7 +102,7 @@ test('a repeat of a request whose reply failed goes on from what its tools have 
 	);
 });
 
-test('a call that was under way when the server ended is kept as cut off, and made again with the same key', async () => {
+test('marks a call that a shutdown interrupted as stopped, and makes it again with the same key', async () => {
 	const deployment = await shop();
 	peer.respond = (response, { body }) => {
 		if (body.includes('cup')) response.end('ordered');
@@ -137,7 +137,7 @@ test('a call that was under way when the server ended is kept as cut off, and ma
 	await cutOff;
 });
 
-test("a call that may change something carries a key of its own; a tool's own header stays, and reading has none", async () => {
+test('sends an idempotency key with unsafe calls, unless the tool sets the header itself', async () => {
 	const posts = await shop();
 	models.enqueue([order('kettle'), order('cup')], [order('kettle')], [{ say: 'Ordered.' }]);
 	const { body } = await send(posts);
@@ -155,7 +155,7 @@ test("a call that may change something carries a key of its own; a tool's own he
 	assert.deepEqual(keys(), [undefined]);
 });
 
-test('a call of an MCP server carries its key as metadata', async () => {
+test('sends the key of an MCP call as metadata', async () => {
 	const { assistant, deployment } = await createApiFixture(app);
 	await using server = await mcpPeer({ order: { call: () => textResult('ordered') } });
 	const sent: unknown[] = [];
@@ -174,7 +174,7 @@ test('a call of an MCP server carries its key as metadata', async () => {
 	assert.deepEqual([body.tool_calls[0].result, sent], ['ordered', [{ 'idempotency-key': `${body.id}-1` }]]);
 });
 
-test('what is written for the calls of a reply is a few times what they gave, however many there are', async () => {
+test("writes a small multiple of the results of a reply's calls, however many there are", async () => {
 	const { deployment } = await createApiFixture(app);
 	await using store = await openStoreDirectly(app);
 	const record = await store.get('deployments', deployment);
@@ -275,7 +275,7 @@ test('a reply makes a bounded number of calls, and refuses further calls to the 
 	assert.ok(JSON.stringify(messages).length < 64 * 2_200 + 6 * 40 * 400, 'refused arguments are not told again');
 });
 
-test('when tools have given all that a reply takes, no more are called', async () => {
+test('makes no more calls once results have reached the limit of a reply', async () => {
 	const deployment = await shop({ method: 'GET' });
 	peer.respond = (response) => void response.setHeader('content-type', 'text/plain').end('x'.repeat(32_000));
 	models.setDefault(({ body }) => {

@@ -59,7 +59,7 @@ function said(item: PositionedUpdate | undefined): unknown[] {
 	return [event.type, event.data.text ?? 'says', replayed ? 'replayed' : 'live'];
 }
 
-test('without a position a follower hears what happens from now on', async () => {
+test('a follower without a position gets live events only', async () => {
 	const writing = new StreamWriter(store, outbox);
 	await writing.say(3);
 	const follower = follow(writing.stream, null);
@@ -71,7 +71,7 @@ test('without a position a follower hears what happens from now on', async () =>
 	await follower.stop();
 });
 
-test('without a position a follower gets the reply that is being written from its beginning, then its growth', async () => {
+test('a follower without a position gets the open text from its beginning, then its deltas', async () => {
 	const writing = new StreamWriter(store, outbox);
 	await writing.say(2);
 	await writing.opens();
@@ -91,7 +91,7 @@ test('without a position a follower gets the reply that is being written from it
 	await follower.stop();
 });
 
-test('from a position a follower gets all that was missed from the log, then what happens', async () => {
+test('a follower with a position gets missed events from the log, then live events', async () => {
 	const writing = new StreamWriter(store, outbox);
 	const first = await writing.say();
 	await writing.opens();
@@ -108,7 +108,7 @@ test('from a position a follower gets all that was missed from the log, then wha
 	await follower.stop();
 });
 
-test('from the middle of a reply that is being written a follower gets the rest of it', async () => {
+test('a follower that resumes within an open text gets the rest of it', async () => {
 	const writing = new StreamWriter(store, outbox);
 	await writing.opens();
 	writing.grows('It costs ');
@@ -143,7 +143,7 @@ test('a reset empties a reply that is written again, and its text grows from the
 	await writing.closes();
 });
 
-test('an event in the midst of a growing reply neither ends its growth nor loses the place in it', async () => {
+test('an event within an open text neither closes it nor loses the position in it', async () => {
 	const writing = new StreamWriter(store, outbox);
 	await writing.opens();
 	writing.grows('It ');
@@ -184,7 +184,7 @@ test('an event in the midst of a growing reply neither ends its growth nor loses
 	await writing.closes();
 });
 
-test('growth in a stream whose reply has closed, or that has none, is dropped', async () => {
+test('drops deltas of a stream without an open text', async () => {
 	const writing = new StreamWriter(store, outbox);
 	outbox.appendText(writing.stream, 'into the void');
 	await writing.opens();
@@ -199,7 +199,7 @@ test('growth in a stream whose reply has closed, or that has none, is dropped', 
 	await follower.stop();
 });
 
-test('a reply whose end is on disk but was not heard of yet is not told again to whom knows its end', async () => {
+test('does not repeat the end of a reply that is on disk but not published yet', async () => {
 	let listener: (events: StoredEvent[]) => void = () => {};
 	let unheard: StoredEvent[][] | null = null;
 	const late = new Outbox({
@@ -226,7 +226,7 @@ test('a reply whose end is on disk but was not heard of yet is not told again to
 	late[Symbol.dispose]();
 });
 
-test('a position that this database never gave out means from now on', async () => {
+test('treats a position from another database as the live position', async () => {
 	const writing = new StreamWriter(store, outbox);
 	await writing.say();
 	for (const seq of [10 ** 9, Number.MAX_SAFE_INTEGER]) {
@@ -239,7 +239,7 @@ test('a position that this database never gave out means from now on', async () 
 	}
 });
 
-test('streams are apart: a follower hears nothing of another', async () => {
+test('a follower gets no events of another stream', async () => {
 	const [mine, other] = [new StreamWriter(store, outbox), new StreamWriter(store, outbox)];
 	const follower = follow(mine.stream, null);
 	const next = follower.next();
@@ -252,7 +252,7 @@ test('streams are apart: a follower hears nothing of another', async () => {
 	await follower.stop();
 });
 
-test('events of any data pass through a stream, and only those that say so open a text', async () => {
+test('passes events with any data, and opens a text only where the event says so', async () => {
 	const stream = newId('workspace');
 	const follower = follow(stream, null);
 	const next = follower.next();
@@ -268,7 +268,7 @@ test('events of any data pass through a stream, and only those that say so open 
 	await follower.stop();
 });
 
-test('what waits for a slow follower is merged: it gets fewer and larger deltas, and the same text', async () => {
+test('merges waiting deltas for a slow follower into fewer and larger ones with the same text', async () => {
 	const writing = new StreamWriter(store, outbox);
 	await writing.opens();
 	const [fast, slow] = [follow(writing.stream, null), follow(writing.stream, null)];
@@ -287,7 +287,7 @@ test('what waits for a slow follower is merged: it gets fewer and larger deltas,
 	await Promise.all([fast.stop(), slow.stop()]);
 });
 
-test('a follower that does not read is cut off, and misses nothing when it comes back', async () => {
+test('ends a follower that does not read, which misses nothing when it resumes', async () => {
 	const writing = new StreamWriter(store, outbox);
 	await writing.opens();
 	const reader = new StreamReader();
@@ -307,7 +307,7 @@ test('a follower that does not read is cut off, and misses nothing when it comes
 	await again.stop();
 });
 
-test('a follower that is cut off by many events is given none of those after the gap', async () => {
+test('a follower that overflows gets no events after the gap', async () => {
 	const writing = new StreamWriter(store, outbox);
 	const from = await writing.say();
 	const reader = new StreamReader({ seq: from, offset: 0 });
@@ -337,7 +337,7 @@ test('a follower that is cut off by many events is given none of those after the
 	}
 });
 
-test('the log is read over many pages while the stream goes on', async () => {
+test('reads the log in many pages while live events come', async () => {
 	const writing = new StreamWriter(store, outbox);
 	const from = await writing.say();
 	await writing.say(450);
@@ -382,7 +382,7 @@ test('drops a stream that has no follower and no growing reply', async () => {
 	own[Symbol.dispose]();
 });
 
-test('an abort ends a follower in the middle of the log', async () => {
+test('an abort ends a follower in the middle of the backlog', async () => {
 	const writing = new StreamWriter(store, outbox);
 	const seq = await writing.say();
 	await writing.say(10);
@@ -392,7 +392,7 @@ test('an abort ends a follower in the middle of the log', async () => {
 	assert.deepEqual(said(await follower.next()), ['end']);
 });
 
-test('when the outbox closes, followers end wherever they are, and none reads the store any more', async () => {
+test('ends all followers when the outbox closes, and stops reading the store', async () => {
 	let closed = false;
 	const reads: string[] = [];
 	const watched: OutboxStore = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatPosition, parsePosition } from '../../src/outbox/index.ts';
 
-test('a position is read back as it was given out', () => {
+test('parses the positions that it formats', () => {
 	for (const position of [
 		{ seq: 0, offset: 0 },
 		{ seq: 17, offset: 4 },
@@ -12,7 +12,7 @@ test('a position is read back as it was given out', () => {
 	}
 });
 
-test('what was never given out is refused as a bad request', () => {
+test('rejects malformed positions as a bad request', () => {
 	for (const text of [
 		'',
 		'.',

@@ -148,7 +148,7 @@ class Client {
 	}
 }
 
-test('whatever is interleaved, every follower hears every event once, in order, and every text whole', async () => {
+test('any interleaving gives every follower every event once, in order, and every text whole', async () => {
 	await fc.assert(
 		fc.asyncProperty(steps, async (script) => {
 			const log = new GatedLog();

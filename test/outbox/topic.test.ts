@@ -12,7 +12,7 @@ const event = (seq: number): StreamUpdate => ({
 	replayed: false,
 });
 
-test('what waits for a follower that never reads is bounded, in characters and in number, and let go of at the bound', () => {
+test('bounds the buffer of a follower that never reads in characters and items, and frees it at the bound', () => {
 	const floods: Array<[bound: number, push: (backlog: SubscriberBuffer, n: number) => void]> = [
 		[100, (backlog, n) => backlog.push(delta(n * 10_000, 'x'.repeat(10_000)))],
 		[5000, (backlog, n) => backlog.push(event(n))],
@@ -29,7 +29,7 @@ test('what waits for a follower that never reads is bounded, in characters and i
 	}
 });
 
-test('taking what waits makes room again', () => {
+test('draining a buffer frees its capacity', () => {
 	const backlog = new SubscriberBuffer();
 	for (let n = 0; n < 50; n++) {
 		backlog.push(delta(n * 500_000, 'x'.repeat(500_000)));
@@ -38,7 +38,7 @@ test('taking what waits makes room again', () => {
 	assert.equal(backlog.hasOverflowed, false);
 });
 
-test('deltas that wait side by side become one; others for the same stream stay as they were', async () => {
+test('merges adjacent deltas, and leaves the shared ones of other followers unchanged', async () => {
 	const [one, other] = [new SubscriberBuffer(), new SubscriberBuffer()];
 	const [a, b, c] = [delta(0, 'It '), delta(3, 'costs '), delta(9, '5 €.')] as const;
 	one.push(a);

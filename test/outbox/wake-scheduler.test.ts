@@ -22,7 +22,7 @@ function waiting(count: number): { followers: Set<SubscriberBuffer>; woken: numb
 	return { followers, woken };
 }
 
-test('a few followers are woken in the turn in which something happens', async () => {
+test('wakes a few followers in the turn of the event', async () => {
 	const { followers, woken } = waiting(FEW);
 	new WakeScheduler().wake(followers);
 	await Promise.resolve();
@@ -30,7 +30,7 @@ test('a few followers are woken in the turn in which something happens', async (
 	assert.equal(woken.length, FEW);
 });
 
-test('thousands of followers are woken in order, and others get their turns in between', async () => {
+test('wakes thousands of followers in order, and yields to the event loop in between', async () => {
 	const queue = new WakeScheduler();
 	const { followers, woken } = waiting(THOUSANDS);
 	let turns = 0;
@@ -54,7 +54,7 @@ test('thousands of followers are woken in order, and others get their turns in b
 	assert.ok(seen.size >= 10, `others saw ${seen.size} steps in ${turns} turns`);
 });
 
-test('each of a thousand followers gets every event once and in order, also those that come faster than it is woken', async () => {
+test('each of a thousand followers gets every event once and in order, also events that come faster than it wakes', async () => {
 	let hear: (events: StoredEvent[]) => void = () => {};
 	const outbox = new Outbox({
 		events: { after: async () => [] },

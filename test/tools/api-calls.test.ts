@@ -50,7 +50,7 @@ test('passes a JSON or text response to the model unchanged', async () => {
 	assert.equal((await call({}, neverAborts)).result, 'packed');
 });
 
-test('what is no text is refused, whatever it says of itself', async () => {
+test('rejects a response that is not text, whatever its Content-Type', async () => {
 	await using peer = await apiPeer();
 	await using room = toolsHarness();
 	const { call } = await get(room, peer);
@@ -109,7 +109,7 @@ test('reads a highly compressed response only as far as the result needs', async
 	assert.ok(process.memoryUsage().arrayBuffers - before < 50_000_000);
 });
 
-test('a status that is none of success is an error, told with the head of what came with it', async () => {
+test('reports a status other than 2xx as an error with the beginning of the body', async () => {
 	await using peer = await apiPeer();
 	await using room = toolsHarness();
 	const { call } = await get(room, peer);
@@ -224,7 +224,7 @@ test('an aborted call rejects with the caller’s reason and closes the connecti
 	assert.equal(peer.requests.length, 1);
 });
 
-test('a secret is in no result, no error and no log, whatever an API says of it', async () => {
+test('no secret is in a result, an error or the log, whatever an API returns', async () => {
 	const { log, text } = recordingLog();
 	await using peer = await apiPeer();
 	await using room = toolsHarness({ log });
@@ -256,7 +256,7 @@ test('a secret is in no result, no error and no log, whatever an API says of it'
 	assert.match(text(), /bad_status/);
 });
 
-test('a secret at the place where an answer is cut is not told in part', async () => {
+test('no part of a secret remains where a response is cut', async () => {
 	await using peer = await apiPeer();
 	await using room = toolsHarness();
 	const token = 'swordfish'.repeat(20);
@@ -272,7 +272,7 @@ test('a secret at the place where an answer is cut is not told in part', async (
 	assert.doesNotMatch((await call({}, neverAborts)).result, /sword/);
 });
 
-test('a tool whose secret cannot be opened has failed, and does not say why in detail', async () => {
+test('a call fails without details when a secret cannot be opened', async () => {
 	await using peer = await apiPeer();
 	await using room = toolsHarness();
 	const tool = room.api({ method: 'GET', url: `${peer.origin}/`, auth: { type: 'bearer', token: 'swordfish' } });

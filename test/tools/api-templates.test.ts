@@ -44,7 +44,7 @@ test('a value in the path stays within its segment, whatever it holds', async ()
 	assert.equal(two.request?.url, '/.-%2F.json');
 });
 
-test('a value that would lead to another path is refused, and nothing is sent', async () => {
+test('rejects a value that would change the path, and sends nothing', async () => {
 	await using peer = await apiPeer();
 	await using room = toolsHarness();
 	const wrong: Array<[url: string, args: object, message: RegExp]> = [
@@ -106,7 +106,7 @@ test('a value is not interpreted in a header, and a value that no header can hav
 	}
 });
 
-test('a body keeps the types of its arguments, and leaves out what is not given', async () => {
+test('a body keeps the types of its arguments, and omits missing ones', async () => {
 	await using peer = await apiPeer();
 	await using room = toolsHarness();
 	const body = {

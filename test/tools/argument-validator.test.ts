@@ -18,7 +18,7 @@ async function called(room: ToolsHarness, parameters: object, args: unknown) {
 
 const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more });
 
-test('arguments that do not fit are refused with what is wrong, and nothing is sent', async () => {
+test('rejects invalid arguments with the problem, and sends nothing', async () => {
 	await using room = toolsHarness();
 	const parameters = object(
 		{ city: { type: 'string', pattern: '^[A-Z]' }, unit: { enum: ['C', 'F'] }, days: { type: 'integer', maximum: 7 } },
@@ -49,7 +49,7 @@ test('arguments that do not fit are refused with what is wrong, and nothing is s
 	assert.equal((await called(room, parameters, { city: 'Ulm', unit: 'C' })).is_error, false);
 });
 
-test('a check that would take years is ended, and meanwhile the server goes on with its work', async () => {
+test('ends a validation that would take years, and serves other requests meanwhile', async () => {
 	await using room = toolsHarness();
 	await using peer = await apiPeer();
 	const costly: Array<[schema: object, value: unknown]> = [
@@ -90,7 +90,7 @@ test('a clock that was far ahead for a moment does not rest a schema for longer'
 	assert.equal((await call({}, neverAborts)).is_error, false);
 });
 
-test('a call that waits for its check keeps its own time limit', async () => {
+test('a call that waits for its validation keeps its time limit', async () => {
 	const network = createNetwork({ allowPrivateNetwork: true });
 	const checker = { check: () => new Promise<never>(() => {}) };
 	await using room = toolsHarness({ network, checker });
@@ -98,7 +98,7 @@ test('a call that waits for its check keeps its own time limit', async () => {
 	assert.equal((await call({}, neverAborts)).error?.code, 'timed_out');
 });
 
-test('where nothing can be checked nothing is called', async () => {
+test('makes no call while arguments cannot be validated', async () => {
 	await using peer = await apiPeer();
 	const refusals = [new AppError('unavailable', 'Too much work waits already. Try again.'), new Error('defect 17')];
 	for (const refusal of refusals) {

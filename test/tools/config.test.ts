@@ -23,7 +23,7 @@ function refusal(attempt: () => unknown): [code: string, ...places: string[]] | 
 	}
 }
 
-test('what is left out is there all the same', () => {
+test('completes a configuration with defaults', () => {
 	assert.deepEqual(completeConfig('api', { method: 'DELETE', url: 'https://api.example/' }, network), {
 		method: 'DELETE',
 		url: 'https://api.example/',
@@ -42,14 +42,14 @@ test('what is left out is there all the same', () => {
 	});
 });
 
-test('a configuration that was read can be given back', () => {
+test('accepts a configuration that was read before', () => {
 	const whole = api({ query: { day: '{day}', n: 5, raw: true }, headers: { Accept: 'text/plain' }, timeout_ms: 1 });
 	assert.deepEqual(completeConfig('api', { ...whole }, network), whole);
 	const server = mcp({ allowed_tools: ['search'], timeout_ms: 30_000 });
 	assert.deepEqual(completeConfig('mcp', { ...server }, network), server);
 });
 
-test('placeholders stand in the path and the query of a URL and nowhere else', () => {
+test('accepts placeholders in the path and the query of a URL only', () => {
 	for (const url of [
 		CITY_URL,
 		'https://api.example/{city}/{day}.json?on={day}&for={city}',
@@ -130,7 +130,7 @@ test('a URL to a forbidden address is refused with the guard’s own code', () =
 	completeConfig('api', { method: 'GET', url: 'http://10.0.0.5/{city}', parameters }, intranet);
 });
 
-test('headers are what HTTP allows, and not those of the connection', () => {
+test('accepts valid headers only, and none of the connection', () => {
 	const at = (name: string) => `/config/headers/${name}`;
 	const wrong: Array<[headers: Record<string, unknown>, place: string]> = [
 		[{ 'Bad Name': 'x' }, at('Bad Name')],

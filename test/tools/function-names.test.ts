@@ -41,7 +41,7 @@ test('of functions of one name the later one gets a number', async () => {
 	assert.equal(functions[4]?.tool_id, tools[2]?.id);
 });
 
-test('a tool that is switched off offers nothing, and no reply is offered more than providers take', async () => {
+test('omits disabled tools, and limits the functions of a reply to what providers accept', async () => {
 	await using room = toolsHarness();
 	const api = (name: string, status: 'active' | 'archived' = 'active') =>
 		room.api({ method: 'GET', url: 'https://api.example/' }, { name, status });

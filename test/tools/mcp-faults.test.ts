@@ -112,7 +112,7 @@ test('a server that sends ids with its stream and breaks it off is asked for the
 	assert.equal(peer.count('tools/call'), 1);
 });
 
-test('a server that hangs is waited for no longer than the tool says, at each step', async () => {
+test("limits each step with a server that hangs to the tool's time limit", async () => {
 	for (const step of ['initialize', 'notifications/initialized', 'tools/list', 'tools/call']) {
 		await using peer = await mcpPeer({ echo });
 		peer.override = ({ method }) => method === step;
@@ -175,7 +175,7 @@ test('a server that is slow to list its functions is offered as soon as it has',
 	assert.equal(peer.count('tools/list'), 1);
 });
 
-test('who gives up listing does not end it for others', async () => {
+test('an aborted listing continues for other callers', async () => {
 	await using peer = await mcpPeer({ echo });
 	await using room = toolsHarness();
 	const tool = room.mcp({ url: peer.url });
@@ -248,7 +248,7 @@ test('no URL, name or redirect leads a session into the private network', async 
 	assert.equal(plain.error?.message, 'Only https URLs are allowed here.');
 });
 
-test('a secret is in no result, no error and no log, whatever a server says of it', async () => {
+test('no secret is in a result, an error or the log, whatever a server returns', async () => {
 	const { log, text } = recordingLog();
 	await using peer = await mcpPeer({
 		tell: {
@@ -282,7 +282,7 @@ test('a secret is in no result, no error and no log, whatever a server says of i
 	}
 });
 
-test('closing ends all sessions, and waits for none that hangs', async () => {
+test('closes all sessions, without waiting for one that hangs', async () => {
 	await using peer = await mcpPeer({ echo });
 	await using hanging = await mcpPeer({ echo });
 	const room = toolsHarness();

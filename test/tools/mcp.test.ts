@@ -49,7 +49,7 @@ test('calls at the same time share one session, and each gets its own answer', a
 	assert.equal(peer.count('initialize'), 1);
 });
 
-test('arguments that do not fit are told to the model, and are not sent', async () => {
+test('reports invalid arguments to the model, and does not send them', async () => {
 	await using peer = await mcpPeer({ weather });
 	await using room = toolsHarness();
 	const { call } = await room.only(room.mcp({ url: peer.url }));
@@ -72,7 +72,7 @@ test('leaves a schema that cannot be checked to the server, and does not offer a
 	assert.equal((await call('child', neverAborts)).error?.code, 'invalid_arguments');
 });
 
-test('only what is allowed is offered', async () => {
+test('offers allowed functions only', async () => {
 	await using peer = await mcpPeer({ weather, echo });
 	await using room = toolsHarness();
 	const names = async (allowed_tools: string[] | null) =>
@@ -141,7 +141,7 @@ test('passes an error of a function or its server to the model and records it', 
 	assert.equal(peer.count('initialize'), 1, 'a session outlives errors of its functions');
 });
 
-test('a long answer is cut between characters at 32 KiB, and says so', async () => {
+test('cuts a long result between characters at 32 KiB, with a note', async () => {
 	await using peer = await mcpPeer({ long: { call: () => textResult(`a${'ü'.repeat(500_000)}`) } });
 	await using room = toolsHarness();
 	const { call } = await room.only(room.mcp({ url: peer.url }));
@@ -199,7 +199,7 @@ for (const unknownSession of [404, 400]) {
 	});
 }
 
-test('a server that knows no session it has just opened is not asked for ever', async () => {
+test('stops asking a server that rejects the session it has just opened', async () => {
 	await using peer = await mcpPeer({ echo });
 	await using room = toolsHarness();
 	const { call } = await room.only(room.mcp({ url: peer.url }));
@@ -292,7 +292,7 @@ test('a tool that leads elsewhere gets a session there, and the one before is en
 	await until('the session is ended', () => before.sessions() === 0);
 });
 
-test('a list comes in pages', async () => {
+test('reads a list in pages', async () => {
 	await using peer = await mcpPeer({});
 	const page = (names: string[], nextCursor?: string) => ({
 		tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })),
@@ -314,7 +314,7 @@ test('a list comes in pages', async () => {
 	assert.equal(cursors, 10, 'a list without an end is not read to its end');
 });
 
-test('a server without tools offers nothing', async () => {
+test('a server without tools has no functions', async () => {
 	await using peer = await mcpPeer({});
 	peer.override = ({ method }, response, message) => {
 		const result = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'bare', version: '1' } };

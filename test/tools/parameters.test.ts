@@ -24,7 +24,7 @@ function assertRefused(schema: Schema, reason: RegExp): void {
 
 const object = (more: Schema): Schema => ({ type: 'object', ...more });
 
-test('parameters that are compiled tell right arguments from wrong ones', () => {
+test('compiled parameters tell valid arguments from invalid ones', () => {
 	const isRight = compileParameters(
 		object({
 			properties: { city: { type: 'string', minLength: 1 }, day: { type: 'string', format: 'date' } },
@@ -38,7 +38,7 @@ test('parameters that are compiled tell right arguments from wrong ones', () => 
 	}
 });
 
-test('both dialects in use are understood, each in its own words', () => {
+test('supports both dialects with their own keywords', () => {
 	const pair = { type: 'array', items: [{ type: 'string' }, { type: 'integer' }] };
 	const draft7 = compileParameters(
 		object({ $schema: 'http://json-schema.org/draft-07/schema#', properties: { pair } }),
@@ -60,7 +60,7 @@ test('both dialects in use are understood, each in its own words', () => {
 	}
 });
 
-test('what people and libraries add to schemas is no mistake', () => {
+test('accepts unknown keywords and formats in schemas', () => {
 	const isRight = compileParameters(
 		object({
 			title: 'Arguments',
@@ -71,7 +71,7 @@ test('what people and libraries add to schemas is no mistake', () => {
 	assert.deepEqual([isRight({ a: 'x' }), isRight({ constructor: 2 })], [true, false]);
 });
 
-test('what is no schema of an object is refused with what is wrong with it', () => {
+test('rejects a schema that does not describe an object, with the problem', () => {
 	assertRefused({}, /"type": "object"/);
 	assertRefused({ type: 'array' }, /"type": "object"/);
 	assertRefused({ type: ['object', 'null'] }, /"type": "object"/);
@@ -81,7 +81,7 @@ test('what is no schema of an object is refused with what is wrong with it', () 
 	assertRefused(object({ properties: { a: { pattern: '(' } } }), /cannot be used: Invalid regular expression/);
 });
 
-test('references lead to places within, and are followed there', () => {
+test('follows references within the schema, and rejects others', () => {
 	const isRight = compileParameters(
 		object({
 			properties: { from: { $ref: '#/$defs/a~1b%20c' }, to: { $ref: '#/$defs/a~1b%20c' } },
@@ -111,7 +111,7 @@ test('references lead to places within, and are followed there', () => {
 	compileParameters(object({ properties: { $ref: { type: 'string' }, $id: { enum: [{ $ref: 'https://x' }] } } }));
 });
 
-test('a schema whose check might not end is refused before anything is checked against it', () => {
+test('rejects a schema whose validation might not end', () => {
 	assertRefused(object({ $ref: '#' }), /leads back/);
 	assertRefused(object({ allOf: [{ $ref: '#/$defs/a' }], $defs: { a: { $ref: '#/$defs/a' } } }), /leads back/);
 	assertRefused(object({ properties: { child: { $ref: '#' } } }), /leads back/);
@@ -128,7 +128,7 @@ const members = (count: number, make: (at: number) => unknown): Schema =>
 	Object.fromEntries(times(count, (at) => [`k${at}`, make(at)]));
 const sizeOf = (schema: Schema): number => JSON.stringify(schema).length;
 
-test('a few lines that references make many of are refused, whatever it is that they hold', () => {
+test('rejects a small schema that references expand beyond the limits', () => {
 	const held: Schema[] = [
 		{ dependentRequired: members(20, (at) => [`a${at}`, 'b']) },
 		{ enum: times(200, (at) => `value ${at}`) },
@@ -149,7 +149,7 @@ test('a few lines that references make many of are refused, whatever it is that 
 	}
 });
 
-test('what takes more time than its size tells is bounded without any reference', () => {
+test('bounds costly keywords also without references', () => {
 	const long: Schema[] = [
 		{ properties: members(1_000, () => ({})) },
 		{ properties: members(1_000, () => true) },
@@ -170,7 +170,7 @@ test('what takes more time than its size tells is bounded without any reference'
 	assertRefused(object({ properties: { a: { const: 'x'.repeat(66_000) } } }), /more than 65536 characters/);
 });
 
-test('what people describe their parameters with fits', () => {
+test('accepts realistic parameter schemas', () => {
 	const described = { type: 'string', description: 'What it is for, in a sentence or two.', examples: ['one'] };
 	const enumeration = { enum: times(600, (at) => `Region/Place_${at}`), title: 'Time zone' };
 	const isRight = compileParameters(
@@ -197,7 +197,7 @@ test('what people describe their parameters with fits', () => {
 	assert.deepEqual([draft7({ pair: [2_999] }), draft7({ pair: [3_000] })], [true, false]);
 });
 
-test('what a reference leads to counts among what is evaluated', () => {
+test('counts the target of a reference among the evaluated properties', () => {
 	const isRight = compileParameters(
 		object({
 			$defs: { place: { properties: { city: { type: 'string' } } }, time: { properties: { day: true } } },

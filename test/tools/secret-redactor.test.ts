@@ -47,7 +47,7 @@ const SECRETS = [
 	'////\\\\\\\\a',
 ];
 
-test('a secret is hidden however a server writes it', () => {
+test('redacts a secret in every encoding', () => {
 	for (const secret of SECRETS) {
 		const words = withToken(secret);
 		for (const [name, encode] of Object.entries(ENCODINGS)) {
@@ -58,7 +58,7 @@ test('a secret is hidden however a server writes it', () => {
 	}
 });
 
-test('a secret is hidden although it was written twice over', () => {
+test('redacts a secret in nested encodings', () => {
 	const names = ['JSON', 'JSON of PHP', 'JSON of .NET', 'URL', 'URL in lower case', 'HTML', 'HTML in hexadecimal'];
 	for (const secret of SECRETS) {
 		for (const first of names) {
@@ -81,7 +81,7 @@ test('any secret of any length is hidden in any of these forms, and what stands 
 	);
 });
 
-test('what is no secret stays as it is, to the last escape', () => {
+test('leaves other text unchanged, to the last escape', () => {
 	const words = withToken('ab/cd+EF');
 	for (const text of [
 		'',

@@ -20,7 +20,7 @@ const AUTHS = [
 	{ type: 'header', name: 'X-Word', value: 'open-sesame' },
 ];
 
-test('headers whose names speak of secrets are hidden, and the others shown', () => {
+test('hides headers with names of secrets, and shows the others', () => {
 	const secret = [
 		...['Authorization', 'Cookie', 'X-Api-Key', 'apikey', 'Ocp-Apim-Subscription-Key', 'x-functions-key'],
 		...['X-Auth-Token', 'Private-Token', 'X-Amz-Security-Token', 'X-Client-Secret', 'X-Password', 'X-Session-Id'],
@@ -46,7 +46,7 @@ test('headers whose names speak of secrets are hidden, and the others shown', ()
 	});
 });
 
-test('what is stored holds no secret, what is shown neither, and calls get it back', () => {
+test('seals secrets in the store, hides them in the API, and opens them for calls', () => {
 	for (const config of [...AUTHS.map(withAuth), withHeaders({ 'X-Api-Key': 'open-sesame', Accept: '*/*' })]) {
 		const stored = secrets.seal(config, null);
 		for (const text of [JSON.stringify(stored), JSON.stringify(redactSecrets(stored))]) {
@@ -58,7 +58,7 @@ test('what is stored holds no secret, what is shown neither, and calls get it ba
 	assert.deepEqual(basic.auth, { type: 'basic', username: 'ali', password: '***' });
 });
 
-test('a secret that is given back hidden stays what it is', () => {
+test('keeps a secret that is sent back hidden', () => {
 	for (const config of [...AUTHS.map(withAuth), withHeaders({ 'X-Api-Key': 'open-sesame', Accept: '*/*' })]) {
 		const stored = secrets.seal(config, null);
 		assert.deepEqual(secrets.seal(redactSecrets(stored), stored), stored);
@@ -68,7 +68,7 @@ test('a secret that is given back hidden stays what it is', () => {
 	assert.deepEqual(secrets.open(renamed).headers, { 'x-api-key': 'open-sesame' }, 'the case of a name is none');
 });
 
-test('a hidden secret leaves nothing where nothing is, or where something else was', () => {
+test('rejects a hidden secret where none is stored', () => {
 	const place = (config: ToolConfig, stored: ToolConfig | null, path: string) =>
 		assert.throws(() => secrets.seal(config, stored), { code: 'invalid_request', message: new RegExp(`^${path} `) });
 	place(withAuth({ type: 'bearer', token: '***' }), null, '/config/auth/token');

@@ -68,7 +68,7 @@ after(async () => {
 	await tools[Symbol.asyncDispose]();
 });
 
-test('whatever happens to a conversation, the reply that is written in it ends as it should', {
+test('every interruption of a conversation ends its running reply as expected', {
 	concurrency: 6,
 }, async (t) => {
 	await Promise.all(

@@ -7,7 +7,7 @@ import { PROVIDER_FAULTS, type ProviderFault } from './provider-fault-table.ts';
 const bench = await FaultHarness.start(PROVIDER_FAULTS.flatMap(({ settings = {} }) => MODES.map(() => settings)));
 after(() => bench[Symbol.asyncDispose]());
 
-test('whatever a provider does, the reply ends as it should wherever it is seen, and the conversation goes on', {
+test('every behaviour of a provider ends the reply as expected in all views, and the conversation continues', {
 	concurrency: 6,
 }, async (t) => {
 	await Promise.all(

@@ -80,7 +80,7 @@ async function sameModel(scene: FaultScenario): Promise<FaultScenario> {
 	return other.playedBy(scene.model);
 }
 
-test('a repeat has a reply that failed written by the model that its assistant has now', async () => {
+test("a repeat rewrites a failed reply with the assistant's current model", async () => {
 	const scene = await bench.scenario();
 	const reply = await failedTurn(scene, 'other model');
 	await bench.app.call('PATCH', `/api/v1/assistants/${scene.assistant}`, {
@@ -117,7 +117,7 @@ for (const mode of MODES) {
 	});
 }
 
-test('a repeat in an archived conversation is refused, and the reply stays as it is', async () => {
+test('rejects a repeat in an archived conversation, and keeps the failed reply', async () => {
 	const scene = await bench.scenario();
 	const reply = await failedTurn(scene, 'archived');
 	await bench.app.call('DELETE', `/api/v1/conversations/${reply.conversation_id}`);
@@ -126,7 +126,7 @@ test('a repeat in an archived conversation is refused, and the reply stays as it
 	assert.deepEqual((await scene.messages())[1], reply);
 });
 
-test('repeats that come at once have a reply that failed written once', async () => {
+test('concurrent repeats rewrite a failed reply once', async () => {
 	const scene = await bench.scenario();
 	const reply = await failedTurn(scene, 'at once');
 	const answers = await Promise.all(Array.from({ length: 5 }, () => scene.send('whole', CONTENT, { key: 'at once' })));
@@ -137,7 +137,7 @@ test('repeats that come at once have a reply that failed written once', async ()
 	assert.equal(scene.model.calls.length, 2);
 });
 
-test('a repeat whose reply fails again leaves one question and one reply, and tells both ends of it', async () => {
+test('a repeat whose reply fails again leaves one question and one reply, and publishes both failures', async () => {
 	const scene = await bench.scenario();
 	const first = await failedTurn(scene, 'again and again');
 	scene.model.enqueue([{ say: 'Half an ' }, { die: true }]);

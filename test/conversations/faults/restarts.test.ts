@@ -57,7 +57,7 @@ for (const { scripts, gate } of once) {
 for (const { scripts, phase } of twice) scripts.splice(0, scripts.length, ...phase.scripts(never));
 await bench.restart();
 
-test('a client whose reply is cut off by the end of its server is not told that it has ended', async () => {
+test('a client whose reply is interrupted by a shutdown gets no end of the reply', async () => {
 	for (const { answered } of [...once, ...twice]) assert.ok([503, null].includes(await answered));
 });
 
@@ -69,7 +69,7 @@ test('a reply that is cut off once at any phase is written again after a reset e
 	);
 });
 
-test('a reply that is cut off twice has failed, and is written when it is asked for again', {
+test('a reply that is interrupted twice fails, and a repeat rewrites it', {
 	concurrency: 6,
 }, async (t) => {
 	await Promise.all(twice.map(reachedAgain));

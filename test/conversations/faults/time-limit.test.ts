@@ -32,7 +32,7 @@ after(async () => {
 	await tools[Symbol.asyncDispose]();
 });
 
-test('a reply that takes longer than a reply may take has failed with what there is of it', {
+test('a reply that exceeds its time limit fails with its text so far', {
 	concurrency: ROWS.length,
 }, async (t) => {
 	const held = await Promise.all(ROWS.map(({ phase, mode }) => hold(phase, mode)));

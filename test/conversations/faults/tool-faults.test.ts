@@ -12,7 +12,7 @@ after(async () => {
 	await tools[Symbol.asyncDispose]();
 });
 
-test('whatever comes of calls, the reply ends as it should wherever it is seen, and the conversation goes on', {
+test('every outcome of a call ends the reply as expected in all views, and the conversation continues', {
 	concurrency: 6,
 }, async (t) => {
 	await Promise.all(
