@@ -63,14 +63,14 @@ test('keys made and revoked beside a running server take effect with the next re
 	assert.match(row, /assistants:read +Nightly$/);
 	assert.ok(!list.includes(key.slice(8)));
 
-	const follower = await answer(dataDir, 'keys', 'create', '--scope', 'conversations:read,messages:write');
+	const follower = await inProcess(dataDir, 'keys', 'create', '--scope', 'conversations:read,messages:write');
 	const stream = await follow(server, follower);
 	const followerId = /(key_\w{32}) .*conversations:read,messages:write/.exec(
-		await answer(dataDir, 'keys', 'list'),
+		await inProcess(dataDir, 'keys', 'list'),
 	)?.[1];
 	assert.equal(await answer(dataDir, 'keys', 'revoke', id), `${id} is revoked.`);
 	assert.equal((await call('GET', '/api/v1/assistants')).status, 401);
-	await answer(dataDir, 'keys', 'revoke', followerId ?? '');
+	await inProcess(dataDir, 'keys', 'revoke', followerId ?? '');
 	await stream.ended;
 });
 
@@ -108,14 +108,14 @@ test('the command line makes a workspace, its plan and its users, with or withou
 	assert.ok(link, first.out);
 	const second = await parley(dataDir, 'users', 'create', 'bo@example.com', '--workspace', workspace, '--name', 'Bo');
 	assert.match(second.err, /is member of/);
-	const theirs = await answer(dataDir, 'keys', 'create', '--workspace', workspace);
+	const theirs = await inProcess(dataDir, 'keys', 'create', '--workspace', workspace);
 
 	await using server = await startServer({ dataDir, key, env: { PARLEY_RATE_LIMIT: undefined } });
 	const call = as(server, theirs);
 	assert.equal((await call('GET', '/api/v1/workspace')).body.name, 'Hollowbrook');
 	const limit = async () => (await call('GET', '/api/v1/workspace')).headers.get('x-ratelimit-limit');
 	assert.equal(await limit(), '6000');
-	await answer(dataDir, 'workspaces', 'set-plan', workspace, 'free');
+	await inProcess(dataDir, 'workspaces', 'set-plan', workspace, 'free');
 	assert.equal(await limit(), '60', 'a running server takes the plan from the next request on');
 	for (let at = 0; at < 3; at++) assert.equal((await call('POST', '/api/v1/assistants', { name: 'x' })).status, 201);
 	const fourth = await call('POST', '/api/v1/assistants', { name: 'x' });
@@ -124,17 +124,17 @@ test('the command line makes a workspace, its plan and its users, with or withou
 	const set = (token: string) => server.call('POST', '/api/v1/session/password', { token, password: PASSWORD });
 	const answered = await set(link[1] as string);
 	assert.deepEqual([answered.status, answered.body.workspace.id], [200, workspace]);
-	const again = await answer(dataDir, 'users', 'reset-password', 'ADA@example.com');
+	const again = await inProcess(dataDir, 'users', 'reset-password', 'ADA@example.com');
 	assert.equal((await set(again.split('#')[1] as string)).status, 200);
 	const signedIn = await server.call('POST', '/api/v1/session', { email: 'ada@example.com', password: PASSWORD });
 	assert.deepEqual([signedIn.status, signedIn.body.user.role], [201, 'owner']);
 
-	const list = await answer(dataDir, 'users', 'list', '--workspace', workspace);
+	const list = await inProcess(dataDir, 'users', 'list', '--workspace', workspace);
 	assert.match(list, /ada@example\.com +owner +ws_\w+ +set +ada/);
 	assert.match(list, /bo@example\.com +member +ws_\w+ +not set +Bo/);
 	assert.ok(!list.includes('owner@localhost'));
-	assert.match(await answer(dataDir, 'users', 'list'), /owner@localhost/);
-	assert.match(await answer(dataDir, 'workspaces', 'list'), new RegExp(`${workspace} +free +Hollowbrook`));
+	assert.match(await inProcess(dataDir, 'users', 'list'), /owner@localhost/);
+	assert.match(await inProcess(dataDir, 'workspaces', 'list'), new RegExp(`${workspace} +free +Hollowbrook`));
 });
 
 /** Runs a command in this process, which is faster; gives what it answered, or rejects as it failed. */
@@ -296,7 +296,7 @@ test('a folder of an earlier Parley without users starts, and a command makes it
 	assert.doesNotMatch(server.output(), /set-password#/);
 	assert.match(server.output(), /Password: {2}no owner has one/);
 	assert.deepEqual((await server.call('GET', '/api/v1/users')).body.data, []);
-	const link = await answer(dataDir, 'users', 'create', 'ada@example.com');
+	const link = await inProcess(dataDir, 'users', 'create', 'ada@example.com');
 	await server.call('POST', '/api/v1/session/password', { token: link.split('#')[1], password: PASSWORD });
 	const signedIn = await server.call('POST', '/api/v1/session', { email: 'ada@example.com', password: PASSWORD });
 	assert.deepEqual([signedIn.body.user.role, signedIn.body.workspace.id], ['owner', workspace]);
