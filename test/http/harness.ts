@@ -63,11 +63,12 @@ export class RawClient {
 		this.socket.write(text);
 	}
 
-	/** Resolves when the condition holds. Rejects after ten seconds. */
+	/** Resolves when the condition holds. Rejects after a minute. */
 	async until(condition: () => boolean): Promise<void> {
-		const limit = Date.now() + 10_000;
+		const limit = performance.now() + 60_000;
 		while (!condition()) {
-			if (Date.now() > limit) throw new Error(`The condition did not hold within ten seconds. Received: ${this.text}`);
+			if (performance.now() > limit)
+				throw new Error(`The condition did not hold within a minute. Received: ${this.text}`);
 			await new Promise<void>((resolve) => {
 				this.#waiting.push(resolve);
 				setTimeout(resolve, 50).unref();
@@ -90,12 +91,12 @@ export class RawClient {
 	}
 }
 
-/** Waits for a condition, checking it in each iteration of the event loop. */
-export async function eventually(condition: () => boolean, what: string, limitMs = 10_000): Promise<void> {
-	const limit = Date.now() + limitMs;
+/** Waits for a condition, checking it every two milliseconds. */
+export async function eventually(condition: () => boolean, what: string, limitMs = 60_000): Promise<void> {
+	const limit = performance.now() + limitMs;
 	while (!condition()) {
-		if (Date.now() > limit) throw new Error(`Timed out before ${what}.`);
-		await new Promise((resolve) => setImmediate(resolve));
+		if (performance.now() > limit) throw new Error(`Timed out before ${what}.`);
+		await new Promise((resolve) => setTimeout(resolve, 2));
 	}
 }
 
