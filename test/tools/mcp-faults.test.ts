@@ -282,7 +282,7 @@ test('no secret is in a result, an error or the log, whatever a server returns',
 	}
 });
 
-test('closes all sessions, without waiting for one that hangs', async () => {
+test('closes all sessions, without waiting for a session that hangs', async () => {
 	await using peer = await mcpPeer({ echo });
 	await using hanging = await mcpPeer({ echo });
 	const room = toolsHarness();
