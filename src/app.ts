@@ -131,7 +131,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const stateRoutes = [...serverRoutes({ currentUnreadiness }), ...docsPageRoutes({ version: version() })];
 	/** Null while the server starts: then errors show no rate limit. */
 	let errorHeaderAccess: Access | null = null;
-	// First: where the port is taken, no secrets may have been created that are shown only once.
+	// The port is reserved first: if it is taken, the start fails before secrets are created that are shown only once.
 	const server = resources.use(
 		createHttpServer({
 			host: settings.host,

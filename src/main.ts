@@ -31,7 +31,7 @@ parley.config.json; docs/configuration.md of the project lists them.
 const DRAIN_MS = 30_000;
 /** Milliseconds that stopping may take in total: less than supervisors are configured to wait. */
 const STOP_MS = 42_000;
-const NOT_STOPPED = 'it takes too long, as where the disk does not answer. What was acknowledged is on disk.';
+const NOT_STOPPED = 'it takes too long. The disk may not respond. All acknowledged changes are on disk.';
 
 /** Runs a command. Returns its exit code, or null for a command that runs until a signal ends it. */
 async function main(args: string[]): Promise<number | null> {
@@ -125,7 +125,7 @@ const NO_PASSWORD_LINES = [
 /** The error of the last write to standard output: a full disk, for example. */
 let unprinted: NodeJS.ErrnoException | null = null;
 
-// A failed write to standard output must not end the server, least of all during an orderly shutdown.
+// A failed write to standard output must not end the server, in particular not during an orderly shutdown.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 	// The reader has closed the pipe, as `| head` does.
 	if (error.code !== 'EPIPE') unprinted = error;

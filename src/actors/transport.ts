@@ -14,7 +14,7 @@ export type SubscriptionStart = string | undefined;
 
 /**
  * Sends messages to an actor, wherever it runs. Messages, results and events are plain data that survive serialisation.
- * It remembers nothing that has ended: the store has idempotent responses and missed events.
+ * It keeps nothing about calls that have ended: the store has idempotent responses and missed events.
  */
 export interface Transport<M, R, E> {
 	ask(id: string, message: M, options: AskOptions): Promise<R>;

@@ -38,7 +38,7 @@ export class SlidingWindowLimiter {
 		return this.#keys.size;
 	}
 
-	/** Counts one event. Returns 0 when it is within the limit, else the whole seconds until one is again. */
+	/** Counts one event. Returns 0 when it is within the limit, otherwise the whole seconds until the next event is. */
 	tryConsume(key: string, limit: number): number {
 		let times = this.#keys.get(key);
 		if (!times) {

@@ -9,7 +9,7 @@ const OTHERS = 0o002;
 const STICKY = 0o1000;
 
 /**
- * Makes a folder that only this user can write to, or checks that it is one. Code is loaded from it, so no other user may be
+ * Makes a folder that only this user can write to, or checks that an existing folder is such a folder. Code is loaded from it, so no other user may be
  * able to change or replace it.
  * @throws UnusableFolderError
  */

@@ -109,9 +109,9 @@ export interface ProviderSettings {
 	api_key: string | null;
 	/** Null when the provider accepts any name. */
 	models: readonly ModelSettings[] | null;
-	/** Of a model that is not listed. */
+	/** For a model that is not listed. */
 	context_tokens: number;
-	/** Of a model that is not listed. Null leaves it to the provider. */
+	/** For a model that is not listed. Null: the provider decides. */
 	max_output_tokens: number | null;
 	/** Time limit for the first token, for all attempts together. */
 	first_token_timeout_ms: number;

@@ -191,7 +191,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		const { store, clock } = this.#deps;
 		const [question, reply] = [await store.get('messages', questionId), await store.get('messages', replyId)];
 		if (!this.#record || !question || !reply) throw conversationNotFound();
-		// Another repeat was faster.
+		// Another repeat has already started the reply again.
 		if (reply.status !== 'failed') return { turn: null };
 		if (this.#record.status === 'archived') throw new AppError('conversation_archived');
 		// The human who handles the conversation has read the question and answers later.

@@ -48,7 +48,7 @@ export class Outbox implements Disposable {
 		this.#unsubscribe = store.onEvents((events) => this.#onCommitted(events));
 	}
 
-	/** Appends to the open text of a stream. Ignored when no text is open: its closing event was faster. */
+	/** Appends to the open text of a stream. Ignored when no text is open, because the closing event arrived first. */
 	appendText(stream: string, text: string): void {
 		const topic = this.#topics.get(stream);
 		if (!topic?.openText || text === '') return;
@@ -87,7 +87,7 @@ export class Outbox implements Disposable {
 		{ after, signal }: SubscribeOptions,
 	): AsyncGenerator<PositionedUpdate, void, undefined> {
 		if (this.#isClosed) return;
-		// The buffer is filled before the log is read: an event that commits meanwhile is in both, and its position drops one.
+		// The buffer is filled before the log is read: an event that commits meanwhile is in both, and the duplicate is dropped by its position.
 		const buffer = new SubscriberBuffer();
 		const topic = this.#getOrCreateTopic(stream);
 		topic.subscribers.add(buffer);

@@ -3,11 +3,11 @@ import chardet from 'chardet';
 /** The sample from which a charset is detected: the beginning of the bytes. */
 const SAMPLE_BYTES = 64 * 1024;
 
-/** From this share of characters on, zeros in even or odd bytes are the high bytes of Latin text in UTF-16. */
+/** If at least this share of the even or odd bytes is zero, they are the high bytes of Latin text in UTF-16. */
 const MIN_UTF16_ZEROS = 0.2;
 /** With a larger share of zero bytes, bytes that are not UTF-16 are not text. */
 const MAX_STRAY_ZEROS = 0.1;
-/** How much the even bytes of UTF-16 differ from the odd ones, at least; 0.6 to 1 in writing, about 0.1 in other charsets. */
+/** The smallest difference between even and odd bytes that shows UTF-16. Real text in UTF-16 has 0.6 to 1, other charsets about 0.1. */
 const MIN_DISTANCE = 0.45;
 
 /**
@@ -108,7 +108,7 @@ function decodeUtf16(bytes: Uint8Array): string | null {
 const COMMON_CHARACTER = /[\n\r\t\x20-\x7e\u3000-\u30ff\uff01-\uff5e]/;
 const IMPOSSIBLE_CHARACTER = /[\p{Cn}\p{Co}\p{Cs}\p{Cc}]/u;
 
-/** 1 for everyday characters throughout, near 0.5 for any rare letters, below 0 for text that no one writes. */
+/** 1 for everyday characters throughout, near 0.5 for any rare letters, below 0 for combinations that no language has. */
 function plausibility(text: string): number {
 	if (text === '') return 0;
 	let score = 0;

@@ -4,7 +4,7 @@ import type { Network } from '../net/index.ts';
 
 /**
  * Validates the given fields of an endpoint: the syntax and literal address of its URL (host names are checked at every
- * attempt), and that `*` is the only one of its events.
+ * attempt), and that `*` is the only entry of its events.
  * @throws AppError `invalid_request`, `url_not_allowed`
  */
 export function requireEndpoint(

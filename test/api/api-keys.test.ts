@@ -129,7 +129,7 @@ test('an expiring key creates no key that outlives it, and by default the new ke
 		null,
 		timestamp(at + 1),
 		timestamp(at + 86_400_000),
-		// The same moment on a clock elsewhere, and one millisecond past it.
+		// The same moment in another time zone, and one millisecond later.
 		timestamp(at + 7_200_001).replace('Z', '+02:00'),
 	]) {
 		const answer = await maker('POST', KEYS, { scopes, expires_at });
@@ -147,7 +147,7 @@ test('an expiring key creates no key that outlives it, and by default the new ke
 	] as const) {
 		const { status, body } = await maker('POST', KEYS, { scopes, ...given });
 		assert.deepEqual([status, body.expires_at], [201, expires_at], JSON.stringify(given));
-		// Nor does a key that it creates.
+		// A key that it creates does not either.
 		const next = using(body.key);
 		assertRefused(await next('POST', KEYS, { scopes, expires_at: null }), 400, 'invalid_request');
 		assert.equal((await next('POST', KEYS, { scopes })).body.expires_at, expires_at);

@@ -74,7 +74,7 @@ test('a changed limit counts earlier events', () => {
 		assert.equal(window.tryConsume('ann', 10), 0);
 		clock.at += 1_000;
 	}
-	// Two are let in a minute now: there is room when all but one have left, the last but one 60 s after second 8.
+	// The limit is now two a minute. One more fits when all events but the newest have left the window: 60 s after second 8.
 	assert.equal(window.tryConsume('ann', 2), 58);
 	assert.equal(window.tryConsume('ann', 11), 0);
 });
@@ -104,7 +104,7 @@ test('no window ever has more events than the limit, and the indicated wait is a
 					continue;
 				}
 				assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, `told to wait ${seconds} s`);
-				// At random, every other refused caller waits exactly the indicated time.
+				// About half of the refused callers wait exactly the indicated time.
 				if (wait % 2 === 0) {
 					clock.at += seconds * 1_000;
 					assert.equal(window.tryConsume('ann', limit), 0, `waited ${seconds} s in vain`);

@@ -29,17 +29,17 @@ test('the server that Parley is compared with answers the same configuration to 
 		const sent = error === undefined ? headers.map((name) => response.headers.get(name)) : null;
 		return { status: response.status, config: error === undefined ? config : error.code, sent };
 	};
-	const ours = (await app.call('POST', '/api/v1/assistants', { name: 'Bench' })).body.id;
-	const made = await app.call('POST', '/api/v1/deployments', { assistant_id: ours, ...DEPLOYMENT });
-	const theirs = await deploy(baseline, { model: 'none' }, DEPLOYMENT);
+	const assistantId = (await app.call('POST', '/api/v1/assistants', { name: 'Bench' })).body.id;
+	const made = await app.call('POST', '/api/v1/deployments', { assistant_id: assistantId, ...DEPLOYMENT });
+	const deploymentId = await deploy(baseline, { model: 'none' }, DEPLOYMENT);
 	for (const origin of [ORIGIN, 'https://de.shop.example', 'https://other.example', 'https://badshop.example']) {
-		const answer = await ask(`http://127.0.0.1:${baseline.port}`, theirs, origin);
+		const answer = await ask(`http://127.0.0.1:${baseline.port}`, deploymentId, origin);
 		assert.deepEqual(answer, await ask(app.url, made.body.id, origin), origin);
 		assert.equal(answer.status, /shop\.example$/.test(origin) && !origin.includes('bad') ? 200 : 403);
 	}
 });
 
-test('the server that Parley is compared with streams whole replies, and has stored what was said', async () => {
+test('the server that Parley is compared with streams whole replies and stores the messages', async () => {
 	await using place = await temporary();
 	using model = await startModel();
 	using load = startLoad();

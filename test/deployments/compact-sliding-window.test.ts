@@ -13,7 +13,7 @@ function windowOf(keys = ENOUGH) {
 	return { clock, visitors: new CompactSlidingWindow(clock, MINUTE, keys) };
 }
 
-test('counts like a list of all times, in any order of keys, also when the clock leaps', () => {
+test('counts like a list of all times, in any order of keys, also when the clock jumps', () => {
 	const gap = fc.oneof(
 		fc.constant(0),
 		fc.integer({ min: -5_000, max: 5_000 }),

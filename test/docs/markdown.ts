@@ -66,5 +66,5 @@ export function tableOf({ path, text }: Page, heading: string): string[][] {
 
 /** A cell without the backticks around it. */
 export function uncoded(cell: string): string {
-	return cell.replace(/^`|`$/g, '');
+	return cell.replace(/^`+|`+$/g, '');
 }

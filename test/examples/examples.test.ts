@@ -53,7 +53,7 @@ test('stream-reply prints the reply and its sources', async (t) => {
 
 test('webhook-receiver prints each signed event once and refuses unsigned requests', async (t) => {
 	const created = await server.call('POST', '/api/v1/webhooks', {
-		// Another one once the receiver, which needs the secret, has its port.
+		// The URL is changed after the receiver has its port; the receiver needs the secret first.
 		url: 'http://127.0.0.1:3000/',
 		events: ['assistant.updated'],
 	});

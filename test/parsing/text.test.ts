@@ -42,7 +42,7 @@ for (const [label, text] of CHARSETS) {
 	});
 }
 
-test('UTF-16 is read in both byte orders, with and without a mark, and so is UTF-8 with one', async () => {
+test('reads UTF-16 in both byte orders, with and without a byte order mark, and UTF-8 with a mark', async () => {
 	for (const text of [
 		'Plain words, two of them.',
 		'日本語の文章です。\n改行もあります。',

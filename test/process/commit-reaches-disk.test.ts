@@ -30,7 +30,7 @@ test('syncs every create to the write-ahead log before the response', { skip: un
 	t.after(() => rm(folder, { recursive: true, force: true }));
 	const traceFile = join(folder, 'trace');
 	const syscalls = 'fsync,fdatasync,write,pwrite64,writev,pwritev,sendto,sendmsg';
-	// -D keeps the server our child and the tracer apart; -s is long enough to show a whole database page.
+	// -D makes the server the child of this process, not the tracer; -s is long enough to show a whole database page.
 	const wrapperCommand = [
 		'strace',
 		'-D',
@@ -75,7 +75,7 @@ test('syncs the folders of new files before anything depends on the files', { sk
 	const traceFile = join(folder, 'trace');
 	const parent = join(folder, 'made');
 	const dataDir = join(parent, 'data');
-	// Systems have one or the other of these.
+	// A system has one of these calls.
 	const syscalls = 'fsync,linkat,mkdirat,renameat,renameat2,sendto,sendmsg,writev,write,?link,?mkdir,?rename';
 	const wrapperCommand = ['strace', '-D', '-f', '-yy', '-ttt', '-s', '400', '-e', `trace=${syscalls}`, '-o', traceFile];
 	const title = 'A traced upload';
@@ -97,7 +97,7 @@ test('syncs the folders of new files before anything depends on the files', { sk
 	const syncOf = (path: string, after: Call) =>
 		first(`syncs ${path}`, (call) => isSync(call) && call.text.includes(`<${path}>`) && / = 0$/.test(call.text), after);
 
-	// It listens before it makes anything, and answers 503 until it says so.
+	// The server listens before it creates files, and answers 503 until it is ready.
 	const ready = first('says that the server is ready', ({ text }) => text.includes('Parley listens on'));
 	for (const made of [parent, dataDir]) {
 		const making = first(`makes ${made}`, ({ name, text }) => name.startsWith('mkdir') && text.includes(`"${made}"`));

@@ -6,9 +6,9 @@ import { until } from '../support/until.ts';
 
 const DESCRIPTORS = 1024;
 const SOCKETS = 1100;
-/** Of the descriptors, what clients are given. */
+/** The share of the descriptors that is reserved for clients. */
 const CONNECTIONS = 768;
-/** Held sockets that end, so that others find room. */
+/** Idle sockets that are closed, so that others can connect. */
 const ENDING = 40;
 
 const isWindows = process.platform === 'win32';

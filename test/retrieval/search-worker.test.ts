@@ -185,7 +185,7 @@ test('returns hits best first, with scores in 0..1, without those below the mini
 	);
 });
 
-test('several knowledge bases answer as one, the best hit of all first', async () => {
+test('returns the hits of several knowledge bases in one list, best first', async () => {
 	const generations = ['gen_shop', 'gen_library'];
 	assert.equal(await first('may I borrow books for a month', { generations }), 'loans');
 	assert.equal(await first('warranty for brakes', { generations }), 'warranty');

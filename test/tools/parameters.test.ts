@@ -107,7 +107,7 @@ test('follows references within the schema, and rejects others', () => {
 		const value = keyword === '$dynamicRef' ? '#a' : keyword === '$async' ? true : 'a';
 		assertRefused(object({ properties: { a: { [keyword]: value } } }), /must not use \$/);
 	}
-	// Where it is no keyword it is a name like any other.
+	// Outside schemas it is a name like any other.
 	compileParameters(object({ properties: { $ref: { type: 'string' }, $id: { enum: [{ $ref: 'https://x' }] } } }));
 });
 
@@ -115,7 +115,7 @@ test('rejects a schema whose validation might not end', () => {
 	assertRefused(object({ $ref: '#' }), /leads back/);
 	assertRefused(object({ allOf: [{ $ref: '#/$defs/a' }], $defs: { a: { $ref: '#/$defs/a' } } }), /leads back/);
 	assertRefused(object({ properties: { child: { $ref: '#' } } }), /leads back/);
-	// Each leads to the next one twice: two to the fortieth schemas in a few lines.
+	// Each schema refers to the next one twice, so a few lines expand to 2^40 schemas.
 	const doubled = Array.from({ length: 40 }, (_, at) => {
 		const next = { $ref: `#/$defs/d${at + 1}` };
 		return [`d${at}`, { allOf: [next, next] }];
@@ -211,7 +211,7 @@ test('counts the target of a reference among the evaluated properties', () => {
 	);
 });
 
-test('a keyword of another dialect is passed over, whatever stands there', () => {
+test('ignores a keyword of another dialect with any value', () => {
 	const $schema = 'http://json-schema.org/draft-07/schema#';
 	for (const other of ['dependentSchemas', 'dependentRequired', '$defs', 'prefixItems', 'unevaluatedProperties']) {
 		for (const value of [null, 7, 'x', [null], { a: null }]) {

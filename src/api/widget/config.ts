@@ -20,7 +20,7 @@ const CONFIG_CACHE = ['cache-control', 'public, max-age=60, stale-while-revalida
 const CONFIG_BLOCK = new HeaderBlock([JSON_HEADER, CONFIG_CACHE, ...widgetCors.common]);
 
 /**
- * The route of the widget's configuration, the hottest of all: a deployment in memory is answered synchronously, from bytes
+ * The route of the widget's configuration, the most frequent request: a deployment in memory is answered synchronously, from bytes
  * that were rendered before, without a promise or a closure per request.
  */
 export function configRoute(deployments: Deployments, admission: VisitorAdmission): Route {

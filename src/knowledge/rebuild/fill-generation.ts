@@ -36,7 +36,7 @@ export function documentsWithCoverage(store: Store, knowledgeBaseId: string, gen
 
 /**
  * Parses the stored bytes of a knowledge base's documents into a generation under construction. The generation records the
- * version of each document in it, so every pass, also of another process, does only what is left.
+ * version of each document in it, so every pass does only what is left, also in another process.
  */
 export class GenerationFiller {
 	/** By document id. They get the status `error` only when the new generation starts to serve: a rebuild that is given up changes no document. */

@@ -257,7 +257,7 @@ export class Writer {
 	}
 
 	/**
-	 * A time further ahead than any that is ever set comes from a clock that was set back later, and counts as due.
+	 * A time beyond the longest delay shows that the clock was set back later; it counts as due.
 	 * Fair: the first due job of every group, then the second of every group, and so on.
 	 */
 	#claim(kind: string, limit: number, now: number, leaseMs: number): Job[] {

@@ -60,7 +60,7 @@ export function isPastGiveUp(firstAt: number | null, now: number): boolean {
 	return firstAt !== null && now > firstAt + DELIVERY_SCHEDULE.giveUpAfter;
 }
 
-/** Whether a delivery is due. A time further ahead than any that is ever set comes from a clock that was set back later. */
+/** Whether a delivery is due. A time beyond the longest delay shows that the clock was set back later, and counts as due. */
 export function isDue(dueAt: number | null, now: number): boolean {
 	return (
 		dueAt !== null && (dueAt <= now || dueAt > now + DELIVERY_SCHEDULE.maxDelay * DELIVERY_SCHEDULE.maxRetryAfterFactor)
