@@ -64,7 +64,7 @@ export class CredentialMonitor implements Disposable {
 	}
 
 	async #recheck(credentialId: string): Promise<void> {
-		const [use] = this.#uses.of(credentialId);
+		const use = this.#uses.oneOf(credentialId);
 		if (!use) return;
 		try {
 			if (await this.#access.isCredentialValid(use.context)) return;

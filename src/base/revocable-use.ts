@@ -81,6 +81,11 @@ export class RevocableUses<C> {
 		return [...this.#byGrant.keys()];
 	}
 
+	/** One use of a grant: to check the grant, one is enough. */
+	oneOf(grantId: string): RevocableUse<C> | undefined {
+		return this.#byGrant.get(grantId)?.values().next().value;
+	}
+
 	/** The uses of a grant at this moment. */
 	of(grantId: string): RevocableUse<C>[] {
 		return [...(this.#byGrant.get(grantId) ?? [])];

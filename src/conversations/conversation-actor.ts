@@ -20,7 +20,7 @@ import { roundsOf } from './reply-rounds.ts';
 import { ReplyTask, type ReplyTaskDependencies } from './reply-task.ts';
 import { restartTurn, rewriteTurn } from './restart.ts';
 import { beginRound, endCall } from './round-commits.ts';
-import { beginTurn, endTurn, type IncomingMessage, storeForHuman, type Turn } from './turn.ts';
+import { beginTurn, endTurn, type IncomingMessage, type ReplyOutcome, storeForHuman, type Turn } from './turn.ts';
 import type { RunningTurn } from './turn-result.ts';
 
 export interface ConversationDependencies extends ReplyTaskDependencies {
@@ -147,43 +147,28 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	async endReply({ replyId, outcome }: Pick<Message<'endReply'>, 'replyId' | 'outcome'>): Promise<ConversationResult> {
 		const turn = this.#turnOf(replyId);
 		if (!turn) return DONE;
-		const { commit, conversation } = endTurn(turn, outcome, this.#deps.clock.now());
-		await this.#commitReply(commit);
-		this.#record = conversation;
-		this.#turn = null;
-		this.#task = null;
+		await this.#endTurn(turn, outcome, (commit) => this.#commitReply(commit));
 		return DONE;
 	}
 
 	async stop(): Promise<ConversationResult> {
 		// An interrupted reply ends with the text of its rounds: only a resumed one can be stopped.
-		await this.resume();
+		await this.#resumeReply((commit) => this.#commit(commit));
 		this.#task?.stop();
 		return { turn: this.#turn && this.#task && this.#runningTurn(this.#turn) };
 	}
 
 	// An interrupted reply, and a repeated message
 
-	/** Writes an interrupted reply again, or ends it as failed when that happened before. */
 	async resume(): Promise<ConversationResult> {
-		if (!this.#turn || this.#task) return DONE;
-		const { reply, rounds } = this.#turn;
-		if (reply.attempts >= MAX_REPLY_ATTEMPTS) {
-			const error = { code: 'interrupted', message: 'The reply was interrupted twice and has been given up.' };
-			return this.endReply({ replyId: reply.id, outcome: outcomeOf(progressFrom(rounds), 'failed', error) });
-		}
-		const { commit, turn } = restartTurn(this.#turn, this.#deps.clock.now());
-		const [seq = 1] = await this.#commitReply(commit);
-		this.#position = seq - 1;
-		this.#restarted = true;
-		this.#startReply(turn);
+		await this.#resumeReply((commit) => this.#commitReply(commit));
 		return DONE;
 	}
 
 	async join({ replyId }: Message<'join'>): Promise<ConversationResult> {
 		if (!this.#turnOf(replyId)) return { turn: null };
 		// The stream of an interrupted turn starts where the turn is resumed.
-		await this.resume();
+		await this.#resumeReply((commit) => this.#commit(commit));
 		return { turn: this.#turn && this.#runningTurn(this.#turn) };
 	}
 
@@ -276,6 +261,32 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	#requireRecord(): ConversationRecord {
 		if (!this.#record) throw conversationNotFound();
 		return this.#record;
+	}
+
+	/**
+	 * Writes an interrupted reply again, or ends it as failed when that happened before.
+	 * @param store `#commitReply`, or `#commit` where a caller waits and gets the error of the disk
+	 */
+	async #resumeReply(store: (commit: Commit) => Promise<number[]>): Promise<void> {
+		if (!this.#turn || this.#task) return;
+		const { reply, rounds } = this.#turn;
+		if (reply.attempts >= MAX_REPLY_ATTEMPTS) {
+			const error = { code: 'interrupted', message: 'The reply was interrupted twice and has been given up.' };
+			return this.#endTurn(this.#turn, outcomeOf(progressFrom(rounds), 'failed', error), store);
+		}
+		const { commit, turn } = restartTurn(this.#turn, this.#deps.clock.now());
+		const [seq = 1] = await store(commit);
+		this.#position = seq - 1;
+		this.#restarted = true;
+		this.#startReply(turn);
+	}
+
+	async #endTurn(turn: Turn, outcome: ReplyOutcome, store: (commit: Commit) => Promise<number[]>): Promise<void> {
+		const { commit, conversation } = endTurn(turn, outcome, this.#deps.clock.now());
+		await store(commit);
+		this.#record = conversation;
+		this.#turn = null;
+		this.#task = null;
 	}
 
 	#startReply(turn: Turn, committed?: Promise<unknown>): void {

@@ -3,12 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
-import { createLog, systemClock } from '../../src/base/index.ts';
+import { AppError, createLog, systemClock } from '../../src/base/index.ts';
 import { Conversations } from '../../src/conversations/index.ts';
 import { type ChatModel, createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { type MessageRecord, openSqliteStore } from '../../src/store/index.ts';
+import { type MessageRecord, openSqliteStore, type Store } from '../../src/store/index.ts';
 import * as samples from '../store/samples.ts';
 import { until } from '../support/until.ts';
 import { requireRunningTurn } from './running-turn.ts';
@@ -50,9 +50,9 @@ const lookup = {
 	call: () => new Promise<never>(() => {}),
 };
 
-function openConversations(outbox: Outbox): Conversations {
+function openConversations(outbox: Outbox, stores: Store = store): Conversations {
 	return new Conversations({
-		store,
+		store: stores,
 		outbox,
 		knowledge: { search: async () => ({ hits: [], confidence: 0 }) },
 		tools: { functionsOf: async () => [lookup] },
@@ -101,4 +101,23 @@ test('ends an interrupted reply at a takeover with the text of its rounds', asyn
 		reply?.tool_calls.map(({ name, status }) => [name, status]),
 		[['lookup', 'stopped']],
 	);
+});
+
+test('a stop that cannot be stored gets 503, and the interrupted reply can be stopped afterwards', async () => {
+	const { id, conversation_id } = await interruptedReply();
+	using outbox = new Outbox(store);
+	let isFull = true;
+	const fullDisk = new Proxy(store, {
+		get(target, key) {
+			const value = Reflect.get(target, key, target);
+			if (typeof value !== 'function') return value;
+			if (key !== 'commit' || !isFull) return value.bind(target);
+			return () => Promise.reject(new AppError('unavailable', 'The disk is full.'));
+		},
+	});
+	await using conversations = openConversations(outbox, fullDisk);
+	await assert.rejects(conversations.stop(conversation_id), { code: 'unavailable' });
+	isFull = false;
+	assert.equal(await conversations.stop(conversation_id), true);
+	assert.equal((await store.get('messages', id))?.status, 'stopped');
 });
