@@ -65,10 +65,20 @@ let shared: Promise<Browser> | null = null;
 let users = 0;
 let closing: NodeJS.Timeout | undefined;
 
+function launchChromium(): Promise<Browser> {
+	const launched = chromium.launch({ executablePath, headless: true, args: ARGS });
+	// After a crash the next file starts another one.
+	const forget = () => {
+		if (shared === launched) shared = null;
+	};
+	launched.then((browser) => browser.once('disconnected', forget), forget);
+	return launched;
+}
+
 async function acquireChromium(): Promise<Browser> {
 	clearTimeout(closing);
 	users++;
-	shared ??= chromium.launch({ executablePath, headless: true, args: ARGS });
+	shared ??= launchChromium();
 	try {
 		return await shared;
 	} catch (error) {

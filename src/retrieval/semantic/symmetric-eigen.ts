@@ -15,6 +15,8 @@ export function symmetricEigen(matrix: Float64Array, size: number): Eigen {
 	if (size === 0) return { values: new Float64Array(0), vectors: new Float64Array(0) };
 	const decomposition = new EigenvalueDecomposition(Matrix.from1DArray(size, size, matrix), { assumeSymmetric: true });
 	const { realEigenvalues, eigenvectorMatrix } = decomposition;
+	// ml-matrix returns NaN instead of an error.
+	if (!realEigenvalues.every(Number.isFinite)) throw new Error('The matrix has no finite eigenvalues.');
 	const order = [...realEigenvalues.keys()].sort((i, j) => (realEigenvalues[j] ?? 0) - (realEigenvalues[i] ?? 0));
 	const vectors = new Float64Array(size * size);
 	order.forEach((from, to) => {

@@ -3,6 +3,7 @@ import type { PendingMessage, QueuedMessage } from '../transport/conversation-st
 import type { ServerSentEvent } from '../transport/event-stream.ts';
 import { ApiError, type Requests } from '../transport/requests.ts';
 import { sleep } from '../transport/sleep.ts';
+import { withoutControls } from '../transport/without-controls.ts';
 import type { Announcement } from './announcement.ts';
 import type { ApiErrorHandler, ApiErrorHandlerOptions } from './api-error-handler.ts';
 import { createMessageQueue } from './message-queue.ts';
@@ -213,7 +214,7 @@ export function createDelivery(options: DeliveryOptions) {
 	}
 
 	function send(text: string): void {
-		const content = text.trim();
+		const content = withoutControls(text).trim();
 		if (content) queue.add(content);
 		queue.drain();
 		update();

@@ -108,7 +108,7 @@ export function createRequests({ base, deploymentId, token }: RequestDefaults) {
 	const messageOf = ({ content, conversation }: SendRequest, stream: boolean) => ({
 		deployment_id: deploymentId,
 		...(conversation ? { conversation_id: conversation } : {}),
-		content: withoutControls(content),
+		content,
 		stream,
 	});
 	const eventsOf = (response: Response): AsyncGenerator<ServerSentEvent> =>
