@@ -46,6 +46,6 @@ export function makeFolders(path: string): void {
 
 /** Folders of root are trusted too. Systems without user ids have no owners to compare. */
 function isOwnedByUserOrRoot(uid: number): boolean {
-	const ours = process.getuid?.();
-	return ours === undefined || uid === ours || uid === 0;
+	const ownUid = process.getuid?.();
+	return ownUid === undefined || uid === ownUid || uid === 0;
 }

@@ -10,7 +10,10 @@ const REQUESTS_PER_MINUTE = 300;
 const MAX_VISITORS = 100_000;
 /** Times of messages, and of requests, that are remembered, of all visitors together: 16 MB each. */
 const MAX_EVENT_TIMES = 8_000_000;
-/** Networks counted for config requests: up to twice this number. It is smaller, because each may have 600 times in memory: 48 MB at most. */
+/**
+ * Networks counted for config requests: up to twice this number. It is smaller than the others, because each network may
+ * have 600 times in memory: 48 MB at most.
+ */
 const MAX_CONFIG_VISITORS = 20_000;
 
 /** How often one visitor may call the public routes of one deployment. Memory is bounded for any number of visitors. */

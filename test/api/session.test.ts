@@ -220,7 +220,13 @@ test('a session changes something only from a page of this server', async () => 
 		['a host in capitals', 'POST', { cookie, host: 'X.Example', origin: 'https://x.example' }, 201],
 		['no Origin', 'POST', { cookie }, 403, 'csrf_failed'],
 		['another site', 'POST', { cookie, ...foreign }, 403, 'csrf_failed'],
-		['a site whose name begins like ours', 'POST', { cookie, origin: `${app.url}.evil.example` }, 403, 'csrf_failed'],
+		[
+			'a site whose name begins with this server’s name',
+			'POST',
+			{ cookie, origin: `${app.url}.evil.example` },
+			403,
+			'csrf_failed',
+		],
 		['another port', 'POST', { cookie, origin: 'http://127.0.0.1:1' }, 403, 'csrf_failed'],
 		[
 			'the other default port',

@@ -59,8 +59,8 @@ test('does not let a document close its block, open another one or add a source'
 		const { asked } = compose({ passages: [passage(attack), RETURNS], question: 'What now?' });
 		const lines = blockOf(asked);
 		assert.ok(lines, attack);
-		const ours = lines.filter((line) => !line.startsWith('> ') && line !== '');
-		assert.deepEqual(ours, ['[1] Guide', '[2] Returns'], attack);
+		const headings = lines.filter((line) => !line.startsWith('> ') && line !== '');
+		assert.deepEqual(headings, ['[1] Guide', '[2] Returns'], attack);
 		assert.equal(asked.match(/<\/?passages/gi)?.length, 2, attack);
 		assert.ok(asked.endsWith('>\n\nWhat now?'));
 	}
@@ -136,7 +136,7 @@ test('escapes the tokens that end a turn in chat templates, and nothing else', (
 	]) {
 		assert.equal(sanitise(text), text);
 	}
-	assert.equal(sanitise('a\u202eb\u{e0041}c\u0000d'), 'abcd', 'what nobody sees says nothing');
+	assert.equal(sanitise('a\u202eb\u{e0041}c\u0000d'), 'abcd', 'invisible characters are removed');
 });
 
 test('escapes questions, earlier messages and results of tools in the same way', () => {

@@ -11,13 +11,13 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Ways to make connections, or to hide them from the check. They are allowed only in src/net. */
 const OUT = [
 	"export const page = await fetch('https://shop.example/');",
-	'export const ours = fetch;',
+	'export const alias = fetch;',
 	'export const later = { fetch };',
 	"export const called = fetch.call(null, 'https://shop.example/');",
 	"export const page = await globalThis.fetch('https://shop.example/');",
 	"export const page = await globalThis['fetch']('https://shop.example/');",
-	'const world = globalThis;\nexport const ours = world.fetch;',
-	'const { fetch: other } = globalThis;\nexport const ours = other;',
+	'const world = globalThis;\nexport const alias = world.fetch;',
+	'const { fetch: other } = globalThis;\nexport const alias = other;',
 	"export const socket = new WebSocket('wss://shop.example/');",
 	"export const events = new EventSource('https://shop.example/');",
 	'export const Page = XMLHttpRequest;',

@@ -187,7 +187,7 @@ test('a mistyped command exits with one sentence and code 2, a missing resource 
 		assert.match(ran.err, sentence);
 		assert.doesNotMatch(ran.err, /\n {4}at /, 'no stack');
 	}
-	assert.deepEqual(await readdir(dataDir), [], 'no database is made in a folder that is not ours');
+	assert.deepEqual(await readdir(dataDir), [], 'no database is created by a command that needs a workspace');
 });
 
 test('a command validates its arguments before it changes anything', async () => {

@@ -137,14 +137,14 @@ test('refuses a database of a newer Parley with a sentence, leaves it unchanged 
 		db.close();
 		return before;
 	};
-	const ours = stamp(999);
-	const sentence = `The database has schema version 999, this Parley knows ${ours}. Start the newer Parley that wrote it.`;
+	const knownVersion = stamp(999);
+	const sentence = `The database has schema version 999, this Parley knows ${knownVersion}. Start the newer Parley that wrote it.`;
 	await assert.rejects(open(dataDir), (error) => {
 		assert.ok(error instanceof AppError && error.code === 'unavailable');
 		assert.ok(error.message.endsWith(sentence), error.message);
 		return true;
 	});
-	assert.equal(stamp(ours), 999);
+	assert.equal(stamp(knownVersion), 999);
 	await (await open(dataDir))[Symbol.asyncDispose]();
 });
 
@@ -158,14 +158,14 @@ test('a tool of another version than the server changes nothing and says which P
 	const dataDir = await temporaryPlace(t);
 	await (await open(dataDir))[Symbol.asyncDispose]();
 	const db = new Database(databaseFile(dataDir));
-	const ours = db.pragma('user_version', { simple: true }) as number;
-	db.pragma(`user_version = ${ours - 1}`);
+	const knownVersion = db.pragma('user_version', { simple: true }) as number;
+	db.pragma(`user_version = ${knownVersion - 1}`);
 	db.close();
 	await assert.rejects(
 		openSqliteStore({ dataDir, writer: workerEntry('store'), role: 'tool' }),
-		new RegExp(`has schema version ${ours - 1}, this command knows ${ours}`),
+		new RegExp(`has schema version ${knownVersion - 1}, this command knows ${knownVersion}`),
 	);
 	const after = new Database(databaseFile(dataDir));
-	assert.equal(after.pragma('user_version', { simple: true }), ours - 1);
+	assert.equal(after.pragma('user_version', { simple: true }), knownVersion - 1);
 	after.close();
 });

@@ -1,4 +1,7 @@
-/** Pasted text may have control characters. The API accepts tabs and line breaks only; other line and page breaks become line breaks. */
+/**
+ * Removes the control characters of pasted text. The API accepts tabs and line breaks only, so page breaks and other line
+ * breaks become line breaks.
+ */
 export function withoutControls(text: string): string {
 	return text.replace(/[\v\f\x85]/g, '\n').replace(/(?![\t\n\r])\p{Cc}/gu, '');
 }
