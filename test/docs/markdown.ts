@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Folders without pages of the project: packages, build output, server data, test fixtures. */
-const SKIPPED = new Set(['node_modules', '.build', '.git', 'run', 'fixtures', 'cache']);
+/** Folders without pages of the project: packages, build output, server data, test fixtures, documents of the question sets. */
+const SKIPPED = new Set(['node_modules', '.build', '.git', 'run', 'fixtures', 'cache', 'question-sets']);
 
 /** A page of the project. */
 export interface Page {
