@@ -12,6 +12,7 @@ import { markForReindex } from './mark-for-reindex.ts';
 import { Rebuild } from './rebuild/rebuild.ts';
 import { REBUILD, type RebuildRequests, requestRebuild, stopRebuild } from './rebuild/request-rebuild.ts';
 import { Training } from './training/training.ts';
+import { MAX_SYNC_TRAINING_CHUNKS } from './training/training-policy.ts';
 
 export interface KnowledgeDependencies {
 	store: Store & { databaseFile: string };
@@ -23,6 +24,8 @@ export interface KnowledgeDependencies {
 	log: Log;
 	/** Milliseconds until the first retry. */
 	retryMs?: number;
+	/** Chunks up to which a training is part of the indexing; larger knowledge bases are trained in a job. */
+	maxSyncTrainingChunks?: number;
 }
 
 const RETRY_MS = 5_000;
@@ -71,6 +74,7 @@ export class Knowledge implements AsyncDisposable {
 		const largeTrainings = new Semaphore(1, MAX_WAITING_TRAININGS);
 		const dependencies = {
 			retryMs: RETRY_MS,
+			maxSyncTrainingChunks: MAX_SYNC_TRAINING_CHUNKS,
 			...deps,
 			embedders,
 			modelIdentity: models,

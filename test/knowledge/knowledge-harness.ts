@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { systemClock } from '../../src/base/index.ts';
+import { type Clock, systemClock } from '../../src/base/index.ts';
 import { Knowledge, presentStatus } from '../../src/knowledge/index.ts';
 import { createEmbedders, type ProviderSettings } from '../../src/models/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
@@ -39,13 +39,19 @@ export interface KnowledgeHarnessOptions {
 	providers?: ProviderSettings[];
 	/** Milliseconds until the first retry; 1 by default. */
 	retryMs?: number;
+	/** Chunks up to which a training is part of the indexing; a small number, so that a training takes little time. */
+	maxSyncTrainingChunks?: number;
 }
+
+/** The clock of the embedders: the circuit of a provider that has failed stays open for a tenth of a second, not for ten. */
+const fastClock: Clock = { now: () => 100 * Date.now() };
 
 /** Opens a harness. It claims no jobs until `knowledge.start()`. */
 export async function openKnowledgeHarness({
 	embedder = 'builtin',
 	providers = [],
 	retryMs = 1,
+	maxSyncTrainingChunks = 100,
 }: KnowledgeHarnessOptions = {}): Promise<KnowledgeHarness> {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-knowledge-'));
 	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
@@ -53,8 +59,9 @@ export async function openKnowledgeHarness({
 	const network = createNetwork({ allowPrivateNetwork: false });
 	const logLines: KnowledgeHarness['logLines'] = [];
 	const log = pino({ level: 'warn' }, { write: (line: string) => void logLines.push(JSON.parse(line)) });
-	const embedders = createEmbedders(embedder, providers, { network, clock: systemClock, log, random: () => 1 });
-	const knowledge = new Knowledge({ store, pool, network, embedders, clock: systemClock, log, retryMs });
+	const embedders = createEmbedders(embedder, providers, { network, clock: fastClock, log, random: () => 1 });
+	const options = { retryMs, maxSyncTrainingChunks };
+	const knowledge = new Knowledge({ store, pool, network, embedders, clock: systemClock, log, ...options });
 
 	const document = async (id: string) => {
 		const record = await store.get('documents', id);

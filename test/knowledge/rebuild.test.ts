@@ -102,7 +102,7 @@ test('trains a large knowledge base while documents are indexed, and the new ind
 	const { knowledge, pool, store } = harness;
 	knowledge.start();
 	const base = await harness.newBase();
-	const large = await harness.add(base, 'large.md', manyChunks(1100, 'amber'));
+	const large = await harness.add(base, 'large.md', manyChunks(110, 'amber'));
 	await harness.untilProcessed(large);
 	const before = await store.searchIndex.servingGeneration(base);
 	pool.trainLatch.close();
@@ -115,10 +115,10 @@ test('trains a large knowledge base while documents are indexed, and the new ind
 	await harness.untilSettled(base);
 	const after = await store.searchIndex.servingGeneration(base);
 	assert.notEqual(after?.id, before?.id);
-	assert.deepEqual([after?.chunk_count, after?.trained_on], [1101, 1100]);
+	assert.deepEqual([after?.chunk_count, after?.trained_on], [111, 110]);
 	const { generations, bases, chunks, embedded, orphans } = indexTables(harness.dataDir);
 	assert.deepEqual([generations, bases, orphans], [[after?.id], [after?.basis], 0]);
-	assert.deepEqual([chunks, embedded], [1101, 1101]);
+	assert.deepEqual([chunks, embedded], [111, 111]);
 	assert.match((await harness.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
 });
 

@@ -13,14 +13,14 @@ test('indexes and finds documents while a large knowledge base is trained again,
 	knowledge.start();
 	const base = await harness.newBase();
 	const trainedAt = async () => presentStatus(await harness.base(base)).trained_at;
-	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(700, 'amber')));
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(70, 'amber')));
 	const before = await trainedAt();
 	assert.ok(before);
 	const first = await store.searchIndex.servingGeneration(base);
-	assert.equal(first?.chunk_count, 700);
+	assert.equal(first?.chunk_count, 70);
 
 	pool.trainLatch.close();
-	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(700, 'birch')));
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(70, 'birch')));
 	await until('a basis for all of it has been trained', () => pool.trainLatch.waiting === 1);
 	assert.equal((await store.searchIndex.servingGeneration(base))?.basis, first.basis, 'the old one serves');
 	const { status, ...due } = presentStatus(await harness.base(base));
@@ -35,11 +35,11 @@ test('indexes and finds documents while a large knowledge base is trained again,
 		const serving = await store.searchIndex.servingGeneration(base);
 		return serving && serving.basis !== first.basis && serving;
 	});
-	assert.deepEqual([trained.id, trained.trained_on, trained.chunk_count], [first.id, 1400, 1401]);
+	assert.deepEqual([trained.id, trained.trained_on, trained.chunk_count], [first.id, 140, 141]);
 	const after = await trainedAt();
 	assert.ok(after && after > before, `${after}`);
 	const { chunks, embedded, vectors } = indexTables(harness.dataDir);
-	assert.deepEqual([chunks, embedded, vectors.length], [1401, 1401, 1]);
+	assert.deepEqual([chunks, embedded, vectors.length], [141, 141, 1]);
 	assert.match((await harness.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
 });
 
@@ -48,19 +48,19 @@ test('trains a knowledge base again by itself if it doubles during a training', 
 	const { knowledge, pool, store } = harness;
 	knowledge.start();
 	const base = await harness.newBase();
-	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(700, 'amber')));
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(70, 'amber')));
 	pool.trainLatch.close();
-	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(500, 'birch')));
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(50, 'birch')));
 	await until('the first training is done', () => pool.trainLatch.waiting === 1);
-	await harness.untilProcessed(await harness.add(base, 'c.md', manyChunks(1200, 'cedar')));
+	await harness.untilProcessed(await harness.add(base, 'c.md', manyChunks(120, 'cedar')));
 	pool.trainLatch.open();
 	await until(
 		'it is trained on all of it',
-		async () => (await store.searchIndex.servingGeneration(base))?.trained_on === 2400,
+		async () => (await store.searchIndex.servingGeneration(base))?.trained_on === 240,
 	);
 	await until('nothing is left to do', () => jobsOf(harness.dataDir, 'train') === 0);
 	const { embedded, bases } = indexTables(harness.dataDir);
-	assert.deepEqual([embedded, bases.length], [2400, 1]);
+	assert.deepEqual([embedded, bases.length], [240, 1]);
 });
 
 test('a training and a reindex of one knowledge base exclude each other and leave one index', async () => {
@@ -68,14 +68,14 @@ test('a training and a reindex of one knowledge base exclude each other and leav
 	const { knowledge, pool, store } = harness;
 	knowledge.start();
 	const base = await harness.newBase();
-	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(700, 'amber')));
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(70, 'amber')));
 	pool.trainLatch.close();
-	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(700, 'birch')));
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(70, 'birch')));
 	await until('a basis has been trained', () => pool.trainLatch.waiting === 1);
 	const before = await store.searchIndex.servingGeneration(base);
 	const { rebuilding } = await knowledge.reindex(base);
 	await until('the new generation is filled', async () => {
-		return (await store.searchIndex.generation(rebuilding as string))?.chunk_count === 1400;
+		return (await store.searchIndex.generation(rebuilding as string))?.chunk_count === 140;
 	});
 	assert.equal(pool.trainLatch.waiting, 1, 'its training waits: threads are left to index documents');
 	const late = await harness.untilProcessed(await harness.add(base, 'late.txt', 'The late kettle is made of larch.'));
@@ -83,10 +83,10 @@ test('a training and a reindex of one knowledge base exclude each other and leav
 	pool.trainLatch.open();
 	await harness.untilSettled(base);
 	const after = await store.searchIndex.servingGeneration(base);
-	assert.deepEqual([after?.id, after?.chunk_count], [rebuilding, 1401]);
+	assert.deepEqual([after?.id, after?.chunk_count], [rebuilding, 141]);
 	assert.notEqual(after?.id, before?.id);
 	const { generations, bases, embedded, orphans } = indexTables(harness.dataDir);
-	assert.deepEqual([generations, bases, embedded, orphans], [[after?.id], [after?.basis], 1401, 0]);
+	assert.deepEqual([generations, bases, embedded, orphans], [[after?.id], [after?.basis], 141, 0]);
 });
 
 test('a knowledge base that is deleted during a training leaves no data', async () => {
@@ -94,9 +94,9 @@ test('a knowledge base that is deleted during a training leaves no data', async 
 	const { knowledge, pool, store } = harness;
 	knowledge.start();
 	const base = await harness.newBase();
-	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(700, 'amber')));
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(70, 'amber')));
 	pool.trainLatch.close();
-	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(700, 'birch')));
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(70, 'birch')));
 	await until('a basis has been trained', () => pool.trainLatch.waiting === 1);
 	await store.commit({ write: [{ op: 'erase_knowledge_base', id: base }] });
 	pool.trainLatch.open();
@@ -116,10 +116,10 @@ test('a knowledge base that grows too little for another training keeps its trai
 	await using harness = await openKnowledgeHarness();
 	harness.knowledge.start();
 	const base = await harness.newBase();
-	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(1100, 'amber')));
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(110, 'amber')));
 	const { trained_at } = presentStatus(await harness.base(base));
 	assert.ok(trained_at);
-	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(20, 'amber')));
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(2, 'amber')));
 	assert.equal(presentStatus(await harness.base(base)).trained_at, trained_at);
 });
 
@@ -128,7 +128,7 @@ test('a requested training that is no longer due restores the time of the former
 	const { knowledge, store } = harness;
 	knowledge.start();
 	const base = await harness.newBase();
-	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(1100, 'amber')));
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(110, 'amber')));
 	const { trained_at } = presentStatus(await harness.base(base));
 	const record = await harness.base(base);
 	const set = { training_asked_at: 1 };
@@ -140,7 +140,7 @@ test('a requested training that is no longer due restores the time of the former
 	});
 	assert.equal(outcome, 'committed');
 	assert.equal(presentStatus(await harness.base(base)).trained_at, null);
-	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(20, 'amber')));
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(2, 'amber')));
 	await until('the training has nothing to do', () => jobsOf(harness.dataDir, 'train') === 0);
 	assert.equal(presentStatus(await harness.base(base)).trained_at, trained_at);
 });
@@ -150,9 +150,9 @@ test('a training that fails finally clears the training time, because the basis 
 	const { knowledge, pool } = harness;
 	knowledge.start();
 	const base = await harness.newBase();
-	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(700, 'amber')));
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(70, 'amber')));
 	pool.trainFailure = () => new AppError('internal_error', 'There is no memory for this.');
-	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(700, 'birch')));
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(70, 'birch')));
 	await until('the training was given up', () => jobsOf(harness.dataDir, 'train') === 0);
 	const { status, searchable, trained_at } = presentStatus(await harness.base(base));
 	assert.deepEqual([status, searchable, trained_at], ['ready', true, null]);

@@ -4,12 +4,7 @@ import { BUILTIN_EMBEDDER } from '../../models/index.ts';
 import type { WorkerPool } from '../../pool/index.ts';
 import type { DocumentRecord, Generation, KnowledgeBaseRecord, Store, Write } from '../../store/index.ts';
 import type { PreparedVectors } from '../embedding/index.ts';
-import {
-	isWorthTraining,
-	MAX_SYNC_TRAINING_CHUNKS,
-	RETRAIN_GROWTH_FACTOR,
-	RETRAIN_UNKNOWN_SHARE,
-} from '../training/training-policy.ts';
+import { isWorthTraining, RETRAIN_GROWTH_FACTOR, RETRAIN_UNKNOWN_SHARE } from '../training/training-policy.ts';
 import { foldChunks } from './fold-chunks.ts';
 
 /** The dependencies of the built-in embedder. */
@@ -17,6 +12,8 @@ export interface TrainingDependencies {
 	store: Store & { databaseFile: string };
 	pool: WorkerPool;
 	clock: Clock;
+	/** Chunks up to which a training is part of the indexing. */
+	maxSyncTrainingChunks: number;
 	/** Aborts when the server stops. */
 	signal: AbortSignal;
 }
@@ -93,7 +90,7 @@ export async function writesWithVectors(
 
 /** Makes vectors with the trained basis, or trains the basis again if that takes little time. */
 export async function writesWithTraining(
-	{ store, pool, clock, signal }: TrainingDependencies,
+	{ store, pool, clock, maxSyncTrainingChunks, signal }: TrainingDependencies,
 	knowledgeBase: KnowledgeBaseRecord,
 	serving: Generation | undefined,
 	document: DocumentRecord,
@@ -108,7 +105,7 @@ export async function writesWithTraining(
 	// The document's earlier chunks are replaced.
 	const total = (generation?.chunk_count ?? 0) - document.chunk_count + chunks.length;
 	const hasGrown = generation !== undefined && total >= RETRAIN_GROWTH_FACTOR * generation.trained_on;
-	const trainNow = total <= MAX_SYNC_TRAINING_CHUNKS && (hasGrown || knowledgeBase.documents_pending === 1);
+	const trainNow = total <= maxSyncTrainingChunks && (hasGrown || knowledgeBase.documents_pending === 1);
 	if (generation?.basis && !trainNow) {
 		const { vectors, unknownShare } = await foldChunks(pool, database, generation.basis, chunks, signal);
 		const folded = { ...addition, generation: generation.id, basis: generation.basis, vectors };
@@ -116,7 +113,7 @@ export async function writesWithTraining(
 			writes: [{ op: 'index.add_document', ...folded }],
 			fields,
 			needsTraining:
-				total > MAX_SYNC_TRAINING_CHUNKS &&
+				total > maxSyncTrainingChunks &&
 				(hasGrown || (unknownShare >= RETRAIN_UNKNOWN_SHARE && isWorthTraining(total, generation.trained_on))),
 			madeFor,
 		};

@@ -1,29 +1,29 @@
-import { type Clock, newId } from '../../base/index.ts';
+import { newId } from '../../base/index.ts';
 import type { ParsedDocument } from '../../contract/index.ts';
 import { BUILTIN_EMBEDDER, type Embedders } from '../../models/index.ts';
-import type { WorkerPool } from '../../pool/index.ts';
 import {
 	type Commit,
 	type DocumentRecord,
 	decideAndCommit,
 	expectVersion,
 	type KnowledgeBaseRecord,
-	type Store,
 	type Write,
 } from '../../store/index.ts';
 import { embedderFor, type PreparedVectors } from '../embedding/index.ts';
 import { moveCounts } from '../status.ts';
 import { TRAIN } from '../training/training-policy.ts';
-import { type IndexChange, type IndexFields, writesWithTraining, writesWithVectors } from './document-writes.ts';
+import {
+	type IndexChange,
+	type IndexFields,
+	type TrainingDependencies,
+	writesWithTraining,
+	writesWithVectors,
+} from './document-writes.ts';
 import { addToGeneration, titleOf } from './generation-document.ts';
 
-export interface IndexDependencies {
-	store: Store & { databaseFile: string };
-	pool: WorkerPool;
+/** `signal` aborts when the server stops. The next start continues the work. */
+export interface IndexDependencies extends TrainingDependencies {
 	embedders: Embedders;
-	clock: Clock;
-	/** Aborts when the server stops. The next start continues the work. */
-	signal: AbortSignal;
 }
 
 /**
@@ -32,12 +32,13 @@ export interface IndexDependencies {
  * @returns false if the index needs other vectors than the prepared ones: prepare them again and call again
  */
 export async function indexDocument(
-	{ store, pool, embedders, clock, signal }: IndexDependencies,
+	deps: IndexDependencies,
 	documentId: string,
 	jobId: string,
 	parsed: ParsedDocument,
 	prepared: PreparedVectors,
 ): Promise<boolean> {
+	const { store, embedders, clock } = deps;
 	let indexed: IndexChange | null | undefined;
 	return decideAndCommit(store, async () => {
 		const document = await store.get('documents', documentId);
@@ -57,7 +58,7 @@ export async function indexDocument(
 		) {
 			indexed =
 				prepared.embedder === BUILTIN_EMBEDDER
-					? await writesWithTraining({ store, pool, clock, signal }, knowledgeBase, generation, titled, parsed)
+					? await writesWithTraining(deps, knowledgeBase, generation, titled, parsed)
 					: await writesWithVectors(store, knowledgeBase, generation, titled, parsed, prepared);
 		}
 		if (indexed === null) return { commit: null, result: false };

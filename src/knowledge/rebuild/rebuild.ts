@@ -12,7 +12,6 @@ import {
 	foldInNewChunks,
 	type LargeBasisDependencies,
 } from '../training/build-basis.ts';
-import { MAX_SYNC_TRAINING_CHUNKS } from '../training/training-policy.ts';
 import { documentsWithCoverage, GenerationFiller } from './fill-generation.ts';
 import { endRebuild, openGeneration, REBUILD } from './request-rebuild.ts';
 import { swapGeneration } from './swap-generation.ts';
@@ -26,6 +25,8 @@ export interface RebuildDependencies
 	/** The lock of a knowledge base's index, by its id. */
 	indexing: KeyedLock;
 	retryMs: number;
+	/** Chunks up to which the swap trains, while it holds the lock. */
+	maxSyncTrainingChunks: number;
 }
 
 /** Concurrent rebuilds: a rebuild that takes hours must not block all others. */
@@ -168,7 +169,7 @@ export class Rebuild implements JobHandler {
 	}
 
 	async #rebuild(job: Job, generation: string, signal: AbortSignal): Promise<void> {
-		const { store, indexing, embedders, retryMs } = this.#deps;
+		const { store, indexing, embedders, retryMs, maxSyncTrainingChunks } = this.#deps;
 		// Null for the built-in embedder: all other configured embedders can be resolved.
 		const embedder = embedders.resolve(embedders.configured);
 		const deps = { ...this.#deps, signal };
@@ -187,7 +188,7 @@ export class Rebuild implements JobHandler {
 			}
 			// The swap trains a small generation, while it holds the lock. A large one is trained before, because that takes long.
 			else if (trainedBasis) trainedBasis = await foldInNewChunks(deps, trainedBasis);
-			else if (stored && stored.chunk_count > MAX_SYNC_TRAINING_CHUNKS)
+			else if (stored && stored.chunk_count > maxSyncTrainingChunks)
 				trainedBasis = await buildLargeBasis(deps, generation);
 			const swap = { jobId: job.id, knowledgeBaseId, generation, filler, embedder, trainedBasis };
 			if (await indexing.run(knowledgeBaseId, () => swapGeneration(deps, swap))) return;

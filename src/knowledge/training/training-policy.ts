@@ -4,7 +4,10 @@ export const TRAIN = 'train';
 /** The growth factor of a generation after which its basis is trained again. */
 export const RETRAIN_GROWTH_FACTOR = 1.5;
 
-/** Up to this many chunks (a few seconds of training at most) the basis is trained before the last document counts as indexed. */
+/**
+ * Up to this many chunks (a few seconds of training at most) the basis is trained before the last document counts as indexed.
+ * The default of `KnowledgeDependencies.maxSyncTrainingChunks`.
+ */
 export const MAX_SYNC_TRAINING_CHUNKS = 1000;
 
 /** The share of a document's words unknown to the basis after which the basis is also trained again. */
