@@ -93,13 +93,23 @@ module.exports = {
 		{
 			name: 'entry-points-only-from-workers',
 			comment:
-				'Workers import entry points of modules. Store and tools have further ones for their workers, which load only what they need.',
+				'Workers import entry points of modules. Retrieval, store and tools have further ones for their workers, which load only what they need.',
 			severity: 'error',
 			from: { path: '^workers/' },
 			to: {
 				path: '^src/',
-				pathNot: ['^src/[^/]+/index\\.ts$', '^src/(store/sqlite|store/sqlite/search|tools/parameters)/index\\.ts$'],
+				pathNot: [
+					'^src/[^/]+/index\\.ts$',
+					'^src/(store/sqlite|store/sqlite/search|tools/parameters|retrieval/training)/index\\.ts$',
+				],
 			},
+		},
+		{
+			name: 'training-in-its-worker-only',
+			comment: 'Only the worker that trains loads the linear algebra, which takes time and memory.',
+			severity: 'error',
+			from: { path: '^(src|workers)/', pathNot: '^(src/retrieval/training/|workers/embed\\.ts$)' },
+			to: { path: '^src/retrieval/training/' },
 		},
 		{
 			name: 'entry-points-only-from-benches',

@@ -1,7 +1,8 @@
 import { isWorkerThread, move, transferableSymbol, valueSymbol } from 'piscina';
 import { LruCache, lowerThreadPriority } from '../src/base/index.ts';
 import type { FoldJob, FoldResult, TrainJob, TrainResult, WorkerResult } from '../src/contract/index.ts';
-import { type Basis, deserialiseBasis, embedChunks, serialiseBasis, trainBasis } from '../src/retrieval/index.ts';
+import { type Basis, deserialiseBasis, embedChunks, serialiseBasis } from '../src/retrieval/index.ts';
+import { trainBasis } from '../src/retrieval/training/index.ts';
 import { SearchReader } from '../src/store/sqlite/search/index.ts';
 
 /** The size of the cache of bases: documents of one knowledge base come in sequence. */

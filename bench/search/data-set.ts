@@ -11,7 +11,7 @@ const SEED = 1;
 const CONCURRENT_COMMITS = 8;
 
 /** Sources of a data set's content, besides the storage code. */
-const SOURCES = ['./', '../../src/text/', '../../src/retrieval/semantic/'].map(
+const SOURCES = ['./', '../../src/text/', '../../src/retrieval/semantic/', '../../src/retrieval/training/'].map(
 	(path) => new URL(path, import.meta.url),
 );
 

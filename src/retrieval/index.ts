@@ -18,6 +18,5 @@ export {
 	type Projection,
 	project,
 	serialiseBasis,
-	trainBasis,
 	writeInt8,
 } from './semantic/index.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gram, orthonormalise } from '../../src/retrieval/semantic/dense-matrix.ts';
-import { principalDirections } from '../../src/retrieval/semantic/principal-directions.ts';
-import { seededNoise } from '../../src/retrieval/semantic/random.ts';
-import { multiplySparse, type SparseMatrix, transpose } from '../../src/retrieval/semantic/sparse-matrix.ts';
-import { symmetricEigen } from '../../src/retrieval/semantic/symmetric-eigen.ts';
+import { gram, orthonormalise } from '../../src/retrieval/training/dense-matrix.ts';
+import { principalDirections } from '../../src/retrieval/training/principal-directions.ts';
+import { seededNoise } from '../../src/retrieval/training/random.ts';
+import { multiplySparse, type SparseMatrix, transpose } from '../../src/retrieval/training/sparse-matrix.ts';
+import { symmetricEigen } from '../../src/retrieval/training/symmetric-eigen.ts';
 
 /** A sparse matrix of products of `rank` random factors, with every third entry left out where `holes` says so. */
 function sample(rows: number, columns: number, rank: number): { sparse: SparseMatrix; dense: number[][] } {

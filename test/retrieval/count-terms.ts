@@ -1,5 +1,5 @@
 // A program: counts the terms of many chunks. A map for each chunk would not fit into its small heap.
-import { countTermsOfChunks } from '../../src/retrieval/semantic/term-counts.ts';
+import { countTermsOfChunks } from '../../src/retrieval/training/term-counts.ts';
 
 const TERMS = 300;
 const CHUNKS = 20_000;

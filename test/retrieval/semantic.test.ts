@@ -7,8 +7,8 @@ import {
 	embedChunks,
 	project,
 	serialiseBasis,
-	trainBasis,
 } from '../../src/retrieval/semantic/index.ts';
+import { trainBasis } from '../../src/retrieval/training/index.ts';
 
 const chunk = (body_terms: string, title_terms = '') => ({ title_terms, body_terms });
 

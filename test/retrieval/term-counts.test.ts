@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { countTermsOfChunks } from '../../src/retrieval/semantic/term-counts.ts';
+import { countTermsOfChunks } from '../../src/retrieval/training/term-counts.ts';
 
 /** A map of its terms for each chunk takes more than 200 MB. */
 const HEAP_MB = 100;

@@ -1,5 +1,5 @@
-import { type Basis, quantiseRows } from './basis.ts';
-import { type ChunkTerms, inverseFrequency, sublinear } from './features.ts';
+import { type Basis, quantiseRows } from '../semantic/basis.ts';
+import { type ChunkTerms, inverseFrequency, sublinear } from '../semantic/features.ts';
 import { principalDirections } from './principal-directions.ts';
 import type { SparseMatrix } from './sparse-matrix.ts';
 import { countTermsOfChunks, type TermCounts } from './term-counts.ts';

@@ -1,4 +1,4 @@
-import { type ChunkTerms, countTerms } from './features.ts';
+import { type ChunkTerms, countTerms } from '../semantic/features.ts';
 
 /** The term counts of many chunks in typed arrays: a map for each chunk would take many times the memory. */
 export interface TermCounts {
