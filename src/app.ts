@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
 	Access,
 	ClientNames,
@@ -47,6 +46,7 @@ import {
 	messageOf,
 	SecretBox,
 	systemClock,
+	version,
 } from './base/index.ts';
 import { processSources, type Settings } from './config/index.ts';
 import { Conversations, Retention } from './conversations/index.ts';
@@ -311,16 +311,4 @@ async function runFirstStart(
 	await notice?.print();
 	onFirstStart?.(first);
 	return first;
-}
-
-/** The version of Parley, from its package file. */
-export function version(): string {
-	for (const candidate of ['./package.json', '../package.json']) {
-		try {
-			return (JSON.parse(readFileSync(new URL(candidate, import.meta.url), 'utf8')) as { version: string }).version;
-		} catch {
-			// The bundle has the file beside it; the sources are one folder below it.
-		}
-	}
-	return '0.0.0';
 }

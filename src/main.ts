@@ -1,5 +1,5 @@
-import { type App, startApp, version } from './app.ts';
-import { AppError, lowerRuntimeThreadsPriority, messageOf, withDeadline } from './base/index.ts';
+import type { App } from './app.ts';
+import { AppError, lowerRuntimeThreadsPriority, messageOf, version, withDeadline } from './base/index.ts';
 import {
 	commands,
 	findCommand,
@@ -66,6 +66,8 @@ async function main(args: string[]): Promise<number | null> {
 async function serve(settings: Settings): Promise<void> {
 	lowerRuntimeThreadsPriority();
 	const stopSignal = firstStopSignal();
+	// Only here, so that a command does not load the server.
+	const { startApp } = await import('./app.ts');
 	const app = await startApp(settings, {
 		console: {
 			isTerminal: process.stdout.isTTY === true,

@@ -29,3 +29,4 @@ export { SlidingWindowLimiter } from './sliding-window-limiter.ts';
 export { SlidingWindowLog } from './sliding-window-log.ts';
 export { lowerProcessPriority, lowerRuntimeThreadsPriority, lowerThreadPriority } from './thread-priority.ts';
 export { ThrottledLog } from './throttled-log.ts';
+export { version } from './version.ts';

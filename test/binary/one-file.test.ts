@@ -4,7 +4,7 @@ import { copyFile, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { version } from '../../src/app.ts';
+import { version } from '../../src/base/index.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
