@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import {
 	accessSync,
 	constants,
+	mkdirSync,
 	readdirSync,
 	readFileSync,
 	realpathSync,
@@ -121,7 +122,10 @@ export function fingerprint(files, ...more) {
 
 /** Writes a file atomically, because another script may be reading it. */
 export function put(path, text) {
-	const partial = join(root, `${path}.${process.pid}.tmp`);
+	// In a folder that no other tool reads: a check that runs at the same time would see a partial file beside the sources.
+	const folder = join(root, '.build', 'partial');
+	mkdirSync(folder, { recursive: true });
+	const partial = join(folder, `${process.pid}-${path.replaceAll('/', '-')}`);
 	writeFileSync(partial, text);
 	renameSync(partial, join(root, path));
 }
