@@ -4,45 +4,55 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './project.mjs';
 
-/** Most files that one process runs, one after the other. */
-const MAX_FILES = 12;
+/** Most files that one process runs, one after the other, and about how many seconds they may take together. */
+const MAX_FILES = 14;
+const MAX_SECONDS = 30;
 
 /** A line by which a test file asks for its own process, with the reason: it measures or patches what all files would share. */
 const OWN_PROCESS = /^\/\/ Own process: \S/m;
 
-/** Folders of `test` whose files take longest. They start first, so that no long group runs alone at the end. */
-const LONGEST = [
-	'process',
-	'knowledge',
-	'browser',
-	'conformance',
-	'binary',
-	'parsing',
-	'bench-floor',
-	'conversations',
-	'net',
-	'api',
-];
+/**
+ * Seconds of the test files that take long, in a full run on two processors. They decide only which files share a process and which
+ * processes start first, so that none with much work starts last.
+ */
+const SECONDS = {};
+
+/** Seconds of the other files. */
+const SECONDS_OF_OTHERS = 2;
 
 /**
- * Divides test files into groups, the files of a folder of `test` in groups of about equal size.
- * @returns groups as {name, files}; their names sort in the order in which they are to start
+ * Divides test files into groups: files of one folder of `test`, in their order.
+ * @returns groups as {name, files}; their names sort in the order in which they are to start, the longest first
  */
 export function testGroups(paths) {
 	const groups = [];
-	const folders = [...new Set(paths.map(folderOf))];
-	const rank = (folder) => (LONGEST.includes(folder) ? LONGEST.indexOf(folder) : LONGEST.length);
-	for (const folder of folders.sort((a, b) => rank(a) - rank(b))) {
+	for (const folder of new Set(paths.map(folderOf))) {
 		const files = paths.filter((path) => folderOf(path) === folder);
 		const own = files.filter((path) => OWN_PROCESS.test(readFileSync(join(root, path), 'utf8')));
-		const shared = files.filter((path) => !own.includes(path));
-		const parts = Math.ceil(shared.length / MAX_FILES);
-		const isIn = (part) => (_path, at) => Math.floor((at * parts) / shared.length) === part;
-		for (let part = 0; part < parts; part++) groups.push({ folder, files: shared.filter(isIn(part)) });
-		for (const path of own) groups.push({ folder, files: [path] });
+		groups.push(...own.map((path) => [path]));
+		groups.push(...divide(files.filter((path) => !own.includes(path))));
 	}
+	groups.sort((a, b) => secondsOf(b) - secondsOf(a));
 	const digits = String(groups.length).length;
-	return groups.map(({ folder, files }, at) => ({ name: `${String(at).padStart(digits, '0')}-${folder}`, files }));
+	return groups.map((files, at) => ({ name: `${String(at).padStart(digits, '0')}-${folderOf(files[0])}`, files }));
+}
+
+/** Divides files into groups within the limits. A file that exceeds them alone has its own group. */
+function divide(files) {
+	const groups = [];
+	let group = [];
+	for (const path of files) {
+		const isFull = group.length === MAX_FILES || secondsOf([...group, path]) > MAX_SECONDS;
+		if (group.length > 0 && isFull) group = [];
+		if (group.length === 0) groups.push(group);
+		group.push(path);
+	}
+	return groups;
+}
+
+function secondsOf(files) {
+	const seconds = (path) => SECONDS[path.replace(/^test\/|\.test\.ts$/g, '')] ?? SECONDS_OF_OTHERS;
+	return files.reduce((sum, path) => sum + seconds(path), 0);
 }
 
 function folderOf(path) {
