@@ -24,6 +24,16 @@ async function openEverythingIn(operation: Locator): Promise<void> {
 	assert.ok((await operation.locator('details details').count()) > 0, 'there are examples inside');
 }
 
+/** The same without clicks, which take long. */
+async function openEverythingByScript(page: Page, id: string): Promise<void> {
+	const closed = `document.querySelectorAll('#${id} details:not([open])')`;
+	const isUnfilled = `document.querySelector('#${id} details[open]:not(:has(> .inside))') !== null`;
+	while ((await page.evaluate(`${closed}.length`)) !== 0) {
+		await page.evaluate(`for (const each of ${closed}) each.open = true`);
+		await page.waitForFunction(`!(${isUnfilled})`);
+	}
+}
+
 test('the API documentation loads from the server alone, lists and finds every operation, and sends requests by keyboard', {
 	skip,
 }, async () => {
@@ -125,7 +135,9 @@ test('axe finds nothing wrong with the documentation, with all parts of an opera
 		const { page } = visitor;
 		await openDocs(page, `${app.url}/api/docs#createTool`);
 		const operation = page.locator('#createTool');
-		await openEverythingIn(operation);
+		// Clicks do the same in both colour schemes.
+		if (colorScheme === 'light') await openEverythingIn(operation);
+		else await openEverythingByScript(page, 'createTool');
 		await page.getByLabel('API key, forgotten').fill(app.key);
 		await operation.getByRole('button', { name: 'Send' }).click();
 		await operation

@@ -19,7 +19,7 @@ const seed = process.env.FC_SEED === undefined ? undefined : Number(process.env.
 const often = (numRuns: number) => ({ numRuns, ...(seed === undefined ? {} : { seed }) });
 
 /** Requests that are generated for each operation. */
-const RUNS = Number(process.env.FC_RUNS ?? 10);
+const RUNS = Number(process.env.FC_RUNS ?? 5);
 const LONGEST_QUERY = 8000;
 
 async function holds(operation: DescribedOperation, parts: Parts): Promise<ApiResponse> {

@@ -1,6 +1,7 @@
-import { createLog, type Deferred, deferred } from '../../src/base/index.ts';
+import { type Deferred, deferred } from '../../src/base/index.ts';
 import type { ParseJob } from '../../src/contract/index.ts';
-import { createWorkerPool, type WorkerPool } from '../../src/pool/index.ts';
+import type { WorkerPool } from '../../src/pool/index.ts';
+import { openSharedWorkerPool } from '../support/shared-worker-pool.ts';
 
 /** A latch that a test may close: callers wait until it is opened, or until their signal aborts. */
 class Latch<T> {
@@ -102,7 +103,7 @@ export class PausablePool implements WorkerPool {
 	}
 
 	get #pool(): WorkerPool {
-		this.#real ??= createWorkerPool({ threads: this.size, log: createLog('silent') });
+		this.#real ??= openSharedWorkerPool();
 		return this.#real;
 	}
 }

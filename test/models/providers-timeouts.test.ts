@@ -9,12 +9,12 @@ import { chatRequest, openProvider, outcomeOf } from './fixtures/provider.ts';
 const TYPES = ['openai-compatible', 'anthropic'] as const;
 /** Timers and clocks may be early by a millisecond. */
 const EARLY_MS = 5;
+/** Time limits that end no call during a test, so that a closed connection has another reason. */
+const NO_TIME_LIMITS = { first_token_timeout_ms: 3_600_000, idle_timeout_ms: 3_600_000 };
 
-/** Waits until the provider sees, within a second, that the connection is closed. */
+/** Waits until the provider sees that the connection is closed. */
 async function seesTheCallerLeave(call: ModelCall): Promise<void> {
-	const started = performance.now();
 	assert.equal(await withDeadline(call.callerLeft, 20_000, () => new Error('The connection is still open.')), true);
-	assert.ok(performance.now() - started < 1_000);
 }
 
 for (const type of TYPES) {
@@ -26,7 +26,7 @@ for (const type of TYPES) {
 	for (const [how, script] of waits) {
 		test(`${type}: ends a stopped reply at once while its provider ${how}, and closes the connection`, async () => {
 			await using server = await ModelServer.start();
-			await using provider = openProvider(server.provider({ type }));
+			await using provider = openProvider(server.provider({ type, ...NO_TIME_LIMITS }));
 			server.setDefault(script);
 			const controller = new AbortController();
 			const reason = new Error('stopped');
@@ -42,7 +42,7 @@ for (const type of TYPES) {
 
 	test(`${type}: ends a reply that is stopped in the middle at once, and closes the connection`, async () => {
 		await using server = await ModelServer.start();
-		await using provider = openProvider(server.provider({ type }));
+		await using provider = openProvider(server.provider({ type, ...NO_TIME_LIMITS }));
 		server.setDefault([{ say: 'Half an ' }, { hang: true }]);
 		const controller = new AbortController();
 		const reason = new Error('stopped');
@@ -62,7 +62,7 @@ for (const type of TYPES) {
 
 	test(`${type}: closes the connection of an answer whose reader returns early`, async () => {
 		await using server = await ModelServer.start();
-		await using provider = openProvider(server.provider({ type }));
+		await using provider = openProvider(server.provider({ type, ...NO_TIME_LIMITS }));
 		server.setDefault([{ say: 'One. ' }, { hang: true }]);
 		for await (const event of provider.chat.stream(chatRequest(), new AbortController().signal)) {
 			assert.deepEqual(event, { type: 'delta', text: 'One. ' });

@@ -144,7 +144,7 @@ test('ends a slow endless body at the deadline', async () => {
 		});
 	});
 	await assert.rejects(fetchFrom(server.origin, '/', { timeoutMs: 150 }), /within 0\.15 seconds/);
-	await waitFor(() => gone);
+	await until('the connection is closed', () => gone);
 });
 
 test('ends a connection to a silent server at the deadline, in HTTP and in TLS', async () => {
@@ -175,7 +175,7 @@ test('closes the connection of an unread response at the deadline', async () => 
 	});
 	await using network = open();
 	await network.download(server.origin, { timeoutMs: 100 });
-	await waitFor(() => gone);
+	await until('the connection is closed', () => gone);
 });
 
 test('closes the connection of a disposed response at once', async () => {
@@ -187,7 +187,7 @@ test('closes the connection of a disposed response at once', async () => {
 	{
 		await using _unwanted = await network.download(server.origin);
 	}
-	await waitFor(() => gone);
+	await until('the connection is closed', () => gone);
 });
 
 test("rejects with the reason of the caller's signal at every stage", async () => {
@@ -198,7 +198,7 @@ test("rejects with the reason of the caller's signal at every stage", async () =
 	await assert.rejects(network.download(silent.origin, { signal: AbortSignal.abort(reason) }), reason);
 	const waiting = new AbortController();
 	const early = network.download(silent.origin, { signal: waiting.signal });
-	await waitFor(() => silent.connections > 0);
+	await until('the server has a connection', () => silent.connections > 0);
 	waiting.abort(reason);
 	await assert.rejects(early, reason);
 	const reading = new AbortController();
@@ -352,11 +352,3 @@ test('aborts downloads when the network is disposed', async () => {
 	);
 	await assert.rejects(network.download(server.origin), { code: 'unreadable_file' });
 });
-
-async function waitFor(condition: () => boolean): Promise<void> {
-	const end = Date.now() + 5_000;
-	while (!condition()) {
-		if (Date.now() > end) throw new Error('The condition did not come to hold within 5 s.');
-		await new Promise((resolve) => setImmediate(resolve));
-	}
-}

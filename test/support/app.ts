@@ -6,6 +6,7 @@ import { createApiKey, type DeriveKey, Passwords } from '../../src/access/index.
 import { type App, type AppOverrides, startApp } from '../../src/app.ts';
 import { createLog } from '../../src/base/index.ts';
 import { loadConfig, type Settings } from '../../src/config/index.ts';
+import { openSharedWorkerPool } from './shared-worker-pool.ts';
 
 /** A server in this process, on a free port and an empty data folder. */
 export interface TestApp extends AsyncDisposable {
@@ -57,6 +58,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
 	const app: App = await startApp(settings, {
 		log: createLog('silent'),
 		passwords: new Passwords(quickDerive),
+		pool: options.overrides?.pool ?? openSharedWorkerPool(),
 		...options.overrides,
 	});
 
