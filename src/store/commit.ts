@@ -9,14 +9,14 @@ export interface Expectation {
 }
 
 type Insert = { [K in Kind]: { op: 'insert'; kind: K; record: Omit<Records[K], 'version'> } }[Kind];
-type Change = {
+type Patch = {
 	[K in Kind]: { op: 'patch'; kind: K; id: string; set: Partial<Omit<Records[K], 'id' | 'version' | 'created_at'>> };
 }[Kind];
 
 /** One typed operation. A patch leaves undefined fields unchanged; a patch of a missing record makes the commit a conflict. */
 export type Write =
 	| Insert
-	| Change
+	| Patch
 	| { op: 'remove'; kind: Kind; id: string }
 	/** Removes the rounds of a reply with their calls. The removal of a message includes this. */
 	| { op: 'erase_rounds'; message_id: string }
@@ -145,6 +145,15 @@ export interface ReceiptKey {
 
 /** The response to store under an idempotency key, in the transaction of the change that it reports. */
 export type IdempotencyRecord = CompleteReceipt | (ReceiptKey & PendingResponse & ReceiptSubject);
+
+/**
+ * The receipt of a request to an actor, which completes it with its response and commits it with its change. Plain data: it is part of
+ * the message.
+ */
+export interface RequestReceipt extends ReceiptKey {
+	/** The HTTP status to store with a complete response. */
+	status: number;
+}
 
 /** A receipt whose response is complete. */
 export type CompleteReceipt = ReceiptKey & CompleteResponse & ReceiptSubject;

@@ -9,6 +9,7 @@ export type {
 	NewEvent,
 	PendingReply,
 	ReceiptKey,
+	RequestReceipt,
 	StoredEvent,
 	StoredResponse,
 	Write,
@@ -65,3 +66,4 @@ export {
 	requireVersion,
 	type Store,
 } from './store.ts';
+export { aroundCommit, prepareChange, type UncommittedChange } from './uncommitted-change.ts';
