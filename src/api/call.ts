@@ -1,7 +1,7 @@
 import type { Caller, IdempotencyClaim } from '../access/index.ts';
 import type { Operation, OperationInput, OperationResult } from '../contract/index.ts';
 import type { HttpRequest, RouteResponse } from '../http/index.ts';
-import type { IdempotencyRecord, PendingReply } from '../store/index.ts';
+import type { IdempotencyRecord, PendingReply, RequestReceipt, UncommittedChange } from '../store/index.ts';
 
 /** A request to an operation that needs a credential, after validation and access. */
 export interface Call<O extends Operation> extends OperationInput<O> {
@@ -9,11 +9,16 @@ export interface Call<O extends Operation> extends OperationInput<O> {
 	request: HttpRequest;
 	/** The versions of the resource that the client would change or remove (If-Match); null: any. */
 	ifMatchVersions: readonly number[] | null;
-	/**
-	 * The part of a commit by which repeats get the same response; undefined where the client sent no Idempotency-Key. It belongs to
-	 * the commit that the response reports.
-	 */
+	/** The part of a commit by which repeats get the same response; undefined where the client sent no Idempotency-Key. */
 	receipt(answer: HandlerResult<O>): IdempotencyRecord | undefined;
+	/**
+	 * Commits the change that the response reports, and in the same transaction the response for repeats, where the client sent an
+	 * Idempotency-Key.
+	 * @param present makes the operation's result from that of the change
+	 */
+	commit<T>(change: UncommittedChange<T>, present: (result: T) => HandlerResult<O>): Promise<HandlerResult<O>>;
+	/** The receipt for a change that an actor commits; null where the client sent no Idempotency-Key. */
+	requestReceipt(): RequestReceipt | null;
 	/**
 	 * Executes a request once and replays its response to repeats, for a `SelfIdempotentHandler`.
 	 * @param fingerprint identifies repeats; only called where the client sent an Idempotency-Key

@@ -54,8 +54,10 @@ export interface IdempotencyOptions {
 	log: Log;
 }
 
-/** What a handler needs for idempotent execution. */
-export interface IdempotentCall<O extends Operation> extends Pick<Call<O>, 'receipt' | 'runIdempotently'> {
+/** The part of a call by which a request is executed idempotently. */
+export type Idempotent<O extends Operation> = Pick<Call<O>, 'receipt' | 'commit' | 'requestReceipt' | 'runIdempotently'>;
+
+export interface IdempotentCall<O extends Operation> extends Idempotent<O> {
 	responses: OperationResponses<O>;
 }
 
@@ -101,7 +103,14 @@ export function createIdempotentCall<O extends Operation>(
 			request.signal,
 		);
 	};
-	return { responses, runIdempotently, receipt: (result) => currentClaim?.receipt(responses.toStored(result)) };
+	return {
+		responses,
+		runIdempotently,
+		receipt: (result) => currentClaim?.receipt(responses.toStored(result)),
+		commit: async (change, present) =>
+			present(await change.commit((result) => currentClaim?.receipt(responses.toStored(present(result))))),
+		requestReceipt: () => currentClaim && { ...currentClaim.receiptKey(), status: operation.status ?? 200 },
+	};
 }
 
 /** Whether an error depends on the request alone, not on the caller or the time: only then a repeat gets it again. */

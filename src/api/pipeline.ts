@@ -17,6 +17,7 @@ import {
 	createIdempotentCall,
 	fingerprintOf,
 	type IdempotencyOptions,
+	type Idempotent,
 	requireWellFormedKey,
 } from './idempotent-call.ts';
 import { respondUntilRevoked } from './revocable-response.ts';
@@ -79,19 +80,19 @@ export function credentialRoute<O extends Operation>(
 async function runHandler<O extends Operation>(
 	operation: O,
 	handler: Handler<O>,
-	input: Omit<Call<O>, 'receipt' | 'runIdempotently'>,
+	input: Omit<Call<O>, keyof Idempotent<O>>,
 	options: PipelineOptions,
 ): Promise<RouteResponse> {
 	const { caller, request } = input;
 	// A response with a secret is replayed only to the credential of the first request.
 	const keyOwner = operation.secret ? `${caller.workspaceId} ${caller.credentialId}` : caller.workspaceId;
 	const scope = `${keyOwner} ${operation.method} ${canonicalPathOf(operation, request)}`;
-	const { responses, receipt, runIdempotently } = createIdempotentCall(operation, scope, request, options);
-	const call = { ...input, receipt, runIdempotently } as Call<O>;
+	const { responses, ...idempotent } = createIdempotentCall(operation, scope, request, options);
+	const call = { ...input, ...idempotent } as Call<O>;
 	const result =
 		handler instanceof SelfIdempotentHandler
 			? await handler.handle(call)
-			: await runIdempotently(
+			: await idempotent.runIdempotently(
 					() => fingerprintOf(call.body),
 					() => handler(call),
 				);
