@@ -4,9 +4,10 @@ import {
 	type Commit,
 	decideAndCommit,
 	expectVersion,
-	type IdempotencyRecord,
+	prepareChange,
 	requireVersion,
 	type Store,
+	type UncommittedChange,
 	type UserRecord,
 	type Write,
 } from '../store/index.ts';
@@ -30,8 +31,6 @@ export interface Invitation {
 /** The caller that creates a user or a link. A created user may not have more scopes than the grantor. */
 export interface Grantor {
 	scopes: ReadonlyArray<'*' | Scope>;
-	/** The part of the commit by which a repeat of the request gets the same response. */
-	receipt?: (invited: Invitation) => IdempotencyRecord | undefined;
 }
 
 /** The conditions of a change of a user. */
@@ -107,19 +106,15 @@ export class Users {
 	}
 
 	/** @throws AppError `invalid_request` where the email is taken, `insufficient_scope` */
-	async create(workspaceId: string, given: UserCreate, grantor: Grantor): Promise<Invitation> {
+	create(workspaceId: string, given: UserCreate, grantor: Grantor): UncommittedChange<Invitation> {
 		const token = createToken();
 		const user = newUser(workspaceId, given, token, this.#clock.now());
-		requireGrantable(grantor.scopes, scopesOf(user.role));
-		return decideAndCommit(this.#store, async () => {
+		return prepareChange(this.#store, async () => {
+			requireGrantable(grantor.scopes, scopesOf(user.role));
 			const { expect, write } = await workspaceGuardParts(this.#store, workspaceId);
 			await this.#requireUnusedEmail(workspaceId, user.email);
-			const invitation = { user, token };
 			const insert = { op: 'insert', kind: 'users', record: user } as const;
-			return {
-				commit: { expect, write: [insert, ...write], idempotency: grantor.receipt?.(invitation) },
-				result: invitation,
-			};
+			return { commit: { expect, write: [insert, ...write] }, result: { user, token } };
 		});
 	}
 
@@ -177,19 +172,17 @@ export class Users {
 	}
 
 	/** Replaces the user's link for setting a password. @throws AppError `not_found`, `insufficient_scope` */
-	invite(workspaceId: string, id: string, grantor: Grantor): Promise<Invitation> {
+	invite(workspaceId: string, id: string, grantor: Grantor): UncommittedChange<Invitation> {
 		const token = createToken();
-		return decideAndCommit(this.#store, async () => {
+		return prepareChange(this.#store, async () => {
 			const user = await this.get(workspaceId, id);
 			requireGrantable(grantor.scopes, scopesOf(user.role));
 			const set = passwordLinkFields(token, this.#clock.now());
-			const invitation = { user: { ...user, ...set, version: user.version + 1 }, token };
 			const commit: Commit = {
 				expect: [expectVersion('users', user)],
 				write: [{ op: 'patch', kind: 'users', id, set }],
-				idempotency: grantor.receipt?.(invitation),
 			};
-			return { commit, result: invitation };
+			return { commit, result: { user: { ...user, ...set, version: user.version + 1 }, token } };
 		});
 	}
 

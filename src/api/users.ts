@@ -1,14 +1,7 @@
-import {
-	type Caller,
-	type CredentialMonitor,
-	type Grantor,
-	type Invitation,
-	passwordLink,
-	type Users,
-} from '../access/index.ts';
+import { type CredentialMonitor, type Invitation, passwordLink, type Users } from '../access/index.ts';
 import { timestamp } from '../base/index.ts';
 import type { InvitedUser, Operations, User } from '../contract/index.ts';
-import type { IdempotencyRecord, Store, UserRecord } from '../store/index.ts';
+import type { Store, UserRecord } from '../store/index.ts';
 import { type Handler, type VersionedResult, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
@@ -50,11 +43,6 @@ export function userHandlers({ store, users, cursors, credentialMonitor, address
 			user,
 		);
 
-	const grantorOf = (
-		caller: Caller,
-		receipt: (answer: VersionedResult<InvitedUser>) => IdempotencyRecord | undefined,
-	): Grantor => ({ scopes: caller.scopes, receipt: (invited) => receipt(presentInvited(invited)) });
-
 	return {
 		async listUsers({ caller, query }) {
 			const list = `users ${caller.workspaceId} ${query.role ?? ''}`;
@@ -64,8 +52,7 @@ export function userHandlers({ store, users, cursors, credentialMonitor, address
 			return cursors.page(list, page, records, byCreation, presentUser);
 		},
 
-		createUser: async ({ caller, body, receipt }) =>
-			presentInvited(await users.create(caller.workspaceId, body, grantorOf(caller, receipt))),
+		createUser: ({ caller, body, commit }) => commit(users.create(caller.workspaceId, body, caller), presentInvited),
 
 		async getUser({ caller, params }) {
 			const record = await users.get(caller.workspaceId, params.id);
@@ -86,7 +73,7 @@ export function userHandlers({ store, users, cursors, credentialMonitor, address
 			return { id: params.id, deleted: true as const };
 		},
 
-		createPasswordLink: async ({ caller, params, receipt }) =>
-			presentInvited(await users.invite(caller.workspaceId, params.id, grantorOf(caller, receipt))),
+		createPasswordLink: ({ caller, params, commit }) =>
+			commit(users.invite(caller.workspaceId, params.id, caller), presentInvited),
 	};
 }

@@ -23,7 +23,7 @@ const create: Command = {
 		const invitation = await withStore(settings, async (store) => {
 			const { id } = await findWorkspace(store, invocation.option('workspace'), settings);
 			const user = { email, role: role ?? (await defaultRole(store, id)), ...(name === undefined ? {} : { name }) };
-			return usersOf(store).create(id, user, ALL_SCOPES);
+			return usersOf(store).create(id, user, ALL_SCOPES).commit();
 		});
 		invocation.printInfo(`${invitation.user.id} is ${invitation.user.role} of ${invitation.user.workspace_id}.`);
 		printLink(invocation, settings, invitation);
@@ -59,7 +59,7 @@ const resetPassword: Command = {
 		const invitation = await withStore(settings, async (store) => {
 			const users = usersOf(store);
 			const user = requireSingleUser(email, await users.findByEmail(email, invocation.option('workspace')));
-			return users.invite(user.workspace_id, user.id, ALL_SCOPES);
+			return users.invite(user.workspace_id, user.id, ALL_SCOPES).commit();
 		});
 		printLink(invocation, settings, invitation);
 	},

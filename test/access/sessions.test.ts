@@ -41,7 +41,7 @@ function setUp({ derive = quickDerive, secure = false, on = store }: SetUp = {})
 	const sessions = new Sessions({ store: on, users, passwords, devices, clock, secure });
 	const person = async (email: string, { password = PASSWORD, workspace = '' } = {}) => {
 		const id = workspace || (await addWorkspace(on));
-		const { user, token } = await users.create(id, { email, role: 'owner' }, ALL);
+		const { user, token } = await users.create(id, { email, role: 'owner' }, ALL).commit();
 		await users.setPassword(token, password);
 		hashed.length = 0;
 		return user;
@@ -70,7 +70,7 @@ test('the cost of a sign-in does not show whether the email has accounts, here o
 			await person(`${name}@cost.example`, { workspace, password: `${name} has a password ${at}` });
 		}
 	}
-	await users.create(rooms[0] as string, { email: 'invited@cost.example' }, ALL);
+	await users.create(rooms[0] as string, { email: 'invited@cost.example' }, ALL).commit();
 	for (const name of [...Object.keys(accounts), 'invited']) {
 		const email = `${name}@cost.example`;
 		await assert.rejects(sessions.signIn({ email, password: 'wrong' }, somewhere()), WRONG);
@@ -90,7 +90,7 @@ test('a sign-in that names its workspace costs one hash, whether account and wor
 	const { sessions, users, person, hashed } = setUp();
 	const [here, elsewhere] = [await addWorkspace(store), await addWorkspace(store)];
 	await person('ada@named.example', { workspace: here });
-	await users.create(here, { email: 'new@named.example' }, ALL);
+	await users.create(here, { email: 'new@named.example' }, ALL).commit();
 	for (const [name, workspace_id, password] of [
 		['ada', here, 'wrong'],
 		['ada', elsewhere, PASSWORD],
@@ -130,7 +130,7 @@ test('a sign-in costs one hash on a server with one workspace, and two with two'
 	});
 	const { sessions, users, hashed } = setUp({ on: own });
 	for (const workspaces of [1, 2]) {
-		const { token } = await users.create(await addWorkspace(own), { email: 'ada@example.com' }, ALL);
+		const { token } = await users.create(await addWorkspace(own), { email: 'ada@example.com' }, ALL).commit();
 		await users.setPassword(token, `${PASSWORD} ${workspaces}`);
 		hashed.length = 0;
 		for (const email of ['ada@example.com', 'nobody@example.com']) {
@@ -236,7 +236,7 @@ test('a password change during a sign-in makes the former password fail', async 
 	const signingIn = sessions.signIn(given, somewhere());
 	await begun.promise;
 	holding = false;
-	const { token } = await users.invite(user.workspace_id, user.id, ALL);
+	const { token } = await users.invite(user.workspace_id, user.id, ALL).commit();
 	await users.setPassword(token, 'another four ducks');
 	hold.resolve();
 	await assert.rejects(signingIn, { code: 'unauthorized' });

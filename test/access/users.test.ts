@@ -38,7 +38,9 @@ async function outcomes(tasks: Promise<unknown>[]): Promise<{ done: number; code
 test('of twenty concurrent creations with one email, one succeeds', async () => {
 	const id = await workspace();
 	const emails = ['Ada@Example.com', 'ada@example.com', 'ADA@EXAMPLE.COM', 'ada@EXAMPLE.com'];
-	const made = Array.from({ length: 20 }, (_, at) => users.create(id, { email: emails[at % 4] as string }, ALL));
+	const made = Array.from({ length: 20 }, (_, at) =>
+		users.create(id, { email: emails[at % 4] as string }, ALL).commit(),
+	);
 	assert.deepEqual(await outcomes(made), { done: 1, codes: ['invalid_request'] });
 	const [only, ...more] = await store.list('users', { where: { workspace_id: id }, order: 'asc', limit: 9 });
 	assert.deepEqual([only?.email, only?.name, only?.role, more], ['ada@example.com', 'ada', 'member', []]);
@@ -46,9 +48,11 @@ test('of twenty concurrent creations with one email, one succeeds', async () => 
 
 test('of two users who change to one email at once, one succeeds, and a new user does not get it either', async () => {
 	const id = await workspace();
-	const made = await Promise.all(['a@x.example', 'b@x.example'].map((email) => users.create(id, { email }, ALL)));
+	const made = await Promise.all(
+		['a@x.example', 'b@x.example'].map((email) => users.create(id, { email }, ALL).commit()),
+	);
 	const renamed = made.map(({ user }) => users.change(id, user.id, { email: 'C@x.example' }, ANY));
-	assert.deepEqual(await outcomes([...renamed, users.create(id, { email: 'c@x.example' }, ALL)]), {
+	assert.deepEqual(await outcomes([...renamed, users.create(id, { email: 'c@x.example' }, ALL).commit()]), {
 		done: 1,
 		codes: ['invalid_request'],
 	});
@@ -57,7 +61,7 @@ test('of two users who change to one email at once, one succeeds, and a new user
 test('of owners who step down, are removed or demoted at once, one remains', async () => {
 	const id = await workspace();
 	const made = await Promise.all(
-		Array.from({ length: 8 }, (_, at) => users.create(id, { email: `o${at}@x.example`, role: 'owner' }, ALL)),
+		Array.from({ length: 8 }, (_, at) => users.create(id, { email: `o${at}@x.example`, role: 'owner' }, ALL).commit()),
 	);
 	const leaving = made.map(({ user }, at) =>
 		at % 2 === 0 ? users.remove(id, user.id, null) : users.change(id, user.id, { role: 'member' }, ANY),
@@ -68,7 +72,7 @@ test('of owners who step down, are removed or demoted at once, one remains', asy
 
 test('a link is valid once: of concurrent uses, one sets the password', async () => {
 	const id = await workspace();
-	const { token, user } = await users.create(id, { email: 'once@x.example' }, ALL);
+	const { token, user } = await users.create(id, { email: 'once@x.example' }, ALL).commit();
 	const passwords = Array.from({ length: 10 }, (_, at) => `${PASSWORD} ${at}`);
 	const set = passwords.map((password) => users.setPassword(token, password));
 	assert.deepEqual(await outcomes(set), { done: 1, codes: ['invalid_request'] });
@@ -79,12 +83,12 @@ test('a link is valid once: of concurrent uses, one sets the password', async ()
 
 test('a link is valid for a day, and until there is a newer one', async () => {
 	const id = await workspace();
-	const { token, user } = await users.create(id, { email: 'day@x.example' }, ALL);
-	const newer = await users.invite(id, user.id, ALL);
+	const { token, user } = await users.create(id, { email: 'day@x.example' }, ALL).commit();
+	const newer = await users.invite(id, user.id, ALL).commit();
 	await assert.rejects(users.setPassword(token, PASSWORD), { code: 'invalid_request' });
 	clock.advance(DAY - 1);
 	await users.setPassword(newer.token, PASSWORD);
-	const late = await users.invite(id, user.id, ALL);
+	const late = await users.invite(id, user.id, ALL).commit();
 	clock.advance(DAY);
 	await assert.rejects(users.setPassword(late.token, PASSWORD), { code: 'invalid_request' });
 });
@@ -93,20 +97,20 @@ test('a caller cannot create a user with more scopes than it has', async () => {
 	const id = await workspace();
 	const settings = { scopes: ['settings:read', 'settings:write'] as const };
 	const refused = { code: 'insufficient_scope' };
-	const owner = await users.create(id, { email: 'owner@x.example', role: 'owner' }, ALL);
-	const member = await users.create(id, { email: 'member@x.example', role: 'member' }, ALL);
-	await assert.rejects(users.create(id, { email: 'new@x.example', role: 'owner' }, settings), refused);
-	await assert.rejects(users.create(id, { email: 'new@x.example', role: 'member' }, settings), refused);
+	const owner = await users.create(id, { email: 'owner@x.example', role: 'owner' }, ALL).commit();
+	const member = await users.create(id, { email: 'member@x.example', role: 'member' }, ALL).commit();
+	await assert.rejects(users.create(id, { email: 'new@x.example', role: 'owner' }, settings).commit(), refused);
+	await assert.rejects(users.create(id, { email: 'new@x.example', role: 'member' }, settings).commit(), refused);
 	const change = { ...settings, versions: null };
 	await assert.rejects(users.change(id, member.user.id, { role: 'owner' }, change), refused);
-	await assert.rejects(users.invite(id, owner.user.id, settings), refused);
+	await assert.rejects(users.invite(id, owner.user.id, settings).commit(), refused);
 	assert.equal((await users.change(id, member.user.id, { name: 'Bo' }, change)).name, 'Bo');
 });
 
 test('a link is invalid once its user has another role or another email, whichever way the role changed', async () => {
 	const id = await workspace();
-	await users.create(id, { email: 'first@x.example', role: 'owner' }, ALL);
-	const { user, token } = await users.create(id, { email: 'wrong@x.example' }, ALL);
+	await users.create(id, { email: 'first@x.example', role: 'owner' }, ALL).commit();
+	const { user, token } = await users.create(id, { email: 'wrong@x.example' }, ALL).commit();
 	const stored = () => store.get('users', user.id);
 	let link = token;
 	for (const [at, patch] of [{ role: 'owner' }, { role: 'member' }, { email: 'right@x.example' }].entries()) {
@@ -115,7 +119,7 @@ test('a link is invalid once its user has another role or another email, whichev
 		const { password_link_hash, password_link_expires_at } = (await stored()) ?? {};
 		assert.deepEqual([password_link_hash, password_link_expires_at], [null, null]);
 		assert.deepEqual(changed, await stored(), 'what is answered is what is stored');
-		link = (await users.invite(id, user.id, ALL)).token;
+		link = (await users.invite(id, user.id, ALL).commit()).token;
 	}
 	const same = { name: 'Grace', role: 'member', email: 'RIGHT@x.example' } as const;
 	await users.change(id, user.id, same, ANY);
@@ -131,7 +135,7 @@ test('a user who is promoted while an older link sets a password keeps the passw
 		await hold.promise;
 		return quickDerive(...given);
 	});
-	const { user, token } = await users.create(id, { email: 'race@x.example' }, ALL);
+	const { user, token } = await users.create(id, { email: 'race@x.example' }, ALL).commit();
 	const setting = new Users({ store, passwords, clock }).setPassword(token, PASSWORD);
 	await begun.promise;
 	await users.change(id, user.id, { role: 'owner' }, ANY);
@@ -143,7 +147,7 @@ test('a user who is promoted while an older link sets a password keeps the passw
 test('an email is the same in any Unicode form, and so is its stored form', async () => {
 	const id = await workspace();
 	// J followed by a caron: there is a composed lower-case letter, and no upper-case one.
-	const { user } = await users.create(id, { email: 'J\u030C@x.example' }, ALL);
+	const { user } = await users.create(id, { email: 'J\u030C@x.example' }, ALL).commit();
 	assert.equal(user.email, '\u01F0@x.example');
 	for (const email of ['J\u030C@x.example', 'j\u030C@X.example', '\u01F0@x.example', user.email]) {
 		const found = await users.findByEmail(email, id);
@@ -152,7 +156,7 @@ test('an email is the same in any Unicode form, and so is its stored form', asyn
 			[user.id],
 			JSON.stringify(email),
 		);
-		await assert.rejects(users.create(id, { email }, ALL), { code: 'invalid_request' }, JSON.stringify(email));
+		await assert.rejects(users.create(id, { email }, ALL).commit(), { code: 'invalid_request' }, JSON.stringify(email));
 	}
 });
 
