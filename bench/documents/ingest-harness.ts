@@ -40,7 +40,8 @@ export async function openIngestHarness(dataDir: string, threads: number): Promi
 						yield Buffer.from(bytes);
 					})(),
 				);
-				await knowledge.documents.addBlob(await base(), { source_type: 'file', file_name, content_type }, blob);
+				const document = { source_type: 'file', file_name, content_type } as const;
+				await knowledge.documents.addBlob(await base(), document, blob).commit();
 			}
 			const idle = async () => (await base()).documents_pending === 0;
 			await until('every document is indexed', idle, DEADLINE_MS);

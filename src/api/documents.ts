@@ -1,15 +1,22 @@
 import { AppError } from '../base/index.ts';
-import { bodyValidator, type DocumentCreate, DocumentFormTitle, type Operations } from '../contract/index.ts';
+import {
+	bodyValidator,
+	type Document,
+	type DocumentCreate,
+	DocumentFormTitle,
+	type Operations,
+} from '../contract/index.ts';
 import { type Documents, presentDocument } from '../knowledge/index.ts';
 import type { Network } from '../net/index.ts';
 import { sniffFormat } from '../parsing/index.ts';
-import type { DocumentRecord, IdempotencyRecord, IncomingBlob, KnowledgeBaseRecord, Store } from '../store/index.ts';
+import type { DocumentRecord, IncomingBlob, KnowledgeBaseRecord, Store } from '../store/index.ts';
 import {
 	type Call,
 	type Handler,
 	type HandlerResult,
 	type RawResponse,
 	SelfIdempotentHandler,
+	type VersionedResult,
 	withVersion,
 } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
@@ -50,12 +57,6 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 		return { knowledgeBase, document };
 	};
 
-	/** The stored response to a request that creates a document, for repeats. */
-	const receiptOf =
-		({ receipt }: Call<Operations['addDocument']>) =>
-		(record: DocumentRecord) =>
-			receipt(withVersion(presentDocument(record), record));
-
 	const upload = async (call: Call<Operations['addDocument']>): Promise<AddDocumentResult> => {
 		const files: Array<{ blob: IncomingBlob; file_name: string | null; content_type: string }> = [];
 		try {
@@ -84,8 +85,7 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 				() => fingerprintOf([blob.hash, document]),
 				async () => {
 					const knowledgeBase = await findKnowledgeBase(store, call.caller.workspaceId, call.params.id);
-					const added = await documents.addBlob(knowledgeBase, document, blob, receiptOf(call));
-					return withVersion(presentDocument(added), added);
+					return call.commit(documents.addBlob(knowledgeBase, document, blob), presentVersioned);
 				},
 			);
 		} finally {
@@ -94,11 +94,11 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 	};
 
 	const addText = async (
+		{ commit }: Call<Operations['addDocument']>,
 		knowledgeBase: KnowledgeBaseRecord,
 		content: string,
 		title: string | undefined,
-		receipt: (record: DocumentRecord) => IdempotencyRecord | undefined,
-	) => {
+	): Promise<AddDocumentResult> => {
 		const blob = await store.blobs.receive(
 			(async function* () {
 				yield Buffer.from(stripControlCharacters(content));
@@ -106,26 +106,28 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 		);
 		try {
 			const content_type = 'text/plain; charset=utf-8';
-			return await documents.addBlob(knowledgeBase, { source_type: 'text', title, content_type }, blob, receipt);
+			const document = { source_type: 'text', title, content_type } as const;
+			return await commit(documents.addBlob(knowledgeBase, document, blob), presentVersioned);
 		} finally {
 			await blob.discard();
 		}
 	};
 
-	const addJson = (
-		knowledgeBase: KnowledgeBaseRecord,
+	const addJson = async (
+		call: Call<Operations['addDocument']>,
 		{ source_type, title, url, content }: DocumentCreate,
-		receipt: (record: DocumentRecord) => IdempotencyRecord | undefined,
-	): Promise<DocumentRecord> => {
+	): Promise<AddDocumentResult> => {
+		const knowledgeBase = await findKnowledgeBase(store, call.caller.workspaceId, call.params.id);
 		if (source_type === 'text') {
 			if (content === undefined) throw invalidFieldError('/content', 'is required with source_type text');
 			if (url !== undefined) throw invalidFieldError('/url', 'does not go with source_type text');
-			return addText(knowledgeBase, content, title, receipt);
+			return addText(call, knowledgeBase, content, title);
 		}
 		if (url === undefined) throw invalidFieldError('/url', 'is required with source_type url');
 		if (content !== undefined) throw invalidFieldError('/content', 'does not go with source_type url');
 		const target = network.checkUrl(url);
-		return documents.addUrl(knowledgeBase, { source_type, title, url: target.href }, receipt);
+		const added = documents.addUrl(knowledgeBase, { source_type, title, url: target.href });
+		return call.commit(added, presentVersioned);
 	};
 
 	return {
@@ -141,21 +143,18 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 			return cursors.page(list, page, records, byCreation, presentDocument);
 		},
 
-		addDocument: new SelfIdempotentHandler(async (call) => {
-			if (call.body === undefined) return upload(call);
+		addDocument: new SelfIdempotentHandler((call) => {
+			const { body } = call;
+			if (body === undefined) return upload(call);
 			return call.runIdempotently(
-				() => fingerprintOf(call.body),
-				async () => {
-					const knowledgeBase = await findKnowledgeBase(store, call.caller.workspaceId, call.params.id);
-					const added = await addJson(knowledgeBase, call.body, receiptOf(call));
-					return withVersion(presentDocument(added), added);
-				},
+				() => fingerprintOf(body),
+				() => addJson(call, body),
 			);
 		}),
 
 		async getDocument({ caller, params }) {
 			const { document } = await find(caller.workspaceId, params);
-			return withVersion(presentDocument(document), document);
+			return presentVersioned(document);
 		},
 
 		async deleteDocument({ caller, params, ifMatchVersions }) {
@@ -190,14 +189,15 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 			);
 		},
 
-		async retryDocument({ caller, params, receipt }) {
+		async retryDocument({ caller, params, commit }) {
 			const { knowledgeBase, document } = await find(caller.workspaceId, params);
-			const record = await documents.retry(knowledgeBase.id, document.id, (queued) =>
-				receipt(withVersion(presentDocument(queued), queued)),
-			);
-			return withVersion(presentDocument(record), record);
+			return commit(documents.retry(knowledgeBase.id, document.id), presentVersioned);
 		},
 	};
+}
+
+function presentVersioned(record: DocumentRecord): VersionedResult<Document> {
+	return withVersion(presentDocument(record), record);
 }
 
 function titleOf(fields: Array<{ name: string; value: string }>): string | undefined {

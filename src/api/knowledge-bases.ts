@@ -2,10 +2,10 @@ import { AppError, type Clock, mergedFields, newId } from '../base/index.ts';
 import type { Operations } from '../contract/index.ts';
 import { type Knowledge, presentKnowledgeBase, presentStatus } from '../knowledge/index.ts';
 import {
-	type Commit,
 	decideAndCommit,
 	expectVersion,
 	type KnowledgeBaseRecord,
+	prepareChange,
 	requireVersion,
 	type Store,
 	type Write,
@@ -59,7 +59,7 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 			return cursors.page(list, page, records, byCreation, presentKnowledgeBase);
 		},
 
-		createKnowledgeBase({ caller, body, receipt }) {
+		createKnowledgeBase({ caller, body, commit }) {
 			const now = clock.now();
 			const record: KnowledgeBaseRecord = {
 				id: newId('knowledge_base'),
@@ -82,12 +82,11 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				created_at: now,
 				updated_at: now,
 			};
-			const result = withVersion(presentKnowledgeBase(record), record);
-			const commit: Commit = {
-				write: [{ op: 'insert', kind: 'knowledge_bases', record }],
-				idempotency: receipt(result),
-			};
-			return decideAndCommit(store, async () => ({ commit, result }));
+			const change = prepareChange(store, async () => ({
+				commit: { write: [{ op: 'insert', kind: 'knowledge_bases', record }] },
+				result: record,
+			}));
+			return commit(change, (created) => withVersion(presentKnowledgeBase(created), created));
 		},
 
 		async getKnowledgeBase({ caller, params }) {
@@ -149,14 +148,14 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 		getKnowledgeBaseStatus: async ({ caller, params }) =>
 			presentStatus(await findKnowledgeBase(store, caller.workspaceId, params.id)),
 
-		async reindexKnowledgeBase({ caller, params, receipt }) {
+		async reindexKnowledgeBase({ caller, params, commit }) {
 			const { id } = await findKnowledgeBase(store, caller.workspaceId, params.id);
-			return presentStatus(await knowledge.reindex(id, (record) => receipt(presentStatus(record))));
+			return commit(knowledge.reindex(id), presentStatus);
 		},
 
-		async stopReindex({ caller, params, receipt }) {
+		async stopReindex({ caller, params, commit }) {
 			const { id } = await findKnowledgeBase(store, caller.workspaceId, params.id);
-			return presentStatus(await knowledge.stopReindex(id, (record) => receipt(presentStatus(record))));
+			return commit(knowledge.stopReindex(id), presentStatus);
 		},
 
 		async searchKnowledgeBase({ caller, params, body, request }) {

@@ -1,15 +1,17 @@
 import { AppError, type Clock, newId, timestamp, timestampOrNull } from '../base/index.ts';
 import type { Document } from '../contract/index.ts';
 import {
+	aroundCommit,
 	type Commit,
 	type DocumentRecord,
 	decideAndCommit,
 	expectVersion,
-	type IdempotencyRecord,
 	type IncomingBlob,
 	type KnowledgeBaseRecord,
+	prepareChange,
 	requireVersion,
 	type Store,
+	type UncommittedChange,
 } from '../store/index.ts';
 import { paginate } from './paginate.ts';
 import { countsOf, isPending, moveCounts, removeFromIndex } from './status.ts';
@@ -47,9 +49,6 @@ export interface NewDocument {
 	content_type?: string | null | undefined;
 }
 
-/** Makes the stored response for repeats of the request from the stored document. */
-export type ReceiptFactory = (document: DocumentRecord) => IdempotencyRecord | undefined;
-
 /** The kind of job that turns a queued document into an indexed one. */
 export const INGEST = 'ingest';
 
@@ -85,31 +84,28 @@ export class Documents {
 	}
 
 	/** Queues a document whose bytes are stored temporarily. The bytes are kept together with the commit, or discarded on failure. */
-	async addBlob(
+	addBlob(
 		knowledgeBase: KnowledgeBaseRecord,
 		document: NewDocument,
 		blob: IncomingBlob,
-		receipt?: ReceiptFactory,
-	): Promise<DocumentRecord> {
+	): UncommittedChange<DocumentRecord> {
 		const record = { ...newRecord(knowledgeBase, document), blob: blob.hash, size_bytes: blob.size };
-		try {
-			return await this.#store.blobs.exclusive(blob.hash, async () => {
-				await blob.persist();
-				return this.#add(knowledgeBase, record, receipt);
-			});
-		} catch (error) {
-			await this.removeUnusedBlob(blob.hash);
-			throw error;
-		}
+		return aroundCommit(this.#add(knowledgeBase, record), async (commit) => {
+			try {
+				return await this.#store.blobs.exclusive(blob.hash, async () => {
+					await blob.persist();
+					return commit();
+				});
+			} catch (error) {
+				await this.removeUnusedBlob(blob.hash);
+				throw error;
+			}
+		});
 	}
 
 	/** Queues a document that its job fetches from its URL. */
-	async addUrl(
-		knowledgeBase: KnowledgeBaseRecord,
-		document: NewDocument,
-		receipt?: ReceiptFactory,
-	): Promise<DocumentRecord> {
-		return this.#add(knowledgeBase, newRecord(knowledgeBase, document), receipt);
+	addUrl(knowledgeBase: KnowledgeBaseRecord, document: NewDocument): UncommittedChange<DocumentRecord> {
+		return this.#add(knowledgeBase, newRecord(knowledgeBase, document));
 	}
 
 	/**
@@ -138,9 +134,9 @@ export class Documents {
 	}
 
 	/** Processes a document again from its stored bytes; a URL is fetched again. */
-	async retry(knowledgeBaseId: string, documentId: string, receipt?: ReceiptFactory): Promise<DocumentRecord> {
+	retry(knowledgeBaseId: string, documentId: string): UncommittedChange<DocumentRecord> {
 		let formerBlob: string | null = null;
-		const record = await decideAndCommit(this.#store, async () => {
+		const change = prepareChange(this.#store, async () => {
 			const [knowledgeBase, document] = await this.#documentInBase(knowledgeBaseId, documentId);
 			// A job that waits for something is due at once.
 			if (isPending(document)) {
@@ -162,13 +158,14 @@ export class Documents {
 				jobs: [ingestJob(document.id, knowledgeBaseId)],
 			};
 			formerBlob = document.blob;
-			const queued = { ...document, ...set, version: document.version + 1 };
-			commit.idempotency = receipt?.(queued);
-			return { commit, result: queued };
+			return { commit, result: { ...document, ...set, version: document.version + 1 } };
 		});
-		this.#onQueued();
-		if (formerBlob && formerBlob !== record.blob) await this.removeUnusedBlob(formerBlob);
-		return record;
+		return aroundCommit(change, async (commit) => {
+			const record = await commit();
+			this.#onQueued();
+			if (formerBlob && formerBlob !== record.blob) await this.removeUnusedBlob(formerBlob);
+			return record;
+		});
 	}
 
 	/** The stored files of a knowledge base's documents. */
@@ -203,12 +200,11 @@ export class Documents {
 		});
 	}
 
-	async #add(
+	#add(
 		target: KnowledgeBaseRecord,
 		draft: Omit<DocumentRecord, 'version' | 'created_at' | 'updated_at'>,
-		receipt?: ReceiptFactory,
-	) {
-		const record = await decideAndCommit(this.#store, async () => {
+	): UncommittedChange<DocumentRecord> {
+		const change = prepareChange(this.#store, async () => {
 			const knowledgeBase = await this.#store.get('knowledge_bases', target.id);
 			if (!knowledgeBase) throw new AppError('not_found', 'The knowledge base does not exist.');
 			const now = this.#clock.now();
@@ -220,13 +216,15 @@ export class Documents {
 					write: [{ op: 'insert', kind: 'documents', record: added }, counts.write],
 					events: counts.events,
 					jobs: [ingestJob(added.id, knowledgeBase.id)],
-					idempotency: receipt?.(added),
 				},
 				result: added,
 			};
 		});
-		this.#onQueued();
-		return record;
+		return aroundCommit(change, async (commit) => {
+			const record = await commit();
+			this.#onQueued();
+			return record;
+		});
 	}
 
 	async #documentInBase(knowledgeBaseId: string, documentId: string): Promise<[KnowledgeBaseRecord, DocumentRecord]> {

@@ -3,7 +3,7 @@ import type { SearchJob, SearchResult, SearchSettings } from '../contract/index.
 import { builtinEmbedders, type Embedders } from '../models/index.ts';
 import type { Network } from '../net/index.ts';
 import type { WorkerPool } from '../pool/index.ts';
-import type { IdempotencyRecord, KnowledgeBaseRecord, Store } from '../store/index.ts';
+import { aroundCommit, type KnowledgeBaseRecord, type Store, type UncommittedChange } from '../store/index.ts';
 import { Documents, INGEST } from './documents.ts';
 import { ModelIdentity, QuestionVectors, UnsavedVectors } from './embedding/index.ts';
 import { Ingest } from './ingest/ingest.ts';
@@ -110,29 +110,23 @@ export class Knowledge implements AsyncDisposable {
 	/**
 	 * Starts a rebuild of a knowledge base's index from the stored bytes, while the present index serves. A rebuild that is in
 	 * progress continues; no second one starts.
-	 * @param receipt makes the stored response for repeats of the request from the stored record
 	 * @throws AppError `not_found`
 	 */
-	async reindex(
-		knowledgeBaseId: string,
-		receipt?: (knowledgeBase: KnowledgeBaseRecord) => IdempotencyRecord | undefined,
-	): Promise<KnowledgeBaseRecord> {
-		const record = await requestRebuild(this.#rebuilds, knowledgeBaseId, receipt);
-		this.#jobs.wake();
-		return record;
+	reindex(knowledgeBaseId: string): UncommittedChange<KnowledgeBaseRecord> {
+		return aroundCommit(requestRebuild(this.#rebuilds, knowledgeBaseId), async (commit) => {
+			const record = await commit();
+			this.#jobs.wake();
+			return record;
+		});
 	}
 
 	/**
 	 * Ends a rebuild that runs or waits: its generation is dropped, and the present index continues to serve. Without a rebuild
 	 * nothing happens.
-	 * @param receipt makes the stored response for repeats of the request from the stored record
 	 * @throws AppError `not_found`
 	 */
-	stopReindex(
-		knowledgeBaseId: string,
-		receipt?: (knowledgeBase: KnowledgeBaseRecord) => IdempotencyRecord | undefined,
-	): Promise<KnowledgeBaseRecord> {
-		return stopRebuild(this.#rebuilds, knowledgeBaseId, receipt);
+	stopReindex(knowledgeBaseId: string): UncommittedChange<KnowledgeBaseRecord> {
+		return stopRebuild(this.#rebuilds, knowledgeBaseId);
 	}
 
 	/** The best passages of several knowledge bases for a query. */

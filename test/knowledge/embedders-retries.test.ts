@@ -53,7 +53,7 @@ test('a reindex continues after each failure of its embedder and pays for no tex
 	await harness.untilProcessed(await harness.add(base, 'large.txt', manyChunks(1_200, 'amber')));
 	const before = await harness.untilSettled(base);
 	const paid = paidTexts(models, (call) => (call % 3 === 0 ? GONE : undefined));
-	const { rebuilding } = await harness.knowledge.reindex(base);
+	const { rebuilding } = await harness.knowledge.reindex(base).commit();
 	await over(harness, base);
 	const failures = harness.logLines.filter(({ msg, job }) => msg === 'job failed' && job === 'rebuild').length;
 	assert.ok(failures > 8, `${failures} failures`);
@@ -80,7 +80,7 @@ for (const [what, fault, sentence] of [
 		const serving = (await harness.untilSettled(base)).generation;
 		let good = 4;
 		const paid = paidTexts(models, () => (good-- > 0 ? undefined : fault));
-		const { rebuilding } = await harness.knowledge.reindex(base);
+		const { rebuilding } = await harness.knowledge.reindex(base).commit();
 		const failed = () => harness.logLines.filter(({ msg, job }) => msg === 'job failed' && job === 'rebuild').length;
 		await until('the reindex waits', async () => (await harness.base(base)).problem !== null);
 		const ink = await harness.add(base, 'ink.txt', INK);
@@ -121,8 +121,8 @@ test('a retry, a reindex and the next start try at once what waits for its embed
 	});
 	harness.knowledge.start();
 	const again: Array<[how: string, again: (base: string, document: string) => Promise<unknown> | undefined]> = [
-		['a retry', (base, document) => harness.knowledge.documents.retry(base, document)],
-		['a reindex', (base) => harness.knowledge.reindex(base)],
+		['a retry', (base, document) => harness.knowledge.documents.retry(base, document).commit()],
+		['a reindex', (base) => harness.knowledge.reindex(base).commit()],
 		['a start', async () => harness.knowledge.start()],
 	];
 	for (const [how, act] of again) {
@@ -155,7 +155,7 @@ test('an outage of the provider over many restarts fails no document', async () 
 	}
 	assert.equal((await harness.document(tea)).attempts, 0, 'none of it counts as its own failure');
 	models.embeddings.setDefault(undefined);
-	await harness.knowledge.documents.retry(base, tea);
+	await harness.knowledge.documents.retry(base, tea).commit();
 	assert.equal((await harness.untilProcessed(tea)).status, 'indexed');
 });
 
@@ -187,7 +187,7 @@ test('a batch that the embedder rejects does not discard the vectors of the othe
 		}
 		return undefined;
 	});
-	const { rebuilding } = await harness.knowledge.reindex(base);
+	const { rebuilding } = await harness.knowledge.reindex(base).commit();
 	await over(harness, base);
 	assert.equal(refused, 1);
 	assert.equal((await harness.base(base)).generation, rebuilding);

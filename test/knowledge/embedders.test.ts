@@ -318,7 +318,7 @@ test('a document that the embedder rejects finally ends in error at once; a retr
 	assert.deepEqual([document.status, document.error?.code], ['error', 'model_error']);
 	assert.match(document.error?.message ?? '', /did not accept the request/);
 	assert.equal(models.embeddings.calls.length, 1);
-	await harness.knowledge.documents.retry(base, id);
+	await harness.knowledge.documents.retry(base, id).commit();
 	assert.equal((await harness.untilProcessed(id)).status, 'indexed');
 	assert.deepEqual(await harness.search(base, 'kettle'), [TEA]);
 });
@@ -337,7 +337,7 @@ test('vectors of another length than before are not indexed; a reindex accepts t
 	assert.deepEqual(await harness.search(base, 'kettle'), [TEA]);
 	assert.match(String(harness.logLines.at(-1)?.error), /vectors of 128 values now, and the index holds vectors of 64/);
 	assert.deepEqual([indexTables(harness.dataDir).chunks, indexTables(harness.dataDir).embedded], [2, 1]);
-	await harness.knowledge.reindex(base);
+	await harness.knowledge.reindex(base).commit();
 	assert.equal(presentStatus(await harness.untilSettled(base)).reindex_required, false);
 	assert.deepEqual(await harness.search(base, 'ink'), [INK, TEA], 'by their vectors all are');
 	assert.deepEqual([indexTables(harness.dataDir).chunks, indexTables(harness.dataDir).embedded], [2, 2]);

@@ -91,7 +91,7 @@ export async function openKnowledgeHarness({
 				})(),
 			);
 			const added = { source_type: 'file', file_name, content_type: 'text/plain' } as const;
-			return (await knowledge.documents.addBlob(await base(id), added, blob)).id;
+			return (await knowledge.documents.addBlob(await base(id), added, blob).commit()).id;
 		},
 		base,
 		document,

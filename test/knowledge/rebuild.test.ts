@@ -28,7 +28,7 @@ test('a rebuild that fails finally keeps the old index, the documents and the st
 		return new AppError('unavailable', 'Training failed.');
 	};
 	const parsed = pool.parsed;
-	assert.equal(presentStatus(await knowledge.reindex(base)).status, 'indexing');
+	assert.equal(presentStatus(await knowledge.reindex(base).commit()).status, 'indexing');
 	const after = await harness.untilSettled(base);
 	assert.equal(attempts, 5);
 	assert.equal(pool.parsed - parsed, 2, 'what was built is kept from one attempt to the next');
@@ -44,7 +44,7 @@ test('a rebuild that fails finally keeps the old index, the documents and the st
 	assert.equal(logLines.at(-1), failure);
 
 	pool.trainFailure = () => undefined;
-	await knowledge.reindex(base);
+	await knowledge.reindex(base).commit();
 	const again = await harness.untilSettled(base);
 	assert.notEqual(again.generation, settled.generation, 'asked again, it is done');
 	assert.equal(presentStatus(again).problem, null);
@@ -61,7 +61,7 @@ test('a temporary failure does no harm', async () => {
 		pool.parseFailure = () => undefined;
 		return new AppError('unavailable', 'The stored file could not be opened.');
 	};
-	await knowledge.reindex(base);
+	await knowledge.reindex(base).commit();
 	const { generation, documents_failed } = await harness.untilSettled(base);
 	assert.notEqual(generation, settled.generation);
 	assert.equal(documents_failed, 0);
@@ -73,7 +73,7 @@ test('restarts never make a rebuild fail', async () => {
 	const { knowledge, store } = harness;
 	const base = await harness.newBase();
 	const ink = await harness.add(base, 'ink.txt', 'The kettle holds no ink.');
-	const { rebuilding } = await knowledge.reindex(base);
+	const { rebuilding } = await knowledge.reindex(base).commit();
 	for (let cut = 0; cut < 40; cut++) assert.equal((await store.jobs.claim('rebuild', 1, 0)).length, 1);
 	knowledge.start();
 	const { generation, problem } = await harness.untilSettled(base);
@@ -89,7 +89,7 @@ test('a document whose bytes are lost ends in error, and all others are still fo
 	knowledge.start();
 	const { base, tea, ink } = await shopOf(harness);
 	await store.blobs.remove((await harness.document(ink)).blob as string);
-	await knowledge.reindex(base);
+	await knowledge.reindex(base).commit();
 	assert.equal(presentStatus(await harness.untilSettled(base)).status, 'error');
 	const { status, error } = await harness.document(ink);
 	assert.deepEqual([status, error?.code], ['error', 'internal_error']);
@@ -106,7 +106,7 @@ test('trains a large knowledge base while documents are indexed, and the new ind
 	await harness.untilProcessed(large);
 	const before = await store.searchIndex.servingGeneration(base);
 	pool.trainLatch.close();
-	await knowledge.reindex(base);
+	await knowledge.reindex(base).commit();
 	await until('the new basis has been trained', () => pool.trainLatch.waiting === 1);
 	const late = await harness.untilProcessed(await harness.add(base, 'late.txt', 'The late kettle is made of larch.'));
 	assert.equal(late.status, 'indexed', 'it does not wait for the training');
@@ -128,7 +128,7 @@ test('a knowledge base whose documents are all removed during a rebuild is empty
 	knowledge.start();
 	const { base, tea, ink } = await shopOf(harness);
 	pool.pause(({ file_name }) => file_name === 'tea.txt');
-	await knowledge.reindex(base);
+	await knowledge.reindex(base).commit();
 	await until('it is under way', () => pool.waiting === 1);
 	for (const id of [tea, ink]) await knowledge.documents.remove(base, id, null);
 	pool.resume();
@@ -152,7 +152,7 @@ test('finds the final state of many documents that are added, changed and remove
 	};
 	for (let at = 0; at < 12; at++) await addOne(at);
 	for (let round = 1; round <= 3; round++) {
-		await knowledge.reindex(base);
+		await knowledge.reindex(base).commit();
 		const ids = [...there.keys()];
 		await Promise.all([
 			...[0, 1, 2].map((n) => addOne(round * 100 + n)),
@@ -160,7 +160,7 @@ test('finds the final state of many documents that are added, changed and remove
 				there.delete(id);
 				return knowledge.documents.remove(base, id, null);
 			}),
-			...ids.slice(2, 5).map((id) => knowledge.documents.retry(base, id)),
+			...ids.slice(2, 5).map((id) => knowledge.documents.retry(base, id).commit()),
 		]);
 		if (round % 2 === 0) await harness.untilSettled(base);
 	}
@@ -188,6 +188,6 @@ test('a document that restarts interrupted is still retried after a failure', as
 	const other = await harness.untilProcessed(await harness.add(base, 'tea.txt', 'Tea.'));
 	assert.deepEqual([other.status, other.error?.message, other.attempts], ['error', 'The disk hiccuped.', 2]);
 	pool.parseFailure = () => undefined;
-	await knowledge.documents.retry(base, other.id);
+	await knowledge.documents.retry(base, other.id).commit();
 	assert.equal((await harness.untilProcessed(other.id)).status, 'indexed');
 });

@@ -62,7 +62,7 @@ test('a rebuild waits for the end of a shortage, keeps its progress, and fails n
 			failures++;
 			return failing('ENOMEM');
 		};
-		const { rebuilding } = await knowledge.reindex(base);
+		const { rebuilding } = await knowledge.reindex(base).commit();
 		await until('it was tried more often than other failures are', () => failures > 10);
 		const waiting = await until('the status says why', async () => {
 			const record = await harness.base(base);
@@ -90,7 +90,7 @@ test('retries a document and a rebuild within a minute after a shortage', async 
 	pool.parseFailure = () => failing('ENOSPC');
 	const begun = Date.now();
 	await harness.add(base, 'ink.txt', 'The kettle holds no ink.');
-	await knowledge.reindex(base);
+	await knowledge.reindex(base).commit();
 	for (const kind of ['ingest', 'rebuild']) {
 		const at = await until(`the job "${kind}" waits`, () => due.get(kind) as number | undefined);
 		assert.ok(at > begun && at <= Date.now() + 60_000, kind);

@@ -73,7 +73,7 @@ test('a training and a reindex of one knowledge base exclude each other and leav
 	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(70, 'birch')));
 	await until('a basis has been trained', () => pool.trainLatch.waiting === 1);
 	const before = await store.searchIndex.servingGeneration(base);
-	const { rebuilding } = await knowledge.reindex(base);
+	const { rebuilding } = await knowledge.reindex(base).commit();
 	await until('the new generation is filled', async () => {
 		return (await store.searchIndex.generation(rebuilding as string))?.chunk_count === 140;
 	});

@@ -202,10 +202,12 @@ export class Rebuild implements JobHandler {
 		for await (const { document } of documentsWithCoverage(store, knowledgeBaseId, generation)) {
 			signal.throwIfAborted();
 			if (document.status !== 'error') continue;
-			await documents.retry(knowledgeBaseId, document.id).catch((error: unknown) => {
+			try {
+				await documents.retry(knowledgeBaseId, document.id).commit();
+			} catch (error) {
 				// The document was removed just now.
 				if (!(error instanceof AppError && error.code === 'not_found')) throw error;
-			});
+			}
 		}
 	}
 

@@ -2,11 +2,11 @@ import { AppError, type Clock, newId } from '../../base/index.ts';
 import type { Embedders } from '../../models/index.ts';
 import {
 	type Commit,
-	decideAndCommit,
 	expectVersion,
-	type IdempotencyRecord,
 	type KnowledgeBaseRecord,
+	prepareChange,
 	type Store,
+	type UncommittedChange,
 	type Write,
 } from '../../store/index.ts';
 import { INGEST } from '../documents.ts';
@@ -25,15 +25,13 @@ export interface RebuildRequests {
 /**
  * Requests a rebuild: its job and its empty generation are stored in one commit. Where a rebuild exists already, no second one
  * begins. A rebuild that waits, and documents that wait, are due at once: what they wait for may be why the rebuild is requested.
- * @param receipt the answer that repeats shall get, made of the record as it was stored
  * @throws AppError `not_found`
  */
 export function requestRebuild(
 	{ store, clock, embedders }: RebuildRequests,
 	knowledgeBaseId: string,
-	receipt?: (knowledgeBase: KnowledgeBaseRecord) => IdempotencyRecord | undefined,
-): Promise<KnowledgeBaseRecord> {
-	return decideAndCommit(store, async () => {
+): UncommittedChange<KnowledgeBaseRecord> {
+	return prepareChange(store, async () => {
 		const record = await store.get('knowledge_bases', knowledgeBaseId);
 		if (!record) throw new AppError('not_found', 'The knowledge base does not exist.');
 		const hasten = [REBUILD, INGEST].map((kind) => ({ op: 'hasten', kind, group: record.id }) as const);
@@ -48,30 +46,26 @@ export function requestRebuild(
 			write: [...write, counts.write],
 			events: counts.events,
 			jobs: [...jobs, ...hasten],
-			idempotency: receipt?.(next),
 		};
 		return { commit, result: next };
 	});
 }
 
 /**
- * Ends a rebuild that runs or waits, and returns the record. A running rebuild then finds that its generation is gone.
+ * Ends a rebuild that runs or waits; the result is the record. A running rebuild then finds that its generation is gone.
  * Without a rebuild nothing happens.
- * @param receipt the answer that repeats shall get, made of the record as it was stored
  * @throws AppError `not_found`
  */
 export function stopRebuild(
 	{ store, clock }: Pick<RebuildRequests, 'store' | 'clock'>,
 	knowledgeBaseId: string,
-	receipt?: (knowledgeBase: KnowledgeBaseRecord) => IdempotencyRecord | undefined,
-): Promise<KnowledgeBaseRecord> {
-	return decideAndCommit(store, async () => {
+): UncommittedChange<KnowledgeBaseRecord> {
+	return prepareChange(store, async () => {
 		const record = await store.get('knowledge_bases', knowledgeBaseId);
 		if (!record) throw new AppError('not_found', 'The knowledge base does not exist.');
 		if (record.rebuilding === null) return { commit: null, result: record };
 		const { commit, result } = endRebuild(record, null, clock.now());
 		commit.jobs = [{ op: 'settle_all', ref: record.id, kind: REBUILD }];
-		commit.idempotency = receipt?.(result);
 		return { commit, result };
 	});
 }
