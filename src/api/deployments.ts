@@ -35,12 +35,10 @@ export function deploymentHandlers({ store, deployments, cursors }: DeploymentHa
 			return cursors.page(list, page, records, byCreation, presentDeployment);
 		},
 
-		async createDeployment({ caller, body, receipt }) {
-			const record = await deployments.create(caller.workspaceId, body, (created) =>
-				receipt(withVersion(presentDeployment(created), created)),
-			);
-			return withVersion(presentDeployment(record), record);
-		},
+		createDeployment: ({ caller, body, commit }) =>
+			commit(deployments.create(caller.workspaceId, body), (created) =>
+				withVersion(presentDeployment(created), created),
+			),
 
 		async getDeployment({ caller, params }) {
 			const record = await store.get('deployments', params.id);

@@ -1,7 +1,7 @@
 import { ActorSystem } from '../actors/index.ts';
 import { AppError, type Clock, isId, type Log, messageOf, newId, timestamp } from '../base/index.ts';
 import { type Deployment, type DeploymentCreate, type DeploymentPatch, HIDDEN_SECRET } from '../contract/index.ts';
-import { type DeploymentRecord, decideAndCommit, type IdempotencyRecord, type Store } from '../store/index.ts';
+import { type DeploymentRecord, prepareChange, type Store, type UncommittedChange } from '../store/index.ts';
 import { createAllowlist } from './allowlist.ts';
 import { appearanceOf, featuresOf } from './appearance.ts';
 import { DeploymentActor, type DeploymentMessage } from './deployment-actor.ts';
@@ -96,44 +96,39 @@ export class Deployments implements AsyncDisposable {
 	}
 
 	/** @throws AppError `not_found` for an unknown assistant, `invalid_request` for a wrong domain or key */
-	async create(
-		workspaceId: string,
-		input: DeploymentCreate,
-		receipt?: (record: DeploymentRecord) => IdempotencyRecord | undefined,
-	): Promise<DeploymentRecord> {
-		createAllowlist(input.allowed_domains ?? []);
-		const features = { streaming: true, rich_content: true, jwt_required: false, ...input.features };
-		const jwt = this.#tokenSettings.merge(null, input.jwt ?? null);
-		requireVerificationKey(features, jwt);
-		const assistant = await this.#store.get('assistants', input.assistant_id);
-		if (assistant?.workspace_id !== workspaceId) throw new AppError('not_found', 'The assistant does not exist.');
-		const now = this.#clock.now();
-		const record: DeploymentRecord = {
-			id: newId('deployment'),
-			version: 1,
-			workspace_id: workspaceId,
-			name: input.name ?? assistant.name,
-			assistant_id: assistant.id,
-			allowed_domains: input.allowed_domains ?? [],
-			appearance: {
-				primary_color: '#4f46e5',
-				theme: 'light',
-				position: 'bottom-right',
-				greeting: 'Hi! How can I help you?',
-				suggested_questions: [],
-				...input.appearance,
-			},
-			features,
-			rate_limit: { messages_per_minute: 20, ...input.rate_limit },
-			jwt,
-			status: 'active',
-			created_at: now,
-			updated_at: now,
-		};
-		return decideAndCommit(this.#store, async () => ({
-			commit: { write: [{ op: 'insert', kind: 'deployments', record }], idempotency: receipt?.(record) },
-			result: record,
-		}));
+	create(workspaceId: string, input: DeploymentCreate): UncommittedChange<DeploymentRecord> {
+		return prepareChange(this.#store, async () => {
+			createAllowlist(input.allowed_domains ?? []);
+			const features = { streaming: true, rich_content: true, jwt_required: false, ...input.features };
+			const jwt = this.#tokenSettings.merge(null, input.jwt ?? null);
+			requireVerificationKey(features, jwt);
+			const assistant = await this.#store.get('assistants', input.assistant_id);
+			if (assistant?.workspace_id !== workspaceId) throw new AppError('not_found', 'The assistant does not exist.');
+			const now = this.#clock.now();
+			const record: DeploymentRecord = {
+				id: newId('deployment'),
+				version: 1,
+				workspace_id: workspaceId,
+				name: input.name ?? assistant.name,
+				assistant_id: assistant.id,
+				allowed_domains: input.allowed_domains ?? [],
+				appearance: {
+					primary_color: '#4f46e5',
+					theme: 'light',
+					position: 'bottom-right',
+					greeting: 'Hi! How can I help you?',
+					suggested_questions: [],
+					...input.appearance,
+				},
+				features,
+				rate_limit: { messages_per_minute: 20, ...input.rate_limit },
+				jwt,
+				status: 'active',
+				created_at: now,
+				updated_at: now,
+			};
+			return { commit: { write: [{ op: 'insert', kind: 'deployments', record }] }, result: record };
+		});
 	}
 
 	/**

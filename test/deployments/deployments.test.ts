@@ -191,7 +191,7 @@ test('an invalid domain changes nothing, neither on disk nor in memory', async (
 	const patch = { name: 'Other', allowed_domains: ['shop.example', 'not a domain'] };
 	await assert.rejects(deployments.change(workspaceId, deployment.id, patch), { code: 'invalid_request' });
 	const input = { assistant_id: deployment.assistant_id, allowed_domains: ['not a domain'] };
-	await assert.rejects(deployments.create(workspaceId, input), { code: 'invalid_request' });
+	await assert.rejects(deployments.create(workspaceId, input).commit(), { code: 'invalid_request' });
 	assert.deepEqual(seen.commits, []);
 	const visible = await deployments.visible(deployment.id);
 	assert.equal(visible.record.name, 'Shop');
@@ -205,7 +205,7 @@ test('a deployment links only to an assistant of its own workspace', async () =>
 	rows.set(foreign.id, foreign);
 	for (const assistant_id of [foreign.id, newId('assistant'), 'asst_nonsense']) {
 		await assert.rejects(deployments.change(workspaceId, deployment.id, { assistant_id }), isNotFound);
-		await assert.rejects(deployments.create(workspaceId, { assistant_id }), isNotFound);
+		await assert.rejects(deployments.create(workspaceId, { assistant_id }).commit(), isNotFound);
 	}
 	assert.equal((await deployments.visible(deployment.id)).record.assistant_id, deployment.assistant_id);
 });
@@ -281,11 +281,8 @@ test('keeps all concurrent changes', async () => {
 test('a new deployment has the documented defaults for settings that are not given', async () => {
 	const { workspaceId, assistant, deployments } = setUp();
 	await using _closing = deployments;
-	const record = await deployments.create(workspaceId, {
-		assistant_id: assistant.id,
-		appearance: { theme: 'dark' },
-		features: { streaming: false },
-	});
+	const input = { assistant_id: assistant.id, appearance: { theme: 'dark' }, features: { streaming: false } } as const;
+	const record = await deployments.create(workspaceId, input).commit();
 	const { id, ...shown } = presentDeployment(record);
 	assert.match(id, /^dep_/);
 	assert.deepEqual(shown, {
@@ -311,7 +308,9 @@ test('does not return a deployment that could not be stored', async () => {
 	const { workspaceId, assistant, next, deployments } = setUp();
 	await using _closing = deployments;
 	next.push(async () => ({ outcome: 'fenced' }));
-	await assert.rejects(deployments.create(workspaceId, { assistant_id: assistant.id }), { code: 'unavailable' });
+	await assert.rejects(deployments.create(workspaceId, { assistant_id: assistant.id }).commit(), {
+		code: 'unavailable',
+	});
 });
 
 const SHARED = { algorithm: 'HS256', secret: 'a secret of the shop, long enough' } as const;
@@ -329,7 +328,7 @@ async function complaints(change: Promise<unknown>): Promise<string[] | undefine
 test('tokens cannot be required without a key to verify them, by any order of changes', async () => {
 	const { workspaceId, assistant, deployment, seen, deployments } = setUp();
 	await using _closing = deployments;
-	const create = (input: object) => deployments.create(workspaceId, { assistant_id: assistant.id, ...input });
+	const create = (input: object) => deployments.create(workspaceId, { assistant_id: assistant.id, ...input }).commit();
 	const change = (patch: object) => deployments.change(workspaceId, deployment.id, patch);
 	const required = { features: { jwt_required: true } };
 	assert.deepEqual(await complaints(create(required)), ['/jwt']);
