@@ -3,8 +3,8 @@ import type { Delivery, DeliveryAttempt, Operations } from '../contract/index.ts
 import {
 	type DeliveryAttemptRecord,
 	type DeliveryRecord,
-	decideAndCommit,
 	expectVersion,
+	prepareChange,
 	type Store,
 } from '../store/index.ts';
 import { type Deliverer, presentEvent, replayEvents, requireActive, retryPatch } from '../webhooks/index.ts';
@@ -85,8 +85,8 @@ export function deliveryHandlers({ store, cursors, clock, deliverer }: DeliveryH
 			};
 		},
 
-		async retryDelivery({ caller, params, receipt }) {
-			const delivery = await decideAndCommit(store, async () => {
+		async retryDelivery({ caller, params, commit }) {
+			const change = prepareChange(store, async () => {
 				const webhook = await findWebhook(store, caller.workspaceId, params.id);
 				const record = await find(webhook.id, params.delivery_id);
 				requireActive(webhook);
@@ -94,37 +94,31 @@ export function deliveryHandlers({ store, cursors, clock, deliverer }: DeliveryH
 				// It precedes deliveries that wait in the order of the log.
 				const set =
 					record.status === 'pending' ? { due_at: now, updated_at: now } : { ...retryPatch(now), due_at: now };
-				const result = presentDelivery({ ...record, ...set });
 				return {
 					commit: {
 						expect: [expectVersion('webhooks', webhook), expectVersion('deliveries', record)],
 						write: [{ op: 'patch', kind: 'deliveries', id: record.id, set }],
-						idempotency: receipt(result),
 					},
-					result,
+					result: { ...record, ...set },
 				};
 			});
+			const delivery = await commit(change, presentDelivery);
 			deliverer.wake(delivery.webhook_id);
 			return delivery;
 		},
 
-		async replayWebhook({ caller, params, body, receipt }) {
+		async replayWebhook({ caller, params, body, commit }) {
 			const since = Date.parse(body.since);
 			const until = body.until === undefined ? Math.max(clock.now(), since) : Date.parse(body.until);
 			if (since > until) {
 				const message = 'must not be later than until';
 				throw new AppError('invalid_request', `/since ${message}.`, { details: [{ path: '/since', message }] });
 			}
-			const replayed = await replayEvents(
+			const replay = replayEvents(
 				{ store, clock, wake: (id) => deliverer.wake(id) },
-				{
-					endpoint: () => findWebhook(store, caller.workspaceId, params.id),
-					since,
-					until,
-					receipt: (count) => receipt({ replayed: count }),
-				},
+				{ endpoint: () => findWebhook(store, caller.workspaceId, params.id), since, until },
 			);
-			return { replayed };
+			return commit(replay, (replayed) => ({ replayed }));
 		},
 	};
 }

@@ -5,6 +5,7 @@ import type { Network } from '../net/index.ts';
 import {
 	decideAndCommit,
 	expectVersion,
+	prepareChange,
 	requireVersion,
 	type Store,
 	type WebhookRecord,
@@ -97,7 +98,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 			return cursors.page(list, page, records, byCreation, presentWebhook);
 		},
 
-		async createWebhook({ caller, body, receipt }) {
+		async createWebhook({ caller, body, commit }) {
 			requireEndpoint(body, network);
 			const signing_secret = newSigningSecret();
 			const now = clock.now();
@@ -114,18 +115,14 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 				created_at: now,
 				updated_at: now,
 			};
-			const result = withVersion({ ...presentWebhook(record), signing_secret }, record);
-			return decideAndCommit(store, async () => {
+			const change = prepareChange(store, async () => {
 				const { expect, write } = await requireWebhookCapacity(caller.workspaceId);
 				return {
-					commit: {
-						expect,
-						write: [...write, { op: 'insert', kind: 'webhooks', record }],
-						idempotency: receipt(result),
-					},
-					result,
+					commit: { expect, write: [...write, { op: 'insert', kind: 'webhooks', record }] },
+					result: record,
 				};
 			});
+			return commit(change, (created) => withVersion({ ...presentWebhook(created), signing_secret }, created));
 		},
 
 		async getWebhook({ caller, params }) {
@@ -182,9 +179,9 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 			return { id: params.id, deleted: true as const };
 		},
 
-		async rotateWebhookSecret({ caller, params, ifMatchVersions, receipt }) {
+		rotateWebhookSecret({ caller, params, ifMatchVersions, commit }) {
 			const new_secret = newSigningSecret();
-			return decideAndCommit(store, async () => {
+			const change = prepareChange(store, async () => {
 				const record = await find(caller.workspaceId, params.id);
 				requireVersion(record, ifMatchVersions);
 				const now = clock.now();
@@ -193,11 +190,11 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 					commit: {
 						expect: [expectVersion('webhooks', record)],
 						write: [{ op: 'patch', kind: 'webhooks', id: record.id, set }],
-						idempotency: receipt({ new_secret }),
 					},
 					result: { new_secret },
 				};
 			});
+			return commit(change, (result) => result);
 		},
 
 		async testWebhook({ caller, params }) {

@@ -1,12 +1,12 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { AppError, type Clock } from '../base/index.ts';
 import {
-	decideAndCommit,
 	type EventsReader,
 	expectVersion,
-	type IdempotencyRecord,
+	prepareChange,
 	type Store,
 	type StoredEvent,
+	type UncommittedChange,
 	type WebhookRecord,
 } from '../store/index.ts';
 
@@ -21,6 +21,9 @@ export interface ReplayDependencies {
 	wake(webhookId: string): void;
 }
 
+/** The first and last commit sequence of the events; null where there are none. */
+type EventRange = Awaited<ReturnType<EventsReader['range']>>;
+
 /** The events to deliver again, and their endpoint. */
 export interface Replay {
 	/** The current endpoint. @throws AppError `not_found` once it is deleted */
@@ -28,27 +31,22 @@ export interface Replay {
 	/** Milliseconds since the epoch, both inclusive. */
 	since: number;
 	until: number;
-	/** The receipt for the commit of the last batch. */
-	receipt(replayed: number): IdempotencyRecord | undefined;
 }
 
 /**
- * Makes all events of a time range due again at an endpoint, in batches. After a crash the same request completes the rest.
- * Deliveries that are already pending stay as they are.
- * @returns the number of events
+ * Makes all events of a time range due again at an endpoint, in batches; the result is their number. After a crash the same
+ * request completes the rest. Deliveries that are already pending stay as they are.
  * @throws AppError `not_found`, `webhook_disabled`
  */
-export async function replayEvents(
+export function replayEvents(
 	{ store, clock, wake }: ReplayDependencies,
-	{ endpoint, since, until, receipt }: Replay,
-): Promise<number> {
-	const range = await store.events.range(since, until);
+	{ endpoint, since, until }: Replay,
+): UncommittedChange<number> {
 	// The log is in commit order, which differs from the order of times when the clock was set back.
 	const isInRange = ({ created_at }: StoredEvent) => created_at >= since && created_at <= until;
-	let replayed = 0;
-	let after = (range?.first ?? 1) - 1;
-	for (;;) {
-		const batch = await decideAndCommit(store, async () => {
+	/** Makes the next events due, from after a position (commit sequence). */
+	const batchAfter = (after: number, range: EventRange) =>
+		prepareChange(store, async () => {
 			const webhook = await endpoint();
 			requireActive(webhook);
 			const types = webhook.events.includes('*') ? [] : webhook.events;
@@ -57,25 +55,36 @@ export async function replayEvents(
 			const isLast = range === null || page.length < BATCH_SIZE || last >= range.last;
 			const seqs = page.filter((event) => event.seq <= (range?.last ?? 0) && isInRange(event)).map(({ seq }) => seq);
 			const result = { id: webhook.id, last, isLast, count: seqs.length };
-			const idempotency = isLast ? receipt(replayed + seqs.length) : undefined;
-			if (seqs.length === 0 && !idempotency) return { commit: null, result };
+			if (seqs.length === 0) return { commit: null, result };
 			return {
 				commit: {
 					// An endpoint that was disabled meanwhile gets no more events.
 					expect: [expectVersion('webhooks', webhook)],
 					write: [{ op: 'redeliver', webhook_id: webhook.id, seqs, at: clock.now() }],
-					...(idempotency ? { idempotency } : {}),
 				},
 				result,
 			};
 		});
-		replayed += batch.count;
-		after = batch.last;
-		if (batch.count > 0) wake(batch.id);
-		if (batch.isLast) return replayed;
-		// Without a commit nothing has yielded to the event loop yet.
-		await yieldToEventLoop();
-	}
+
+	return {
+		async commit(receipt) {
+			const range = await store.events.range(since, until);
+			let replayed = 0;
+			let after = (range?.first ?? 1) - 1;
+			for (;;) {
+				// The receipt belongs to the last batch: until then a repeat continues the replay.
+				const batch = await batchAfter(after, range).commit(({ isLast, count }) =>
+					isLast ? receipt?.(replayed + count) : undefined,
+				);
+				replayed += batch.count;
+				after = batch.last;
+				if (batch.count > 0) wake(batch.id);
+				if (batch.isLast) return replayed;
+				// Without a commit nothing has yielded to the event loop yet.
+				await yieldToEventLoop();
+			}
+		},
+	};
 }
 
 /** @throws AppError `webhook_disabled` */

@@ -32,9 +32,8 @@ async function scene(t: TestContext, times: (at: number) => number = (at) => NOO
 				endpoint: async () => (await store.get('webhooks', endpoint.id)) ?? assert.fail('the endpoint is gone'),
 				since,
 				until,
-				receipt: () => undefined,
 			},
-		);
+		).commit();
 	const deliveries = () =>
 		store.list('deliveries', { where: { webhook_id: endpoint.id }, order: 'asc', limit: COUNT + 1 });
 	return { store, endpoint, replay, deliveries, woken, events };

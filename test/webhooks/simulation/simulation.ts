@@ -281,9 +281,8 @@ export class Simulation {
 				endpoint: async () => endpoint,
 				since: now - this.#random.between(1, 100) * HOUR,
 				until: now,
-				receipt: () => undefined,
 			},
-		);
+		).commit();
 		replaying.catch(() => {});
 		await this.#time.runUntil(now + 20);
 	}
