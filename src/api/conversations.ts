@@ -2,9 +2,8 @@ import { AppError } from '../base/index.ts';
 import type { Operations } from '../contract/index.ts';
 import { type Conversations, listMessages, presentConversation, presentMessage } from '../conversations/index.ts';
 import type { ConversationRecord, ListPosition, MessageRecord, Store } from '../store/index.ts';
-import { type Handler, RawResponse, SelfIdempotentHandler, withVersion } from './call.ts';
+import { type Handler, type HandlerFunction, RawResponse, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
-import { fingerprintOf } from './idempotent-call.ts';
 import { resumePosition } from './stream-request.ts';
 
 type ConversationOperation =
@@ -44,19 +43,15 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 		return record;
 	};
 
-	const handOverHandler = (to: ConversationRecord['handled_by']) =>
-		new SelfIdempotentHandler<Operations['takeOverConversation'] | Operations['releaseConversation']>(
-			({ caller, params, ifMatchVersions, runIdempotently }) =>
-				runIdempotently(
-					() => fingerprintOf(undefined),
-					async (claim) => {
-						const receipt = claim?.receipt({ status: 200, body: '' }) ?? null;
-						const change = { workspaceId: caller.workspaceId, to, versions: ifMatchVersions, receipt };
-						const record = await conversations.handOver(params.id, change);
-						return withVersion(presentConversation(record), record);
-					},
-				),
-		);
+	const handOverHandler =
+		(
+			to: ConversationRecord['handled_by'],
+		): HandlerFunction<Operations['takeOverConversation'] | Operations['releaseConversation']> =>
+		async ({ caller, params, ifMatchVersions, requestReceipt }) => {
+			const change = { workspaceId: caller.workspaceId, to, versions: ifMatchVersions };
+			const record = await conversations.handOver(params.id, change, requestReceipt());
+			return withVersion(presentConversation(record), record);
+		};
 
 	return {
 		async listConversations({ caller, query }) {
@@ -119,21 +114,14 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 		takeOverConversation: handOverHandler('human'),
 		releaseConversation: handOverHandler('model'),
 
-		sayInConversation: new SelfIdempotentHandler(({ caller, params, body, runIdempotently }) =>
-			runIdempotently(
-				() => fingerprintOf(body),
-				async (claim) => {
-					const receipt = claim?.receipt({ status: 201, body: '' }) ?? null;
-					const message = {
-						workspaceId: caller.workspaceId,
-						content: body.content,
-						name: body.name ?? caller.name,
-						receipt,
-					};
-					return presentMessage(await conversations.sendAgentMessage(params.id, message));
-				},
-			),
-		),
+		async sayInConversation({ caller, params, body, requestReceipt }) {
+			const message = {
+				workspaceId: caller.workspaceId,
+				content: body.content,
+				name: body.name ?? caller.name,
+			};
+			return presentMessage(await conversations.sendAgentMessage(params.id, message, requestReceipt()));
+		},
 
 		async stopReply({ caller, params }) {
 			const { id } = await find(caller.workspaceId, params.id);

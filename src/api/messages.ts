@@ -2,7 +2,6 @@ import { AppError } from '../base/index.ts';
 import type { Operations } from '../contract/index.ts';
 import { type Conversations, presentMessage } from '../conversations/index.ts';
 import type { Deployments } from '../deployments/index.ts';
-import type { MessageRecord } from '../store/index.ts';
 import { type Handler, SelfIdempotentHandler } from './call.ts';
 import { sendMessage } from './send-message.ts';
 import { wantsStream } from './stream-request.ts';
@@ -17,13 +16,14 @@ export function messageHandlers({ conversations, deployments }: MessageHandlersO
 	[K in 'sendMessage' | 'rateMessage']: Handler<Operations[K]>;
 } {
 	return {
-		sendMessage: new SelfIdempotentHandler(({ caller, body, request, runIdempotently }) =>
-			sendMessage<Operations['sendMessage']>(conversations, {
+		sendMessage: new SelfIdempotentHandler((call) => {
+			const { caller, body, request } = call;
+			return sendMessage<Operations['sendMessage']>(conversations, {
 				request,
 				body,
 				stream: wantsStream(request, body.stream),
 				audience: 'api',
-				runIdempotently,
+				idempotent: call,
 				async prepare() {
 					const { record } = await deployments.visible(body.deployment_id);
 					if (record.workspace_id !== caller.workspaceId) {
@@ -32,15 +32,12 @@ export function messageHandlers({ conversations, deployments }: MessageHandlersO
 					const { conversation_id, content, metadata } = body;
 					return { deployment: record, conversation_id, content, metadata, channel: 'api', end_user: null };
 				},
-			}),
-		),
+			});
+		}),
 
-		async rateMessage({ caller, params, body, receipt }) {
+		rateMessage({ caller, params, body, commit }) {
 			const isInWorkspace = ({ workspace_id }: { workspace_id: string }) => workspace_id === caller.workspaceId;
-			const rated = await conversations.rate(params.id, body, isInWorkspace, (message: MessageRecord) =>
-				receipt(presentMessage(message)),
-			);
-			return presentMessage(rated);
+			return commit(conversations.rate(params.id, body, isInWorkspace), presentMessage);
 		},
 	};
 }

@@ -12,8 +12,8 @@ import {
 	type RunningTurn,
 } from '../conversations/index.ts';
 import type { HttpRequest } from '../http/index.ts';
-import { type Call, type HandlerResult, RawResponse } from './call.ts';
-import { fingerprintOf } from './idempotent-call.ts';
+import { type HandlerResult, RawResponse } from './call.ts';
+import { fingerprintOf, type Idempotent } from './idempotent-call.ts';
 
 type SendOperation = Operations['sendMessage'] | Operations['sendWidgetMessage'];
 
@@ -26,9 +26,9 @@ export interface SendRequest<O extends SendOperation> {
 	stream: boolean;
 	/** Who sees the response. */
 	audience: Audience;
-	runIdempotently: Call<O>['runIdempotently'];
+	idempotent: Pick<Idempotent<O>, 'requestReceipt' | 'runIdempotently'>;
 	/** Checks that the message may be sent and describes it. Not called for a repeat. */
-	prepare(): Promise<Omit<OutgoingMessage, 'receipt'>>;
+	prepare(): Promise<OutgoingMessage>;
 }
 
 type StartedTurn = RunningTurn | FinishedTurn | MessageForHuman;
@@ -40,7 +40,7 @@ type StartedTurn = RunningTurn | FinishedTurn | MessageForHuman;
  */
 export async function sendMessage<O extends SendOperation>(
 	conversations: Conversations,
-	{ request, body, stream, audience, runIdempotently, prepare }: SendRequest<O>,
+	{ request, body, stream, audience, idempotent, prepare }: SendRequest<O>,
 ): Promise<HandlerResult<O> | RawResponse> {
 	const respond = async (turn: StartedTurn) => {
 		logReplyId(request, turn);
@@ -48,10 +48,10 @@ export async function sendMessage<O extends SendOperation>(
 			? streamTurn(conversations, turn, request.signal, audience)
 			: ((await wholeTurn(conversations, turn, request.signal, audience)) as HandlerResult<O>);
 	};
-	return runIdempotently(
+	return idempotent.runIdempotently(
 		() => fingerprintOf(body),
 		async (claim) => {
-			const turn = await conversations.send({ ...(await prepare()), receipt: claim?.receiptKey() });
+			const turn = await conversations.send(await prepare(), idempotent.requestReceipt());
 			claim?.releaseEarly();
 			return respond(turn);
 		},

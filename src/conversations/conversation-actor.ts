@@ -9,7 +9,7 @@ import {
 	type Store,
 } from '../store/index.ts';
 import { changeConversation, eraseConversation } from './change.ts';
-import type { ConversationMessage, ConversationResult } from './conversation-messages.ts';
+import type { ConversationMessage, ConversationResult, WithReceipt } from './conversation-messages.ts';
 import { eraseRemainingRows } from './erasure.ts';
 import { expireConversation } from './expiry.ts';
 import { agentMessage, handOver } from './hand-over.ts';
@@ -18,9 +18,10 @@ import { outcomeOf } from './reply-outcome.ts';
 import { progressFrom } from './reply-progress.ts';
 import { roundsOf } from './reply-rounds.ts';
 import { ReplyTask, type ReplyTaskDependencies } from './reply-task.ts';
+import { completeReceipt, type RequestOutcome } from './request-receipt.ts';
 import { restartTurn, rewriteTurn } from './restart.ts';
 import { beginRound, endCall } from './round-commits.ts';
-import { beginTurn, endTurn, type IncomingMessage, type ReplyOutcome, storeForHuman, type Turn } from './turn.ts';
+import { beginTurn, endTurn, type ReplyOutcome, storeForHuman, type Turn } from './turn.ts';
 import type { RunningTurn } from './turn-result.ts';
 
 export interface ConversationDependencies extends ReplyTaskDependencies {
@@ -92,15 +93,16 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 
 	// A message and its reply
 
-	async send({ message, model, start }: Message<'send'>): Promise<ConversationResult> {
+	async send(request: Message<'send'>): Promise<ConversationResult> {
+		const { message, model, start } = request;
 		const conversation = this.#record ?? start;
 		if (!conversation) throw conversationNotFound();
 		if (conversation.status === 'archived') throw new AppError('conversation_archived');
-		if (conversation.handled_by === 'human') return this.#storeForHuman(conversation, message);
+		if (conversation.handled_by === 'human') return this.#storeForHuman(conversation, request);
 		const { commit, turn } = beginTurn(conversation, this.#record === null, message, model, this.#deps.clock.now());
-		const committing = this.#deps.store.commit(commit).then(requireCommitted);
+		const committing = this.#commitRequest(request, commit, turn);
 		this.#startReply(turn, committing);
-		const { seqs } = await committing.catch((error: unknown) => {
+		const seqs = await committing.catch((error: unknown) => {
 			this.#abandonReply();
 			throw error;
 		});
@@ -112,9 +114,9 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	}
 
 	/** Stores a message for the human who handles the conversation. */
-	async #storeForHuman(conversation: ConversationRecord, message: IncomingMessage): Promise<ConversationResult> {
-		const stored = storeForHuman(conversation, message, this.#deps.clock.now());
-		const seqs = await this.#commit(stored.commit);
+	async #storeForHuman(conversation: ConversationRecord, request: Message<'send'>): Promise<ConversationResult> {
+		const stored = storeForHuman(conversation, request.message, this.#deps.clock.now());
+		const seqs = await this.#commitRequest(request, stored.commit, { question: stored.messageForHuman, reply: null });
 		this.#record = stored.conversation;
 		return { messageForHuman: stored.messageForHuman, position: (seqs.at(-1) as number) - 1 };
 	}
@@ -203,17 +205,19 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		};
 		const result = handOver(record, running, change, this.#deps.clock.now());
 		if (!result) return { changed: record };
-		await this.#commit(result.commit);
+		const changed = { changed: result.conversation };
+		await this.#commitRequest(change, result.commit, changed);
 		this.#record = result.conversation;
 		if (change.to === 'human') this.#abandonReply();
-		return { changed: result.conversation };
+		return changed;
 	}
 
 	async sendAgentMessage(request: Message<'sendAgentMessage'>): Promise<ConversationResult> {
 		const { commit, conversation, message } = agentMessage(this.#requireRecord(), request, this.#deps.clock.now());
-		await this.#commit(commit);
+		const stored = { agentMessage: message };
+		await this.#commitRequest(request, commit, stored);
 		this.#record = conversation;
-		return { agentMessage: message };
+		return stored;
 	}
 
 	async change(change: Message<'change'>): Promise<ConversationResult> {
@@ -308,6 +312,11 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	/** The turn of this reply; null for a late report of a reply that was ended, or whose conversation was erased. */
 	#turnOf(replyId: string): Turn | null {
 		return this.#turn?.reply.id === replyId ? this.#turn : null;
+	}
+
+	/** Commits what a request changes, with the request's receipt. */
+	#commitRequest({ receipt }: WithReceipt, commit: Commit, outcome: RequestOutcome): Promise<number[]> {
+		return this.#commit(receipt ? { ...commit, idempotency: completeReceipt(receipt, outcome) } : commit);
 	}
 
 	async #commit(commit: Commit): Promise<number[]> {

@@ -1,4 +1,4 @@
-import type { ConversationRecord, MessageRecord } from '../store/index.ts';
+import type { ConversationRecord, MessageRecord, RequestReceipt } from '../store/index.ts';
 import type { ConversationChange } from './change.ts';
 import type { Expiry } from './expiry.ts';
 import type { AgentMessage, HandOver } from './hand-over.ts';
@@ -6,10 +6,15 @@ import type { ReplyReport } from './reply-task.ts';
 import type { IncomingMessage } from './turn.ts';
 import type { MessageForHuman, RunningTurn } from './turn-result.ts';
 
+/** Part of a request's message: the actor stores the receipt in the commit of the change. Null: the request has none. */
+export interface WithReceipt {
+	receipt: RequestReceipt | null;
+}
+
 /** What a conversation's actor handles, in the order in which it happens in a conversation. */
 export type ConversationMessage =
 	/** `start`: the conversation to create, where it does not exist yet. */
-	| { type: 'send'; message: IncomingMessage; model: string; start: ConversationRecord | null }
+	| ({ type: 'send'; message: IncomingMessage; model: string; start: ConversationRecord | null } & WithReceipt)
 	| ReplyReport
 	| { type: 'stop' }
 	/** Continues the reply that an earlier process, or an earlier actor, did not finish. */
@@ -18,8 +23,8 @@ export type ConversationMessage =
 	| { type: 'join'; replyId: string }
 	/** Writes a failed reply again. */
 	| { type: 'rewrite'; questionId: string; replyId: string }
-	| ({ type: 'handOver' } & HandOver)
-	| ({ type: 'sendAgentMessage' } & AgentMessage)
+	| ({ type: 'handOver' } & HandOver & WithReceipt)
+	| ({ type: 'sendAgentMessage' } & AgentMessage & WithReceipt)
 	| ({ type: 'change' } & ConversationChange)
 	| ({ type: 'expire' } & Expiry)
 	| ({ type: 'erase' } & Omit<ConversationChange, 'patch'>);

@@ -5,9 +5,10 @@ import { type Outbox, type PositionedUpdate, parsePosition, type StreamPosition 
 import type {
 	ConversationRecord,
 	DeploymentRecord,
-	IdempotencyRecord,
 	MessageRecord,
 	PendingReply,
+	RequestReceipt,
+	UncommittedChange,
 } from '../store/index.ts';
 import type { ConversationChange } from './change.ts';
 import { ConversationActor, type ConversationDependencies } from './conversation-actor.ts';
@@ -82,14 +83,15 @@ export class Conversations implements AsyncDisposable {
 
 	/**
 	 * Stores a message once the messages before it have their replies, and starts the reply to it.
+	 * @param receipt stored with the message, so that a repeat of the request finds it: see `joinRepeat`
 	 * @throws AppError `not_found`, `assistant_archived`, `conversation_archived`, `conversation_busy`
 	 */
-	async send(message: OutgoingMessage): Promise<RunningTurn | MessageForHuman> {
-		const { content, end_user, receipt = null } = message;
+	async send(message: OutgoingMessage, receipt: RequestReceipt | null = null): Promise<RunningTurn | MessageForHuman> {
+		const { content, end_user } = message;
 		const { id, newRecord, model } = await targetConversation(this.#deps.store, message, this.#deps.clock.now());
 		const result = await this.#transport.ask(
 			id,
-			{ type: 'send', message: { content, author_name: end_user?.name ?? null, receipt }, model, start: newRecord },
+			{ type: 'send', message: { content, author_name: end_user?.name ?? null }, model, start: newRecord, receipt },
 			{ deadlineMs: MAILBOX_WAIT_MS },
 		);
 		if ('messageForHuman' in result) return result;
@@ -167,17 +169,16 @@ export class Conversations implements AsyncDisposable {
 		messageId: string,
 		feedback: Feedback,
 		mayRate: (conversation: ConversationRecord) => boolean,
-		receipt?: (message: MessageRecord) => IdempotencyRecord | undefined,
-	): Promise<MessageRecord> {
-		return rateMessage(this.#deps.store, messageId, feedback, mayRate, receipt);
+	): UncommittedChange<MessageRecord> {
+		return rateMessage(this.#deps.store, messageId, feedback, mayRate);
 	}
 
 	/**
 	 * Gives a conversation to a human, or back to the model. A reply that is being written ends with its text so far.
 	 * @throws AppError `not_found` also for another workspace's, `precondition_failed`
 	 */
-	async handOver(id: string, change: HandOver): Promise<ConversationRecord> {
-		const result = await this.#askAsOwner(id, { type: 'handOver', ...change });
+	async handOver(id: string, change: HandOver, receipt: RequestReceipt | null = null): Promise<ConversationRecord> {
+		const result = await this.#askAsOwner(id, { type: 'handOver', ...change, receipt });
 		if (!('changed' in result)) throw unexpectedResult('handOver');
 		return result.changed;
 	}
@@ -186,8 +187,12 @@ export class Conversations implements AsyncDisposable {
 	 * Sends the message of a human of the workspace.
 	 * @throws AppError `not_found`, `conversation_archived`, `conversation_not_taken_over`
 	 */
-	async sendAgentMessage(id: string, message: AgentMessage): Promise<MessageRecord> {
-		const result = await this.#askAsOwner(id, { type: 'sendAgentMessage', ...message });
+	async sendAgentMessage(
+		id: string,
+		message: AgentMessage,
+		receipt: RequestReceipt | null = null,
+	): Promise<MessageRecord> {
+		const result = await this.#askAsOwner(id, { type: 'sendAgentMessage', ...message, receipt });
 		if (!('agentMessage' in result)) throw unexpectedResult('sendAgentMessage');
 		return result.agentMessage;
 	}

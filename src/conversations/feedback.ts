@@ -3,11 +3,11 @@ import type { Feedback } from '../contract/index.ts';
 import {
 	type Commit,
 	type ConversationRecord,
-	decideAndCommit,
 	expectVersion,
-	type IdempotencyRecord,
 	type MessageRecord,
+	prepareChange,
 	type Store,
+	type UncommittedChange,
 } from '../store/index.ts';
 
 /**
@@ -20,9 +20,8 @@ export function rateMessage(
 	messageId: string,
 	{ rating, comment }: Feedback,
 	mayRate: (conversation: ConversationRecord) => boolean,
-	receipt?: (message: MessageRecord) => IdempotencyRecord | undefined,
-): Promise<MessageRecord> {
-	return decideAndCommit(store, async () => {
+): UncommittedChange<MessageRecord> {
+	return prepareChange(store, async () => {
 		const message = await store.get('messages', messageId);
 		const conversation = message && (await store.get('conversations', message.conversation_id));
 		if (!conversation || !mayRate(conversation)) throw new AppError('not_found', 'The message does not exist.');
@@ -31,12 +30,10 @@ export function rateMessage(
 		}
 		const feedbackComment = comment === undefined ? message.feedback_comment : comment;
 		const set = { feedback: rating, feedback_comment: rating === null ? null : feedbackComment };
-		const rated = { ...message, ...set, version: message.version + 1 };
 		const commit: Commit = {
 			expect: [expectVersion('messages', message)],
 			write: [{ op: 'patch', kind: 'messages', id: message.id, set }],
-			idempotency: receipt?.(rated),
 		};
-		return { commit, result: rated };
+		return { commit, result: { ...message, ...set, version: message.version + 1 } };
 	});
 }

@@ -1,8 +1,6 @@
 import { AppError } from '../base/index.ts';
-import type { Conversation, Message } from '../contract/index.ts';
 import {
 	type Commit,
-	type CompleteReceipt,
 	type ConversationRecord,
 	expectVersion,
 	type MessageRecord,
@@ -19,8 +17,6 @@ export interface HandOver {
 	to: ConversationRecord['handled_by'];
 	/** The versions that the client accepts (If-Match); null: any. */
 	versions: readonly number[] | null;
-	/** Completed with the changed conversation. */
-	receipt: CompleteReceipt | null;
 }
 
 /** The message of a human of the workspace. */
@@ -29,8 +25,6 @@ export interface AgentMessage {
 	content: string;
 	/** The author's name, as the visitor sees it. */
 	name: string;
-	/** Completed with the message. */
-	receipt: CompleteReceipt | null;
 }
 
 /**
@@ -41,7 +35,7 @@ export interface AgentMessage {
 export function handOver(
 	record: ConversationRecord,
 	running: { turn: Turn; outcome: ReplyOutcome } | null,
-	{ workspaceId, to, versions, receipt }: HandOver,
+	{ workspaceId, to, versions }: HandOver,
 	now: number,
 ): { commit: Commit; conversation: ConversationRecord } | null {
 	requireSameWorkspace(record, workspaceId);
@@ -57,7 +51,6 @@ export function handOver(
 		write: [...write, { op: 'patch', kind: 'conversations', id: record.id, set }],
 		events: [...events, workspaceEvent(conversation, 'conversation.updated', presentConversation(conversation), now)],
 	};
-	if (receipt) commit.idempotency = withResponseBody(receipt, presentConversation(conversation));
 	return { commit, conversation };
 }
 
@@ -67,7 +60,7 @@ export function handOver(
  */
 export function agentMessage(
 	record: ConversationRecord,
-	{ workspaceId, content, name, receipt }: AgentMessage,
+	{ workspaceId, content, name }: AgentMessage,
 	now: number,
 ): { commit: Commit; conversation: ConversationRecord; message: MessageRecord } {
 	requireSameWorkspace(record, workspaceId);
@@ -96,14 +89,7 @@ export function agentMessage(
 			streamEvent(conversation, 'message.completed', { message_id: message.id }, now),
 		],
 	};
-	if (receipt) commit.idempotency = withResponseBody(receipt, presentMessage(message));
 	return { commit, conversation, message };
-}
-
-/** A receipt with its response; it is erased with the conversation. */
-function withResponseBody(receipt: CompleteReceipt, response: Conversation | Message): CompleteReceipt {
-	const subject = 'conversation_id' in response ? response.conversation_id : response.id;
-	return { ...receipt, body: JSON.stringify(response), subject };
 }
 
 function requireSameWorkspace(record: ConversationRecord, workspaceId: string): void {

@@ -1,6 +1,6 @@
 import { AppError, newId } from '../base/index.ts';
 import type { EndUser } from '../contract/index.ts';
-import type { ConversationRecord, DeploymentRecord, ReceiptKey, Store } from '../store/index.ts';
+import type { ConversationRecord, DeploymentRecord, Store } from '../store/index.ts';
 import { requireMetadata } from './metadata.ts';
 import { titleOf } from './title.ts';
 
@@ -14,8 +14,6 @@ export interface OutgoingMessage {
 	metadata: Record<string, unknown> | undefined;
 	channel: ConversationRecord['channel'];
 	end_user: EndUser | null;
-	/** Stored with the message, so that a repeat of the request finds it: see `joinRepeat`. */
-	receipt?: ReceiptKey | undefined;
 }
 
 /** The conversation that a message goes to. */

@@ -1,12 +1,5 @@
 import { newId } from '../base/index.ts';
-import {
-	type Commit,
-	type ConversationRecord,
-	expectVersion,
-	type IdempotencyRecord,
-	type MessageRecord,
-	type ReceiptKey,
-} from '../store/index.ts';
+import { type Commit, type ConversationRecord, expectVersion, type MessageRecord } from '../store/index.ts';
 import { streamEvent, workspaceEvent } from './conversation-events.ts';
 import { presentConversation, presentMessage } from './present.ts';
 import type { ReplyRound } from './reply-rounds.ts';
@@ -17,8 +10,6 @@ export interface IncomingMessage {
 	content: string;
 	/** The author's name where it is known. */
 	author_name: string | null;
-	/** Stored with the message, with the ids that lead a repeat to the reply. */
-	receipt: ReceiptKey | null;
 }
 
 /** The `seq` of the first reply of a conversation. */
@@ -79,7 +70,6 @@ export function beginTurn(
 			streamEvent(next, 'message.created', { message_id: reply.id, text: 'opens' }, now),
 		],
 	};
-	if (message.receipt) commit.idempotency = pendingReceipt(message.receipt, next, question, reply);
 	return { commit, turn: { conversation: next, question, reply, rounds: [] } };
 }
 
@@ -111,19 +101,7 @@ export function storeForHuman(
 			streamEvent(next, 'message.created', { message_id: messageForHuman.id }, now),
 		],
 	};
-	if (message.receipt) commit.idempotency = pendingReceipt(message.receipt, next, messageForHuman, null);
 	return { commit, conversation: next, messageForHuman };
-}
-
-/** The receipt of a message, whose response is pending until its reply has ended. */
-function pendingReceipt(
-	receipt: ReceiptKey,
-	conversation: ConversationRecord,
-	question: MessageRecord,
-	reply: MessageRecord | null,
-): IdempotencyRecord {
-	const pending = { conversation_id: conversation.id, question_id: question.id, reply_id: reply?.id ?? null };
-	return { ...receipt, pending, subject: conversation.id };
 }
 
 /** The commit that stores the end of a reply. A failed reply keeps its rounds: when it is rewritten, it continues from them. */

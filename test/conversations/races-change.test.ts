@@ -95,9 +95,11 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 			const stored = new Map<string, string>();
 
 			const send = async (content: string, conversation_id?: string) => {
-				const receipt = { scope, key: content, body_hash: content, expires_at: 9e15 };
-				const message = { deployment, conversation_id, content, channel: 'api' as const, end_user: null, receipt };
-				const sent = await outcomeOf(conversations.send({ ...message, metadata: undefined }).then(requireRunningTurn));
+				const receipt = { scope, key: content, body_hash: content, expires_at: 9e15, status: 201 };
+				const message = { deployment, conversation_id, content, channel: 'api' as const, end_user: null };
+				const sent = await outcomeOf(
+					conversations.send({ ...message, metadata: undefined }, receipt).then(requireRunningTurn),
+				);
 				if (sent) stored.set(content, sent.reply.id);
 				return sent;
 			};

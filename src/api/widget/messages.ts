@@ -67,7 +67,7 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 		const { deployment, endUser, visitorKey, body } = visit;
 		// Retries skip the message quota but count as requests.
 		if (request.header('idempotency-key') !== undefined) deployments.limits.countRequest(deployment.id, visitorKey);
-		const { runIdempotently, responses } = createIdempotentCall(
+		const { responses, ...idempotent } = createIdempotentCall(
 			operations.sendWidgetMessage,
 			idempotencyScope(visit),
 			request,
@@ -78,7 +78,7 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 			body,
 			stream,
 			audience: 'visitor',
-			runIdempotently,
+			idempotent,
 			async prepare() {
 				deployments.limits.countMessage(deployment.id, visitorKey, deployment.rate_limit.messages_per_minute);
 				const { conversation_id, content, metadata } = body as unknown as SendMessage;
@@ -126,10 +126,10 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 		async rateWidgetMessage(visit) {
 			countRequest(visit);
 			const { body, request } = visit;
-			const { rating, comment } = body as unknown as Feedback;
+			const feedback = body as unknown as Feedback;
 			const belongsToCaller = (conversation: ConversationRecord) => belongsToVisitor(visit, conversation);
-			const rated = await conversations.rate(request.params.id as string, { rating, comment }, belongsToCaller);
-			return jsonResponse(presentForVisitor(rated));
+			const rating = conversations.rate(request.params.id as string, feedback, belongsToCaller);
+			return jsonResponse(presentForVisitor(await rating.commit()));
 		},
 	};
 }
