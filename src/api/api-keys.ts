@@ -1,7 +1,14 @@
 import { type CredentialMonitor, createApiKey, keyRecord, requireGrantable } from '../access/index.ts';
 import { AppError, type Clock, timestamp, timestampOrNull } from '../base/index.ts';
 import type { ApiKey, Operations } from '../contract/index.ts';
-import { type ApiKeyRecord, decideAndCommit, expectVersion, requireVersion, type Store } from '../store/index.ts';
+import {
+	type ApiKeyRecord,
+	decideAndCommit,
+	expectVersion,
+	prepareChange,
+	requireVersion,
+	type Store,
+} from '../store/index.ts';
 import { type Handler, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
@@ -58,18 +65,18 @@ export function apiKeyHandlers({ store, cursors, clock, credentialMonitor }: Api
 			return cursors.page(list, page, records, byCreation, presentApiKey);
 		},
 
-		async createApiKey({ caller, body, receipt }) {
+		async createApiKey({ caller, body, commit }) {
 			const { name = 'API key', scopes = ['*'] } = body;
 			const now = clock.now();
 			const expires_at = expiryOf(body.expires_at, caller.expiresAt, now);
 			requireGrantable(caller.scopes, scopes);
 			const key = createApiKey();
 			const record = keyRecord(caller.workspaceId, key, { name, scopes, expires_at, now });
-			const result = withVersion({ ...presentApiKey(record), key }, record);
-			return decideAndCommit(store, async () => ({
-				commit: { write: [{ op: 'insert', kind: 'api_keys', record }], idempotency: receipt(result) },
-				result,
+			const change = prepareChange(store, async () => ({
+				commit: { write: [{ op: 'insert', kind: 'api_keys', record }] },
+				result: record,
 			}));
+			return commit(change, (created) => withVersion({ ...presentApiKey(created), key }, created));
 		},
 
 		async getApiKey({ caller, params }) {

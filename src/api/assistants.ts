@@ -5,13 +5,13 @@ import type { Models } from '../models/index.ts';
 import {
 	type AssistantRecord,
 	type Commit,
-	decideAndCommit,
 	expectVersion,
 	type NewEvent,
+	prepareChange,
 	requireVersion,
 	type Store,
 } from '../store/index.ts';
-import { type Call, type Handler, type HandlerResult, type VersionedResult, withVersion } from './call.ts';
+import { type Call, type Handler, type HandlerResult, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
 type AssistantOperation =
@@ -32,8 +32,8 @@ export interface AssistantsOptions {
 	clock: Clock;
 }
 
-/** The outcome of a change of an assistant. */
-interface Change {
+/** What a request changes of an assistant. */
+interface AssistantChange {
 	set: Partial<AssistantRecord>;
 	/** Further parts of the commit. */
 	commitParts?: Pick<Commit, 'expect' | 'write'>;
@@ -85,29 +85,35 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 
 	/** Changes an assistant as `decide` says for its present state; null changes nothing. */
 	const change = <O extends ChangeOperation>(
-		{ caller, params, ifMatchVersions, receipt }: Call<O> & { params: { id: string } },
-		decide: (record: AssistantRecord, now: number) => Promise<Change | null>,
-	): Promise<VersionedResult<Assistant>> =>
-		decideAndCommit(store, async () => {
+		{ caller, params, ifMatchVersions, commit }: Call<O> & { params: { id: string } },
+		decide: (record: AssistantRecord, now: number) => Promise<AssistantChange | null>,
+	): Promise<HandlerResult<O>> => {
+		const decided = prepareChange(store, async () => {
 			const record = await find(caller.workspaceId, params.id);
 			requireVersion(record, ifMatchVersions);
 			const now = clock.now();
 			const change = await decide(record, now);
-			if (!change) return { commit: null, result: withVersion(presentAssistant(record), record) };
+			if (!change) return { commit: null, result: record };
 			const set = { ...change.set, updated_at: now };
 			const next = { ...record, ...set, version: record.version + 1 };
-			const result = withVersion(presentAssistant(next), next);
 			const { expect = [], write = [] } = change.commitParts ?? {};
-			const commit: Commit = {
-				expect: [expectVersion('assistants', record), ...expect],
-				write: [{ op: 'patch', kind: 'assistants', id: record.id, set }, ...write],
-				events: [assistantUpdated(next, now)],
-				idempotency: receipt(result as HandlerResult<O>),
+			return {
+				commit: {
+					expect: [expectVersion('assistants', record), ...expect],
+					write: [{ op: 'patch', kind: 'assistants', id: record.id, set }, ...write],
+					events: [assistantUpdated(next, now)],
+				},
+				result: next,
 			};
-			return { commit, result };
 		});
+		return commit(decided, (assistant) => withVersion(presentAssistant(assistant), assistant) as HandlerResult<O>);
+	};
 
-	const changesOf = async (record: AssistantRecord, patch: AssistantPatch, now: number): Promise<Change | null> => {
+	const changesOf = async (
+		record: AssistantRecord,
+		patch: AssistantPatch,
+		now: number,
+	): Promise<AssistantChange | null> => {
 		const set = mergedFields(record, patch);
 		const { status, ...fields } = patch;
 		if (Object.keys(fields).length === 0 && (status === undefined || status === record.status)) return null;
@@ -133,7 +139,7 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 			return cursors.page(list, page, records, byCreation, presentAssistant);
 		},
 
-		createAssistant({ caller, body, receipt }) {
+		createAssistant({ caller, body, commit }) {
 			const model = body.model ?? models.defaultModel;
 			models.resolve(model);
 			const now = clock.now();
@@ -153,12 +159,12 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 				updated_at: now,
 				archived_at: null,
 			};
-			return decideAndCommit(store, async () => {
+			const change = prepareChange(store, async () => {
 				const { expect, write } = await requirePlanCapacity(store, caller.workspaceId, { assistants: 1 });
-				const result = withVersion(presentAssistant(record), record);
 				const insert = { op: 'insert', kind: 'assistants', record } as const;
-				return { commit: { expect, write: [insert, ...write], idempotency: receipt(result) }, result };
+				return { commit: { expect, write: [insert, ...write] }, result: record };
 			});
+			return commit(change, (created) => withVersion(presentAssistant(created), created));
 		},
 
 		async getAssistant({ caller, params }) {

@@ -1,7 +1,10 @@
 import type { Caller, IdempotencyClaim } from '../access/index.ts';
 import type { Operation, OperationInput, OperationResult } from '../contract/index.ts';
 import type { HttpRequest, RouteResponse } from '../http/index.ts';
-import type { IdempotencyRecord, PendingReply, RequestReceipt, UncommittedChange } from '../store/index.ts';
+import type { PendingReply, RequestReceipt, UncommittedChange } from '../store/index.ts';
+
+/** A claim without its receipts, which `commit` and `requestReceipt` make. */
+type ReleasableClaim = Pick<IdempotencyClaim, 'releaseEarly'>;
 
 /** A request to an operation that needs a credential, after validation and access. */
 export interface Call<O extends Operation> extends OperationInput<O> {
@@ -9,8 +12,6 @@ export interface Call<O extends Operation> extends OperationInput<O> {
 	request: HttpRequest;
 	/** The versions of the resource that the client would change or remove (If-Match); null: any. */
 	ifMatchVersions: readonly number[] | null;
-	/** The part of a commit by which repeats get the same response; undefined where the client sent no Idempotency-Key. */
-	receipt(answer: HandlerResult<O>): IdempotencyRecord | undefined;
 	/**
 	 * Commits the change that the response reports, and in the same transaction the response for repeats, where the client sent an
 	 * Idempotency-Key.
@@ -27,8 +28,8 @@ export interface Call<O extends Operation> extends OperationInput<O> {
 	 */
 	runIdempotently(
 		fingerprint: () => string,
-		execute: (claim: IdempotencyClaim | null) => Promise<HandlerResult<O> | RawResponse>,
-		replayPending?: (pending: PendingReply, claim: IdempotencyClaim) => Promise<HandlerResult<O> | RawResponse>,
+		execute: (claim: ReleasableClaim | null) => Promise<HandlerResult<O> | RawResponse>,
+		replayPending?: (pending: PendingReply, claim: ReleasableClaim) => Promise<HandlerResult<O> | RawResponse>,
 	): Promise<HandlerResult<O> | RawResponse>;
 }
 

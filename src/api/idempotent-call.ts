@@ -55,7 +55,7 @@ export interface IdempotencyOptions {
 }
 
 /** The part of a call by which a request is executed idempotently. */
-export type Idempotent<O extends Operation> = Pick<Call<O>, 'receipt' | 'commit' | 'requestReceipt' | 'runIdempotently'>;
+export type Idempotent<O extends Operation> = Pick<Call<O>, 'commit' | 'requestReceipt' | 'runIdempotently'>;
 
 export interface IdempotentCall<O extends Operation> extends Idempotent<O> {
 	responses: OperationResponses<O>;
@@ -106,7 +106,6 @@ export function createIdempotentCall<O extends Operation>(
 	return {
 		responses,
 		runIdempotently,
-		receipt: (result) => currentClaim?.receipt(responses.toStored(result)),
 		commit: async (change, present) =>
 			present(await change.commit((result) => currentClaim?.receipt(responses.toStored(present(result))))),
 		requestReceipt: () => currentClaim && { ...currentClaim.receiptKey(), status: operation.status ?? 200 },

@@ -5,6 +5,7 @@ import {
 	type AssistantRecord,
 	decideAndCommit,
 	expectVersion,
+	prepareChange,
 	requireVersion,
 	type Store,
 	type ToolRecord,
@@ -96,7 +97,7 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 			return cursors.page(list, page, records, byCreation, presentTool);
 		},
 
-		async createTool({ caller, body, receipt }) {
+		async createTool({ caller, body, commit }) {
 			const now = clock.now();
 			const record: ToolRecord = {
 				id: newId('tool'),
@@ -110,11 +111,11 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 				created_at: now,
 				updated_at: now,
 			};
-			const result = withVersion(presentTool(record), record);
-			return decideAndCommit(store, async () => ({
-				commit: { write: [{ op: 'insert', kind: 'tools', record }], idempotency: receipt(result) },
-				result,
+			const change = prepareChange(store, async () => ({
+				commit: { write: [{ op: 'insert', kind: 'tools', record }] },
+				result: record,
 			}));
+			return commit(change, (created) => withVersion(presentTool(created), created));
 		},
 
 		async getTool({ caller, params }) {
