@@ -1,0 +1,27 @@
+import type { FirstStartSecrets, OperatorConsole, Passwords } from './access/index.ts';
+import type { Clock, Log } from './base/index.ts';
+import type { ChatProvider } from './models/index.ts';
+import type { Network } from './net/index.ts';
+import type { WorkerPool } from './pool/index.ts';
+
+/** Replacements for tests. */
+export interface AppOverrides {
+	clock?: Clock;
+	log?: Log;
+	network?: Network;
+	pool?: WorkerPool;
+	/** Model providers beside the built-in one. */
+	providers?: ChatProvider[];
+	/** Receives what the first start made, once it is stored. */
+	onFirstStart?: (first: FirstStartSecrets) => void;
+	/** The operator's console; without it, nothing is written or printed. */
+	console?: OperatorConsole;
+	/** How passwords are hashed. */
+	passwords?: Passwords;
+	/** Milliseconds that a model may take for a reply. */
+	replyTimeoutMs?: number;
+	/** Event streams and replies that may be in flight at once with one API key or session. */
+	streamsPerCredential?: number;
+	/** Milliseconds between checks for conversations whose retention has ended. */
+	retentionIntervalMs?: number;
+}

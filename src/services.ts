@@ -1,0 +1,123 @@
+import {
+	Access,
+	CredentialMonitor,
+	DeviceCookies,
+	Idempotency,
+	Passwords,
+	Sessions,
+	Sweeper,
+	Users,
+	VisitorTokenSettings,
+	VisitorTokens,
+} from './access/index.ts';
+import type { AppOverrides } from './app-overrides.ts';
+import {
+	type AsyncDisposableStack,
+	type Clock,
+	type ClockJumpDetector,
+	type descriptorShares,
+	type Log,
+	SecretBox,
+} from './base/index.ts';
+import type { Settings } from './config/index.ts';
+import { Conversations, Retention } from './conversations/index.ts';
+import { Deployments } from './deployments/index.ts';
+import { Knowledge } from './knowledge/index.ts';
+import type { createEmbedders, createModels } from './models/index.ts';
+import type { Network } from './net/index.ts';
+import { Outbox } from './outbox/index.ts';
+import { createWorkerPool } from './pool/index.ts';
+import type { openSqliteStore } from './store/index.ts';
+import { Tools } from './tools/index.ts';
+import { version } from './version.ts';
+import { Deliverer, Sender, SigningSecrets } from './webhooks/index.ts';
+
+const REPLY_MS = 5 * 60_000;
+
+/** What the services are constructed on. */
+export interface Foundation {
+	settings: Settings;
+	overrides: AppOverrides;
+	clock: Clock;
+	log: Log;
+	/** Shared by all services that erase data: a jump that one of them detects stops all. */
+	jumpDetector: ClockJumpDetector;
+	shares: ReturnType<typeof descriptorShares>;
+	network: Network;
+	embedders: ReturnType<typeof createEmbedders>;
+	models: ReturnType<typeof createModels>;
+	store: Awaited<ReturnType<typeof openSqliteStore>>;
+	secretKey: Buffer;
+}
+
+export type Services = ReturnType<typeof createServices>;
+
+/**
+ * Constructs the services in the order of their dependencies. They do nothing until `startServices`.
+ * @param resources gets each service that must be closed
+ */
+export function createServices(foundation: Foundation, resources: AsyncDisposableStack) {
+	const { settings, overrides, clock, log, jumpDetector, shares, network, embedders, models, store } = foundation;
+	const secrets = new SecretBox(foundation.secretKey);
+	const pool = resources.use(overrides.pool ?? createWorkerPool({ threads: settings.workers, log }));
+	const outbox = resources.use(new Outbox(store));
+	const tools = resources.use(new Tools({ network, checker: pool, secrets, clock, log, version: version() }));
+	const knowledge = resources.use(new Knowledge({ store, pool, network, embedders, clock, log }));
+	const tokenSettings = new VisitorTokenSettings({ secrets, network });
+	const deployments = resources.use(new Deployments({ store, clock, log, tokenSettings }));
+	const replyTimeoutMs = overrides.replyTimeoutMs ?? REPLY_MS;
+	const conversations = resources.use(
+		new Conversations({ store, outbox, knowledge, models, tools, clock, log, replyTimeoutMs }),
+	);
+	const retention = resources.use(
+		new Retention({ store, conversations, jumpDetector, log, intervalMs: overrides.retentionIntervalMs }),
+	);
+	const sender = new Sender({ network, secrets: new SigningSecrets(secrets), clock });
+	const deliverer = resources.use(
+		new Deliverer({ store, sender, clock, jumpDetector, log, maxConcurrency: shares.deliveries }),
+	);
+	return {
+		...createAccess(foundation, secrets, resources),
+		conversations,
+		deliverer,
+		deployments,
+		idempotency: new Idempotency({ store, clock, jumpDetector }),
+		knowledge,
+		retention,
+		secrets,
+		sweeper: resources.use(new Sweeper({ store, jumpDetector, log })),
+		tools,
+		visitorTokens: new VisitorTokens({ secrets, network, clock, log }),
+	};
+}
+
+/** Users, their sessions, and what a credential may do. */
+function createAccess(foundation: Foundation, secrets: SecretBox, resources: AsyncDisposableStack) {
+	const { settings, overrides, clock, log, store } = foundation;
+	const passwords = overrides.passwords ?? new Passwords();
+	const secure = settings.public_url?.startsWith('https:') ?? false;
+	const users = new Users({ store, passwords, clock });
+	const devices = new DeviceCookies(secrets.key('device cookies'), secure);
+	const sessions = new Sessions({ store, users, passwords, devices, clock, secure });
+	const access = new Access({ store, sessions, clock, log, rateLimit: settings.rate_limit });
+	const credentialMonitor = resources.use(
+		new CredentialMonitor({ access, clock, log, concurrencyLimit: overrides.streamsPerCredential }),
+	);
+	return { access, credentialMonitor, sessions, users };
+}
+
+/** Continues the work that the last stop interrupted, then starts the background tasks. */
+export async function startServices(services: Services): Promise<void> {
+	await services.conversations.start();
+	await services.knowledge.markForReindex();
+	services.knowledge.start();
+	services.sweeper.start();
+	services.deliverer.start();
+	services.retention.start();
+}
+
+/** Waits up to `ms` milliseconds for running replies, then for the deliveries that they caused. Starts no new work. */
+export async function drainServices({ retention, conversations, deliverer }: Services, ms: number): Promise<void> {
+	await Promise.all([retention.stop(), conversations.drain(ms)]);
+	await deliverer.drain();
+}
