@@ -32,11 +32,6 @@ export interface Network extends AsyncDisposable {
 	 * @param baseUrl an http or https URL from the settings, never one from a request
 	 */
 	serviceClient(baseUrl: string, options?: ServiceClientOptions): ServiceClient;
-	/**
-	 * For the functions of undici. Connects to allowed addresses only, whatever the URL. The caller checks schemes and
-	 * redirects (`request` follows none).
-	 */
-	readonly dispatcher: Dispatcher;
 }
 
 /** Concurrent streams of one service. */
@@ -91,7 +86,6 @@ export function createNetwork(options: NetworkOptions): Network {
 			serviceClients.add(serviceClient);
 			return serviceClient;
 		},
-		dispatcher: agents.document,
 		async [Symbol.asyncDispose]() {
 			const disposals = [...serviceClients].map((serviceClient) => serviceClient[Symbol.asyncDispose]());
 			await Promise.all([...Object.values(agents).map((agent) => agent.destroy()), ...disposals]);

@@ -6,14 +6,22 @@ import { request } from 'undici';
 import { AppError } from '../../src/base/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import { interfaceAddresses } from '../../src/net/interface-addresses.ts';
+import { createPurposeAgent } from '../../src/net/purpose-agent.ts';
+import { createSsrfGuard, type SsrfGuardOptions } from '../../src/net/ssrf-guard.ts';
 import { until } from '../support/until.ts';
 import { startCanary } from './canary.ts';
 import { hostileUrls, resolveHostile } from './hostile-urls.ts';
 import { httpServer, tcpServer } from './servers.ts';
 
+/** The agent that downloads use, without the checks of their callers. */
+const agentOf = (options: SsrfGuardOptions) =>
+	createPurposeAgent(createSsrfGuard(options), 'document', { maxIdleMs: 1_000, maxConnections: 100 });
+
 test('opens no connection for any spelling of a hostile URL or any name of a private address', async () => {
 	await using canary = await startCanary();
-	await using network = createNetwork({ allowPrivateNetwork: false, resolve: resolveHostile });
+	const options = { allowPrivateNetwork: false, resolve: resolveHostile };
+	await using network = createNetwork(options);
+	const dispatcher = agentOf(options);
 	const table = hostileUrls(canary.port);
 	assert.ok(table.length >= 200, `${table.length} URLs`);
 	for (const { url, refused } of table) {
@@ -26,9 +34,10 @@ test('opens no connection for any spelling of a hostile URL or any name of a pri
 		await assert.rejects(network.fetch(url), { name: 'AppError', code: 'url_not_allowed' }, url);
 		const { status, error } = await network.post(url, { headers: {}, body: '', timeoutMs: 20_000, maxBodyBytes: 100 });
 		assert.deepEqual([status, error === null], [null, false], url);
-		// The dispatcher is guarded even if a caller does not check the URL.
-		await assert.rejects(async () => (await request(url, { dispatcher: network.dispatcher })).statusCode, Error, url);
+		// The agent is guarded even if a caller does not check the URL.
+		await assert.rejects(async () => (await request(url, { dispatcher })).statusCode, Error, url);
 	}
+	await dispatcher.destroy();
 	assert.deepEqual(canary.seen, []);
 });
 
@@ -255,17 +264,18 @@ test("refuses the operator's refused networks, even if private networks are allo
 test('refuses the ports of mail, chat and file services', async () => {
 	await using canary = await startCanary();
 	for (const allowPrivateNetwork of [true, false]) {
-		await using network = createNetwork({
+		const options: SsrfGuardOptions = {
 			allowPrivateNetwork,
 			resolve: async () => [{ address: '127.0.0.1', family: 4 }],
-		});
+		};
+		await using network = createNetwork(options);
+		const dispatcher = agentOf(options);
 		for (const port of [0, 22, 25, 110, 143, 465, 587, 993, 2049, 6000, 6667, 10080]) {
 			const url = `http://mail.example:${port}/`;
 			assert.throws(() => network.checkUrl(url), { code: 'url_not_allowed', message: /^Port \d+ belongs/ }, url);
-			await assert.rejects(async () => (await request(url, { dispatcher: network.dispatcher })).statusCode, {
-				code: 'url_not_allowed',
-			});
+			await assert.rejects(async () => (await request(url, { dispatcher })).statusCode, { code: 'url_not_allowed' });
 		}
+		await dispatcher.destroy();
 		for (const port of [80, 443, 3000, 8080, 8443, 65535]) network.checkUrl(`https://shop.example:${port}/`);
 	}
 	assert.deepEqual(canary.seen, []);
