@@ -1,5 +1,5 @@
 /**
- * Where a word that check-words.mjs looks for is right. `text` is a part of the line.
+ * Where a word that check-words.mjs looks for is right. `text` is a part of the line, with the word in it: other words on that line are reported.
  * @type {{ file: string, text: string, reason: string }[]}
  */
 export const allowedWords = [

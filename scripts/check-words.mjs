@@ -1,4 +1,5 @@
-// Lists words that this project does not use, in comments, test names, sentences for people and Markdown pages.
+// Lists words that this project does not use, in comments, test names, sentences for people and Markdown pages. Of style sheets and
+// WebAssembly text it reads the comments.
 //   node scripts/check-words.mjs                  the whole project
 //   node scripts/check-words.mjs src/api docs     the files in these folders
 // Exceptions are in allowed-words.mjs.
@@ -17,7 +18,9 @@ export function bannedWords(places = [...PLACES, ...PAGES]) {
 	const files = places
 		.map((place) => place.replace(/\/$/, ''))
 		.flatMap((place) =>
-			statSync(join(root, place)).isFile() ? [place] : filesBelow(place, (path) => /\.(ts|tsx|mjs|cjs|md)$/.test(path)),
+			statSync(join(root, place)).isFile()
+				? [place]
+				: filesBelow(place, (path) => /\.(ts|tsx|mjs|cjs|md|css|wat)$/.test(path)),
 		);
 	const checked = files.filter((path) => path !== 'scripts/allowed-words.mjs');
 	const unused = new Set(allowedWords.filter(({ file }) => files.includes(file)));
@@ -34,14 +37,15 @@ export function bannedWords(places = [...PLACES, ...PAGES]) {
 export function bannedWordsIn(path, text, allowed = [], unused = new Set()) {
 	// Most files have none of the words anywhere and need not be parsed.
 	if (withoutCommentMarks(text).search(BANNED) === -1) return [];
-	const prose = path.endsWith('.md') ? proseOfPage(text) : proseOfCode(path, text);
+	const prose = proseOf(path, text);
 	const lines = text.split('\n');
+	const exceptions = allowed.filter(({ file }) => file === path);
 	const hits = [];
 	for (const match of prose.matchAll(BANNED)) {
 		const number = text.slice(0, match.index).split('\n').length;
 		// A phrase may start at the end of a line.
 		const line = lines.slice(number - 1, number + match[0].split('\n').length - 1).join('\n');
-		const exception = allowed.find((entry) => entry.file === path && line.includes(entry.text));
+		const exception = exceptions.find((entry) => covers(entry, text, match));
 		unused.delete(exception);
 		if (exception === undefined)
 			hits.push(`${path}:${number}: ${match[0].replace(/\s+/g, ' ')}: ${line.trim().replace(/\s+/g, ' ')}`);
@@ -49,16 +53,43 @@ export function bannedWordsIn(path, text, allowed = [], unused = new Set()) {
 	return hits;
 }
 
+/** Whether the exception's text is around the hit. Other hits on the same line are not excused. */
+function covers({ text: allowed }, text, { index, 0: words }) {
+	for (let at = text.indexOf(allowed); at !== -1; at = text.indexOf(allowed, at + 1)) {
+		if (at <= index && index + words.length <= at + allowed.length) return true;
+	}
+	return false;
+}
+
 /** The text as blanks, with its line ends. */
 const blank = (text) => text.replace(/[^\n]/g, ' ');
 
 /** A phrase may continue after the marks of the next comment line. */
-const withoutCommentMarks = (text) => text.replace(/[*/]/g, ' ');
+const withoutCommentMarks = (text) => text.replace(/[*/]|;;|\(;|;\)/g, blank);
 
-// Both replace everything but prose by blanks: offsets and lines stay.
+// These replace everything but prose by blanks: offsets and lines stay.
+
+function proseOf(path, text) {
+	if (path.endsWith('.md')) return proseOfPage(text);
+	if (path.endsWith('.css')) return proseOfComments(text, /\/\*[\s\S]*?\*\//g, /"[^"\n]*"|'[^'\n]*'/g);
+	if (path.endsWith('.wat')) return proseOfComments(text, /;;.*|\(;[\s\S]*?;\)/g, /"[^"\n]*"/g);
+	return proseOfCode(path, text);
+}
 
 function proseOfPage(text) {
 	return text.replace(/^(```|~~~)[\s\S]*?^\1|`[^`\n]*`/gm, blank);
+}
+
+/** The comments only. What looks like a comment in a string is part of the string. */
+function proseOfComments(text, comment, string) {
+	const token = new RegExp(`(${comment.source})|${string.source}`, 'g');
+	let prose = '';
+	let at = 0;
+	for (const { 0: all, 1: found, index } of text.matchAll(token)) {
+		prose += blank(text.slice(at, index)) + (found ?? blank(all));
+		at = index + all.length;
+	}
+	return withoutCommentMarks(prose + blank(text.slice(at)));
 }
 
 function proseOfCode(path, text) {

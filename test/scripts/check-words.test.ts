@@ -98,6 +98,41 @@ test('takes names, single words as values, patterns and text that only looks lik
 	);
 });
 
+test('reports comments of style sheets and of WebAssembly text, and nothing else there', () => {
+	assert.deepEqual(
+		hitsIn(
+			'src/a.css',
+			'/* Nobody reads',
+			' * it anew. */',
+			'.nobody { content: "/* ours */"; }',
+			"a::after { content: '/*'; } /* ours */",
+			'.ours {}',
+		),
+		['1: Nobody', '2: anew', '4: ours'],
+	);
+	assert.deepEqual(
+		hitsIn(
+			'src/a.wat',
+			';; The caller is',
+			';; told.',
+			'(func (export "nobody;;ours") (param $nobody i32)) ;; ours',
+			'(; made',
+			'   anew ;)',
+			'(local $ours i32)',
+		),
+		['1: is told', '3: ours', '5: anew'],
+	);
+});
+
+test('an exception covers its own words only, not others on the line', () => {
+	const allowed = [{ file: 'src/a.ts', text: 'as nobody', reason: 'The name of a user.' }];
+	const text = '// Runs as nobody, and nobody else is told. It stays as nobody.';
+	assert.deepEqual(
+		bannedWordsIn('src/a.ts', text, allowed).map((hit) => hit.split(':')[2]),
+		[' nobody', ' is told'],
+	);
+});
+
 test('honours an exception in its file, where its text is on the line, and reports an exception without a hit as unused', () => {
 	const allowed = [
 		{ file: 'src/a.ts', text: 'nobody:nogroup', reason: 'The name of a user.' },
