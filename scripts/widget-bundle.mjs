@@ -17,8 +17,56 @@ const MANGLED_PROPERTIES = /_$/;
 
 /** The files as `{path, contents}`, like esbuild's output files, with compressed variants of each. */
 export async function bundleWidget(esbuild, folder) {
-	/** Imports style sheets as minified text. */
-	const styleSheets = {
+	const parts = new Map([['chat', await bundle(esbuild, folder, 'chat/index.tsx')]]);
+	for (const path of filesBelow('src/widget/languages', (file) => /\/[a-z]{2}\.ts$/.test(file))) {
+		const language = basename(path, '.ts');
+		parts.set(language, await bundle(esbuild, folder, `languages/${language}.ts`));
+	}
+	// The names contain a hash of all files, so browsers may cache them forever.
+	const version = createHash('sha256')
+		.update(Buffer.concat([...parts.values()]))
+		.digest('hex')
+		.slice(0, 10);
+	const define = { VERSION: JSON.stringify(version) };
+	// A classic script has no `import.meta.url`. It gets the address of its tag as an option.
+	const classic = { format: 'iife', define: { ...define, 'import.meta.url': '""' } };
+	const files = new Map([
+		...[...parts].map(([name, contents]) => [`${name}-${version}.js`, contents]),
+		['widget.js', await bundle(esbuild, folder, 'script.ts', classic)],
+		['widget.mjs', ignoreImportsInBundlers(await bundle(esbuild, folder, 'module.ts', { define }))],
+		['widget.d.mts', readFileSync(join(root, 'src/widget/public.d.ts'))],
+	]);
+	return [...files].flatMap(([name, contents]) =>
+		compressedVariants(contents).map(([suffix, bytes]) => ({ path: join(folder, name + suffix), contents: bytes })),
+	);
+}
+
+/** Bundles one entry point, with the project's options. */
+async function bundle(esbuild, folder, entry, options) {
+	const result = await esbuild.build({
+		absWorkingDir: root,
+		entryPoints: [`./src/widget/${entry}`],
+		outdir: folder,
+		bundle: true,
+		minify: true,
+		format: 'esm',
+		platform: 'browser',
+		target: TARGET,
+		charset: 'utf8',
+		legalComments: 'none',
+		tsconfig: './src/widget/tsconfig.json',
+		mangleProps: MANGLED_PROPERTIES,
+		plugins: [styleSheets(esbuild)],
+		write: false,
+		logLevel: 'warning',
+		...options,
+	});
+	return Buffer.from(result.outputFiles[0].contents);
+}
+
+/** Imports style sheets as minified text. */
+function styleSheets(esbuild) {
+	return {
 		name: 'style-sheets',
 		setup(build) {
 			build.onLoad({ filter: /\.css$/ }, async ({ path }) => {
@@ -31,55 +79,16 @@ export async function bundleWidget(esbuild, folder) {
 			});
 		},
 	};
-	const bundle = async (entry, options) => {
-		const result = await esbuild.build({
-			absWorkingDir: root,
-			entryPoints: [`./src/widget/${entry}`],
-			outdir: folder,
-			bundle: true,
-			minify: true,
-			format: 'esm',
-			platform: 'browser',
-			target: TARGET,
-			charset: 'utf8',
-			legalComments: 'none',
-			tsconfig: './src/widget/tsconfig.json',
-			mangleProps: MANGLED_PROPERTIES,
-			plugins: [styleSheets],
-			write: false,
-			logLevel: 'warning',
-			...options,
-		});
-		return Buffer.from(result.outputFiles[0].contents);
-	};
-	const files = [];
-	const add = (name, contents) => {
-		const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
-		for (const [suffix, bytes] of [
-			['', contents],
-			['.gz', gzipSync(contents, { level: constants.Z_BEST_COMPRESSION })],
-			['.br', brotliCompressSync(contents, quality)],
-		]) {
-			files.push({ path: join(folder, name + suffix), contents: bytes });
-		}
-	};
-	const parts = new Map([['chat', await bundle('chat/index.tsx')]]);
-	for (const path of filesBelow('src/widget/languages', (file) => /\/[a-z]{2}\.ts$/.test(file))) {
-		const language = basename(path, '.ts');
-		parts.set(language, await bundle(`languages/${language}.ts`));
-	}
-	// The names contain a hash of all files, so browsers may cache them forever.
-	const version = createHash('sha256')
-		.update(Buffer.concat([...parts.values()]))
-		.digest('hex')
-		.slice(0, 10);
-	for (const [name, contents] of parts) add(`${name}-${version}.js`, contents);
-	const define = { VERSION: JSON.stringify(version) };
-	// A classic script has no `import.meta.url`. It gets the address of its tag as an option.
-	add('widget.js', await bundle('script.ts', { format: 'iife', define: { ...define, 'import.meta.url': '""' } }));
-	add('widget.mjs', ignoreImportsInBundlers(await bundle('module.ts', { define })));
-	add('widget.d.mts', readFileSync(join(root, 'src/widget/public.d.ts')));
-	return files;
+}
+
+/** Pairs of the suffix of a file's name and its contents: plain, by gzip and by Brotli. */
+function compressedVariants(contents) {
+	const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
+	return [
+		['', contents],
+		['.gz', gzipSync(contents, { level: constants.Z_BEST_COMPRESSION })],
+		['.br', brotliCompressSync(contents, quality)],
+	];
 }
 
 /** Tells bundlers of websites not to resolve dynamic imports. Added here because minifying removes comments. */
