@@ -66,6 +66,21 @@ export function createBaseline({ file, key, modelUrl }: BaselineOptions): Fastif
 		db[Symbol.dispose]();
 	});
 
+	addConfigRoute(app, db);
+	app.register((api, _, ready) => {
+		api.addHook('onRequest', async (request, reply) => {
+			const given = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+			if (given === undefined || !db.hasKey(hashOf(given))) return sendError(reply, 401, 'unauthorized');
+		});
+		addAssistantRoute(api, db);
+		addDeploymentRoute(api, db);
+		addMessageRoute(api, db, agent, modelUrl);
+		ready();
+	});
+	return app;
+}
+
+function addConfigRoute(app: FastifyInstance, db: BaselineDatabase): void {
 	app.get<{ Querystring: { deployment_id: string } }>(
 		'/api/v1/widget/config',
 		{ schema: { querystring: CONFIG_QUERY } },
@@ -87,97 +102,95 @@ export function createBaseline({ file, key, modelUrl }: BaselineOptions): Fastif
 			};
 		},
 	);
+}
 
-	app.register((api, _, ready) => {
-		api.addHook('onRequest', async (request, reply) => {
-			const given = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
-			if (given === undefined || !db.hasKey(hashOf(given))) return sendError(reply, 401, 'unauthorized');
-		});
+function addAssistantRoute(api: FastifyInstance, db: BaselineDatabase): void {
+	api.post<{ Body: { name: string; model: string; master_prompt?: string } }>(
+		'/api/v1/assistants',
+		{ schema: { body: ASSISTANT } },
+		async ({ body }, reply) => {
+			const assistant = { id: newId('asst'), master_prompt: '', ...body, created_at: Date.now() };
+			db.addAssistant(assistant);
+			return reply.code(201).send(assistant);
+		},
+	);
+}
 
-		api.post<{ Body: { name: string; model: string; master_prompt?: string } }>(
-			'/api/v1/assistants',
-			{ schema: { body: ASSISTANT } },
-			async ({ body }, reply) => {
-				const assistant = { id: newId('asst'), master_prompt: '', ...body, created_at: Date.now() };
-				db.addAssistant(assistant);
-				return reply.code(201).send(assistant);
-			},
-		);
+function addDeploymentRoute(api: FastifyInstance, db: BaselineDatabase): void {
+	api.post<{ Body: { assistant_id: string; allowed_domains?: string[]; appearance?: object; rate_limit?: object } }>(
+		'/api/v1/deployments',
+		{ schema: { body: DEPLOYMENT } },
+		async ({ body }, reply) => {
+			const deployment = {
+				id: newId('dep'),
+				assistant_id: body.assistant_id,
+				allowed_domains: body.allowed_domains ?? [],
+				appearance: {
+					primary_color: '#4f46e5',
+					theme: 'light',
+					position: 'bottom-right',
+					greeting: 'Hi! How can I help you?',
+					suggested_questions: [],
+					assistant_name: null,
+					status_text: null,
+					logo_url: null,
+					privacy_url: null,
+					disclosure_text: null,
+					font_family: 'system',
+					radius: 'medium',
+					...body.appearance,
+				},
+				features: { streaming: true, rich_content: true, jwt_required: false, ai_disclosure: true },
+				rate_limit: { messages_per_minute: 20, ...body.rate_limit },
+				created_at: Date.now(),
+			};
+			const { allowed_domains, appearance, features, rate_limit } = deployment;
+			db.addDeployment({
+				...deployment,
+				allowed_domains: JSON.stringify(allowed_domains),
+				appearance: JSON.stringify(appearance),
+				features: JSON.stringify(features),
+				rate_limit: JSON.stringify(rate_limit),
+			});
+			return reply.code(201).send(deployment);
+		},
+	);
+}
 
-		api.post<{ Body: { assistant_id: string; allowed_domains?: string[]; appearance?: object; rate_limit?: object } }>(
-			'/api/v1/deployments',
-			{ schema: { body: DEPLOYMENT } },
-			async ({ body }, reply) => {
-				const deployment = {
-					id: newId('dep'),
-					assistant_id: body.assistant_id,
-					allowed_domains: body.allowed_domains ?? [],
-					appearance: {
-						primary_color: '#4f46e5',
-						theme: 'light',
-						position: 'bottom-right',
-						greeting: 'Hi! How can I help you?',
-						suggested_questions: [],
-						assistant_name: null,
-						status_text: null,
-						logo_url: null,
-						privacy_url: null,
-						disclosure_text: null,
-						font_family: 'system',
-						radius: 'medium',
-						...body.appearance,
-					},
-					features: { streaming: true, rich_content: true, jwt_required: false, ai_disclosure: true },
-					rate_limit: { messages_per_minute: 20, ...body.rate_limit },
-					created_at: Date.now(),
-				};
-				const { allowed_domains, appearance, features, rate_limit } = deployment;
-				db.addDeployment({
-					...deployment,
-					allowed_domains: JSON.stringify(allowed_domains),
-					appearance: JSON.stringify(appearance),
-					features: JSON.stringify(features),
-					rate_limit: JSON.stringify(rate_limit),
-				});
-				return reply.code(201).send(deployment);
-			},
-		);
+function addMessageRoute(api: FastifyInstance, db: BaselineDatabase, agent: Agent, modelUrl: string | null): void {
+	api.post<{ Body: MessageBody }>('/api/v1/messages', { schema: { body: MESSAGE } }, async ({ body }, reply) => {
+		const deployment = db.deployment(body.deployment_id);
+		if (deployment === undefined || modelUrl === null) return sendError(reply, 404, 'not_found');
+		const known = body.conversation_id;
+		if (known !== undefined && !db.hasConversation(known, deployment.id)) return sendError(reply, 404, 'not_found');
+		const conversation_id = known ?? newId('conv');
+		const created_at = Date.now();
+		const message = { id: newId('msg'), conversation_id, role: 'user', content: body.content, created_at };
+		db.addMessage(message, known ? null : { id: conversation_id, deployment_id: deployment.id, created_at });
 
-		api.post<{ Body: MessageBody }>('/api/v1/messages', { schema: { body: MESSAGE } }, async ({ body }, reply) => {
-			const deployment = db.deployment(body.deployment_id);
-			if (deployment === undefined || modelUrl === null) return sendError(reply, 404, 'not_found');
-			const known = body.conversation_id;
-			if (known !== undefined && !db.hasConversation(known, deployment.id)) return sendError(reply, 404, 'not_found');
-			const conversation_id = known ?? newId('conv');
-			const created_at = Date.now();
-			const message = { id: newId('msg'), conversation_id, role: 'user', content: body.content, created_at };
-			db.addMessage(message, known ? null : { id: conversation_id, deployment_id: deployment.id, created_at });
-
-			const pieces = streamReply(deployment, conversation_id, modelUrl);
-			if (!body.stream) {
-				let content = '';
-				for await (const piece of pieces) content += piece;
-				return { conversation_id, message: storeReply(conversation_id, content) };
-			}
-			reply.hijack();
-			const { raw } = reply;
-			raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-			const send = (event: string, data: object) => raw.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-			send('message.created', message);
-			const reply_id = newId('msg');
+		const pieces = streamReply(deployment, conversation_id, modelUrl);
+		if (!body.stream) {
 			let content = '';
-			try {
-				for await (const piece of pieces) {
-					content += piece;
-					send('message.delta', { message_id: reply_id, delta: piece });
-				}
-				send('message.completed', storeReply(conversation_id, content, reply_id));
-			} catch (error) {
-				send('message.failed', { message: error instanceof Error ? error.message : String(error) });
+			for await (const piece of pieces) content += piece;
+			return { conversation_id, message: storeReply(conversation_id, content) };
+		}
+		reply.hijack();
+		const { raw } = reply;
+		raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+		const send = (event: string, data: object) => raw.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+		send('message.created', message);
+		const reply_id = newId('msg');
+		let content = '';
+		try {
+			for await (const piece of pieces) {
+				content += piece;
+				send('message.delta', { message_id: reply_id, delta: piece });
 			}
-			raw.end();
-		});
-		ready();
+			send('message.completed', storeReply(conversation_id, content, reply_id));
+		} catch (error) {
+			send('message.failed', { message: error instanceof Error ? error.message : String(error) });
+		}
+		raw.end();
 	});
 
 	function streamReply(deployment: DeploymentRow, conversationId: string, url: string) {
@@ -192,8 +205,6 @@ export function createBaseline({ file, key, modelUrl }: BaselineOptions): Fastif
 		db.addMessage(message, null);
 		return message;
 	}
-
-	return app;
 }
 
 function sendError(reply: FastifyReply, status: number, code: string) {

@@ -36,7 +36,15 @@ export async function measureDeployments(
 	for (let round = 0; round < rounds; round++) {
 		for (const [index, each] of contestants.entries()) seen[index]?.push(await measure(generator, each, load));
 	}
-	const figures = contestants.map(({ paths }, index): Figure => {
+	return [
+		...processorTimes(contestants, seen),
+		...latencies(atRate, connections),
+		...costsOfMany({ first, atRate, seen, before: before.rss, after: after.rss }),
+	];
+}
+
+function processorTimes(contestants: readonly ParleyUnderTest[], seen: readonly Round[][]): Figure[] {
+	return contestants.map(({ paths }, index): Figure => {
 		const of = seen[index] as Round[];
 		return {
 			name: `${deploymentsText(paths.length)}: processor time a request`,
@@ -45,18 +53,36 @@ export async function measureDeployments(
 			remark: `${Math.round(spreadOf(of.map(({ perSecond }) => perSecond)).median).toLocaleString('en')}/s`,
 		};
 	});
-	const [alone, , crowded] = seen as [Round[], Round[], Round[]];
-	const share = alone.map((round, at) => ((crowded[at] as Round).microsecondsEach / round.microsecondsEach) * 100);
-	for (const [index, deployments] of [SOME, MANY].entries()) {
+}
+
+/** Latencies at the fixed rate, with some and with many deployments. */
+function latencies(atRate: readonly Round[], connections: number): Figure[] {
+	return [SOME, MANY].map((deployments, index): Figure => {
 		const { p50, p99, ...round } = atRate[index] as Round;
-		figures.push({
+		return {
 			name: `${deploymentsText(deployments)}: latency, p95`,
 			unit: 'ms',
 			value: once(p95Of(round)),
 			remark: `p50 ${p50.toFixed(2)}, p99 ${p99.toFixed(2)} ms; ${RATE.toLocaleString('en')}/s over ${connections} connections`,
-		});
-	}
-	figures.push(
+		};
+	});
+}
+
+interface Measured {
+	/** The first request of each of many deployments. */
+	first: Round;
+	atRate: readonly Round[];
+	/** The rounds with one, some and many deployments. */
+	seen: readonly Round[][];
+	/** Resident memory in bytes before and after the first requests. */
+	before: number;
+	after: number;
+}
+
+function costsOfMany({ first, atRate, seen, before, after }: Measured): Figure[] {
+	const [alone, , crowded] = seen as [Round[], Round[], Round[]];
+	const share = alone.map((round, at) => ((crowded[at] as Round).microsecondsEach / round.microsecondsEach) * 100);
+	return [
 		{
 			name: 'p95 with many deployments, the worst, against the specification',
 			unit: 'ms',
@@ -78,11 +104,10 @@ export async function measureDeployments(
 		{
 			name: `${deploymentsText(MANY)}: memory of one`,
 			unit: 'KiB',
-			value: once((after.rss - before.rss) / MANY / 1024),
-			remark: `on top of ${Math.round(before.rss / 1024 / 1024)} MiB`,
+			value: once((after - before) / MANY / 1024),
+			remark: `on top of ${Math.round(before / 1024 / 1024)} MiB`,
 		},
-	);
-	return figures;
+	];
 }
 
 function deploymentsText(deployments: number): string {
