@@ -69,12 +69,7 @@ function scoreInLanguage(
 	const units = sources.flatMap((source) =>
 		source.analysis.units.map((unit, position) => ({ source, unit, position })),
 	);
-	const vocabulary = new Set<string>();
-	for (const { unit } of units) {
-		for (const term of unit.terms) vocabulary.add(term);
-		for (const term of unit.contextTerms) vocabulary.add(term);
-	}
-	const matches = matchTerms(questionTerms, vocabulary, language);
+	const matches = matchTerms(questionTerms, vocabularyOf(units.map(({ unit }) => unit)), language);
 	const ownMatches = units.map(({ unit }) => matches.map((match) => bestMatch(match, unit.terms)));
 	const rarity = matches.map((_, i) => relativeIdf(ownMatches, i));
 	// Two different weights: how well a word distinguishes sentences, and how much the question is about it. The search found
@@ -123,6 +118,16 @@ function scoreInLanguage(
 			),
 		};
 	});
+}
+
+/** The words of the units and of what is around them. */
+function vocabularyOf(units: readonly Unit[]): Set<string> {
+	const vocabulary = new Set<string>();
+	for (const { terms, contextTerms } of units) {
+		for (const term of terms) vocabulary.add(term);
+		for (const term of contextTerms) vocabulary.add(term);
+	}
+	return vocabulary;
 }
 
 /** Whether two neighbours belong to one paragraph. Each line of a list or table is separate. */
