@@ -46,11 +46,9 @@ import { workerEntry } from './pool/index.ts';
 import { Readiness } from './readiness.ts';
 import { createServices, drainServices, type Foundation, type Services, startServices } from './services.ts';
 import { dataFolderError, openSqliteStore, type Store } from './store/index.ts';
-import { version } from './version.ts';
 
 export type { OperatorConsole } from './access/index.ts';
 export type { AppOverrides } from './app-overrides.ts';
-export { version } from './version.ts';
 
 /** A running server. */
 export interface App extends AsyncDisposable {

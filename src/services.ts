@@ -18,6 +18,7 @@ import {
 	type descriptorShares,
 	type Log,
 	SecretBox,
+	version,
 } from './base/index.ts';
 import type { Settings } from './config/index.ts';
 import { Conversations, Retention } from './conversations/index.ts';
@@ -29,7 +30,6 @@ import { Outbox } from './outbox/index.ts';
 import { createWorkerPool } from './pool/index.ts';
 import type { openSqliteStore } from './store/index.ts';
 import { Tools } from './tools/index.ts';
-import { version } from './version.ts';
 import { Deliverer, Sender, SigningSecrets } from './webhooks/index.ts';
 
 const REPLY_MS = 5 * 60_000;
