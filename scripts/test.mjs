@@ -30,7 +30,7 @@ export async function runTests(all, args, prepare) {
 		say(`Running ${files.length} test files in ${groups.length} processes …`);
 		const { code } = await run(
 			process.execPath,
-			['--enable-source-maps', '--test', '--test-concurrency=3', '--test-reporter=spec', ...options, ...bundled],
+			['--enable-source-maps', '--test', '--test-concurrency=4', '--test-reporter=spec', ...options, ...bundled],
 			{ env },
 		);
 		return code;
