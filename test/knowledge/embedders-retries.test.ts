@@ -50,9 +50,9 @@ test('a reindex continues after each failure of its embedder and pays for no tex
 	await using harness = await openShop(models);
 	harness.knowledge.start();
 	const base = await harness.newBase();
-	await harness.untilProcessed(await harness.add(base, 'large.txt', manyChunks(1_200, 'amber')));
+	await harness.untilProcessed(await harness.add(base, 'large.txt', manyChunks(600, 'amber')));
 	const before = await harness.untilSettled(base);
-	const paid = paidTexts(models, (call) => (call % 3 === 0 ? GONE : undefined));
+	const paid = paidTexts(models, (call) => (call % 2 === 0 ? GONE : undefined));
 	const { rebuilding } = await harness.knowledge.reindex(base).commit();
 	await over(harness, base);
 	const failures = harness.logLines.filter(({ msg, job }) => msg === 'job failed' && job === 'rebuild').length;
@@ -164,12 +164,12 @@ test('a document whose embedding a failure interrupted does not pay for the same
 	await using harness = await openShop(models);
 	harness.knowledge.start();
 	const base = await harness.newBase();
-	const paid = paidTexts(models, (call) => (call % 5 === 0 ? GONE : undefined));
-	const document = await harness.untilProcessed(await harness.add(base, 'large.txt', manyChunks(600, 'amber')));
+	const paid = paidTexts(models, (call) => (call % 3 === 0 ? GONE : undefined));
+	const document = await harness.untilProcessed(await harness.add(base, 'large.txt', manyChunks(300, 'amber')));
 	assert.equal(document.status, 'indexed');
 	assert.equal(mostOften(paid, /amber/), 1);
 	const { chunks, embedded } = indexTables(harness.dataDir);
-	assert.deepEqual([chunks, embedded], [600, 600]);
+	assert.deepEqual([chunks, embedded], [300, 300]);
 });
 
 test('a batch that the embedder rejects does not discard the vectors of the others', async () => {

@@ -141,7 +141,7 @@ test('an interrupted reindex that continues with another model under the same na
 	const settings: Partial<Settings> = { ...settingsOf(models), embedder: 'builtin' };
 	await using first = await startTestApp({ settings });
 	const base = await createResource(first, BASES, { name: 'Large' });
-	await upload(first, base, 'large.md', { bytes: manyChunks(400, 'amber'), type: 'text/markdown' });
+	await upload(first, base, 'large.md', { bytes: manyChunks(280, 'amber'), type: 'text/markdown' });
 	await untilSettled(first, base);
 	settings.embedder = 'stand-in/first';
 	await using second = await first.restart();
@@ -156,11 +156,11 @@ test('an interrupted reindex that continues with another model under the same na
 	await using third = await second.restart();
 	const done = await untilSettled(third, base);
 	assert.deepEqual([done.status, done.embedder, done.reindex_required], ['ready', 'stand-in/first', false]);
-	assert.equal(others.embeddings.texts.filter((text) => text.includes('amber')).length, 400, 'all of them');
+	assert.equal(others.embeddings.texts.filter((text) => text.includes('amber')).length, 280, 'all of them');
 	await search(third, base, 'amber17');
 	assert.equal((await statusOf(third, base)).reindex_required, false);
 	const tables = indexTables(first.dataDir);
-	assert.deepEqual([tables.chunks, tables.embedded, tables.bases.length, tables.orphans], [400, 400, 1, 0]);
+	assert.deepEqual([tables.chunks, tables.embedded, tables.bases.length, tables.orphans], [280, 280, 1, 0]);
 });
 
 test('one response of another model does no lasting harm', async () => {

@@ -267,7 +267,7 @@ test('an interrupted reindex continues where it was, and starts again if its emb
 	const settings = settingsOf(models, 'builtin');
 	await using first = await startTestApp({ settings });
 	const base = await createResource(first, BASES, { name: 'Large' });
-	await upload(first, base, 'large.md', { bytes: manyChunks(600, 'amber'), type: 'text/markdown' });
+	await upload(first, base, 'large.md', { bytes: manyChunks(360, 'amber'), type: 'text/markdown' });
 	await untilSettled(first, base);
 	settings.embedder = 'stand-in/first';
 	await using second = await first.restart();
@@ -289,9 +289,9 @@ test('an interrupted reindex continues where it was, and starts again if its emb
 	const done = await untilSettled(third, base);
 	assert.deepEqual([done.status, done.embedder], ['ready', 'stand-in/first']);
 	const later = models.embeddings.calls.slice(since).flatMap(({ body }) => body.input);
-	assert.ok(later.length >= 300 && later.length <= 600 - 256 + 12, `${later.length} texts after the restart`);
+	assert.ok(later.length >= 60 && later.length <= 360 - 256 + 12, `${later.length} texts after the restart`);
 	const tables = indexTables(first.dataDir);
-	assert.deepEqual([tables.chunks, tables.embedded, tables.bases.length, tables.orphans], [600, 600, 1, 0]);
+	assert.deepEqual([tables.chunks, tables.embedded, tables.bases.length, tables.orphans], [360, 360, 1, 0]);
 
 	models.embeddings.setDefault(({ body }) => (body.model === 'third' ? undefined : { hang: true }));
 	settings.embedder = 'stand-in/second';
@@ -304,7 +304,7 @@ test('an interrupted reindex continues where it was, and starts again if its emb
 	const last = await untilSettled(fifth, base);
 	assert.deepEqual([last.status, last.embedder, last.reindex_required], ['ready', 'stand-in/third', false]);
 	const { generations, bases, embedded, orphans } = indexTables(first.dataDir);
-	assert.deepEqual([generations.length, bases.length, embedded, orphans], [1, 1, 600, 0]);
+	assert.deepEqual([generations.length, bases.length, embedded, orphans], [1, 1, 360, 0]);
 });
 
 test('a document that the embedder rejects finally ends in error at once; a retry may succeed', async () => {
