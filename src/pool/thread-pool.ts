@@ -15,10 +15,10 @@ export interface ThreadPoolOptions {
 	log: Log;
 }
 
-/** The time limit of a job, and whether the time that it waits for a thread counts. */
+/** The time limit of a job. It starts at the call, so that the wait for a thread counts, or when a thread executes the job. */
 export interface TimeLimit {
 	ms: number;
-	from: 'asking' | 'running';
+	startsAt: 'call' | 'execution';
 }
 
 /**
@@ -45,21 +45,21 @@ export class ThreadPool implements AsyncDisposable {
 	 */
 	async run<T>(
 		job: unknown,
-		{ ms, from }: TimeLimit,
+		{ ms, startsAt }: TimeLimit,
 		signal: AbortSignal | undefined,
 		onFailure: (cause: unknown) => AppError,
 	): Promise<T> {
-		let timeout = from === 'asking' ? AbortSignal.timeout(ms) : undefined;
+		let timeout = startsAt === 'call' ? AbortSignal.timeout(ms) : undefined;
 		const abortSignal = () => anySignal(signal, timeout);
 		let result: WorkerResult<T>;
 		try {
 			const running = this.#semaphore.run(() => {
 				timeout ??= AbortSignal.timeout(ms);
-				return this.#runInPool<T>(job, from === 'asking' ? timeout : abortSignal());
+				return this.#runInPool<T>(job, startsAt === 'call' ? timeout : abortSignal());
 			}, abortSignal());
 			// A search is short. It is not aborted when its caller stops waiting, because that would terminate the thread with the
 			// data that it has loaded. It keeps its permit until it ends, so that the queue stays bounded.
-			result = await (from === 'asking' ? rejectOnAbort(running, signal) : running);
+			result = await (startsAt === 'call' ? rejectOnAbort(running, signal) : running);
 		} catch (cause) {
 			if (signal?.aborted) throw signal.reason;
 			// Rejected before it ran; errors of workers are never AppErrors.

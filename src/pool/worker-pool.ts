@@ -67,22 +67,22 @@ export function createWorkerPool({ threads, log, limits: overrides, parseWorker 
 	const search = openThreads('search', 1, 600_000);
 	// Two threads: a check that uses its whole time limit does not block all others.
 	const check = openThreads('check', 2, 600_000);
-	const whileRunning = (ms: number): TimeLimit => ({ ms, from: 'running' });
+	const ofExecution = (ms: number): TimeLimit => ({ ms, startsAt: 'execution' });
 
 	return {
 		size: threads,
 		parse: (job, signal, { isolated = false } = {}) => parse.parse(job, signal, isolated),
 		warmUp: () => parse.warmUp(),
 		fold: (job, signal) =>
-			embed.run<FoldResult>(job, whileRunning(foldTimeoutMs), signal, (cause) => jobFailure('Embedding', cause)),
+			embed.run<FoldResult>(job, ofExecution(foldTimeoutMs), signal, (cause) => jobFailure('Embedding', cause)),
 		train: (job, signal) =>
-			embed.run<TrainResult>(job, whileRunning(trainTimeoutMs), signal, (cause) => jobFailure('Training', cause)),
+			embed.run<TrainResult>(job, ofExecution(trainTimeoutMs), signal, (cause) => jobFailure('Training', cause)),
 		search: (job, signal) =>
-			search.run<SearchResult>(job, { ms: searchTimeoutMs, from: 'asking' }, signal, (cause) =>
+			search.run<SearchResult>(job, { ms: searchTimeoutMs, startsAt: 'call' }, signal, (cause) =>
 				requestFailure('The search', cause),
 			),
 		check: (job) =>
-			check.run<ArgumentCheckResult>(job, whileRunning(checkTimeoutMs), undefined, (cause) =>
+			check.run<ArgumentCheckResult>(job, ofExecution(checkTimeoutMs), undefined, (cause) =>
 				requestFailure('The check', cause),
 			),
 		async [Symbol.asyncDispose]() {
