@@ -227,7 +227,7 @@ function deliveryWrites(previous: WebhookRecord, next: WebhookRecord, now: numbe
 	if (becomesDisabled(previous, next)) {
 		writes.push({ op: 'cancel_deliveries', webhook_id: next.id, at: now, limit: CANCEL_BATCH_SIZE });
 	}
-	if (resetsFailures(previous, next)) writes.push({ op: 'forget_failures', webhook_id: next.id });
+	if (resetsFailures(previous, next)) writes.push({ op: 'clear_failures', webhook_id: next.id });
 	return writes;
 }
 

@@ -39,7 +39,7 @@ export async function* unreadableSecrets(
 			id: '',
 			name: '',
 			remedy: 'nothing: a repeat of such a request runs as a new one',
-			forgetWrite: () => ({ op: 'erase_sealed_answers' }),
+			forgetWrite: () => ({ op: 'erase_sealed_responses' }),
 		};
 	}
 }

@@ -126,7 +126,7 @@ export class Documents {
 					...removeFromIndex(knowledgeBase, document.id),
 				],
 				events: counts.events,
-				jobs: [{ op: 'settle_all', ref: document.id }],
+				jobs: [{ op: 'complete_all', ref: document.id }],
 			};
 			return { commit, result: document };
 		});
@@ -140,7 +140,7 @@ export class Documents {
 			const [knowledgeBase, document] = await this.#documentInBase(knowledgeBaseId, documentId);
 			// A job that waits for something is due at once.
 			if (isPending(document)) {
-				return { commit: { jobs: [{ op: 'hasten', kind: INGEST, ref: document.id }] }, result: document };
+				return { commit: { jobs: [{ op: 'make_due', kind: INGEST, ref: document.id }] }, result: document };
 			}
 			const now = this.#clock.now();
 			const set = {

@@ -8,7 +8,7 @@ export interface JobHandler {
 	readonly concurrencyLimit: number;
 	/** The lease of a claimed job. A new process does not wait for it: it claims the jobs of an earlier process at once. */
 	readonly leaseMs: number;
-	/** Performs a job and settles it. Rejects soon after the signal aborts; the next process claims the job again. */
+	/** Performs a job and completes it. Rejects soon after the signal aborts; the next process claims the job again. */
 	perform(job: Job, signal: AbortSignal): Promise<void>;
 	/**
 	 * Postpones a failed job in the store, or gives it up.
@@ -117,7 +117,7 @@ export class JobLoop implements AsyncDisposable {
 		return claimed;
 	}
 
-	/** Resolves when the job is settled, postponed or aborted by the shutdown. Never rejects. */
+	/** Resolves when the job is completed, postponed or aborted by the shutdown. Never rejects. */
 	async #perform(handler: JobHandler, job: Job): Promise<void> {
 		const { signal } = this.#shutdown;
 		const { kind, ref, attempts } = job;
@@ -133,9 +133,9 @@ export class JobLoop implements AsyncDisposable {
 					await handler.afterFailure(job, error, failures);
 					this.#failures.set(job.id, failures);
 					return;
-				} catch (settleError) {
+				} catch (completionError) {
 					// For example a full disk. The job stays claimed and runs again from the beginning after a pause.
-					this.#log.error({ job: kind, ref, error: messageOf(settleError) }, 'a job cannot be settled');
+					this.#log.error({ job: kind, ref, error: messageOf(completionError) }, 'a job cannot be completed');
 					await sleep(this.#retryMs, signal);
 				}
 			}

@@ -97,7 +97,7 @@ export class Knowledge implements AsyncDisposable {
 	/** Starts the job loop. Postponed jobs are due at once, because a restarted server may have a new provider key. */
 	start(): void {
 		this.#jobs.start();
-		const jobs = [INGEST, REBUILD].map((kind) => ({ op: 'hasten', kind }) as const);
+		const jobs = [INGEST, REBUILD].map((kind) => ({ op: 'make_due', kind }) as const);
 		this.#store.commit({ jobs }).then(
 			() => this.#jobs.wake(),
 			(error: unknown) => this.#log.error({ error: messageOf(error) }, 'postponed jobs could not be made due'),

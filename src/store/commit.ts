@@ -33,7 +33,7 @@ export type Write =
 	/** Removes stored responses and sessions that expired before a time (ms since the epoch), at most `limit` of each. */
 	| { op: 'erase_expired'; before: number; limit: number }
 	/** Removes every stored response that is sealed with the server's secret key. */
-	| { op: 'erase_sealed_answers' }
+	| { op: 'erase_sealed_responses' }
 	| DeliveryWrite
 	| IndexWrite;
 
@@ -51,9 +51,9 @@ export type DeliveryWrite =
 	/** Makes these events (commit sequences) due again at an endpoint. Pending deliveries stay as they are. */
 	| { op: 'redeliver'; webhook_id: string; seqs: number[]; at: number }
 	/** Records a failed attempt. The time of the first failure since the last success is kept. */
-	| { op: 'note_failure'; webhook_id: string; at: number }
-	/** Forgets the failures: an attempt has succeeded, or the endpoint starts again. */
-	| { op: 'forget_failures'; webhook_id: string };
+	| { op: 'record_failure'; webhook_id: string; at: number }
+	/** Removes the recorded failures: an attempt has succeeded, or the endpoint starts again. */
+	| { op: 'clear_failures'; webhook_id: string };
 
 /**
  * An event that is stored with the change that it reports. An event of a workspace's stream is due at once at each active
@@ -94,13 +94,13 @@ export interface Job {
 export type JobWrite =
 	| { op: 'enqueue'; job: Omit<Job, 'attempts'> }
 	/** Removes the job, done or given up. */
-	| { op: 'settle'; id: string }
+	| { op: 'complete'; id: string }
 	/** Makes it due later. */
 	| { op: 'postpone'; id: string; due_at: number }
 	/** Makes postponed jobs of a kind due at once; only of one group or about one id, if named. */
-	| { op: 'hasten'; kind: string; group?: string; ref?: string }
-	/** Settles every job about this id; only of one kind, if named. */
-	| { op: 'settle_all'; ref: string; kind?: string };
+	| { op: 'make_due'; kind: string; group?: string; ref?: string }
+	/** Removes every job about this id; only of one kind, if named. */
+	| { op: 'complete_all'; ref: string; kind?: string };
 
 /** The kind of the jobs that erase the remaining rows of erased conversations; `ref` is the conversation. */
 export const CONVERSATION_ERASURE_JOB = 'conversation_remains';

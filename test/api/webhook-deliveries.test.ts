@@ -386,7 +386,7 @@ test('a revival or a change of the URL resets the failures of an endpoint', asyn
 	await rename();
 	await settled(hook, 1);
 	const failed = async () => (await store.deliveries.failingSince(hook.id)) !== null;
-	const fail = () => store.commit({ write: [{ op: 'note_failure', webhook_id: hook.id, at: clock.now() }] });
+	const fail = () => store.commit({ write: [{ op: 'record_failure', webhook_id: hook.id, at: clock.now() }] });
 	assert.equal(await failed(), true);
 	hook.respond = taking;
 	await app.call('PATCH', hook.path, { description: 'Ours' });

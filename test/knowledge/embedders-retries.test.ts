@@ -151,7 +151,7 @@ test('an outage of the provider over many restarts fails no document', async () 
 	// Each attempt claims the job again; without this rule a job with this many claims would be given up.
 	for (let times = 1; times <= 35; times++) {
 		await until(`it was tried ${times} times`, () => failed() >= times);
-		await harness.store.commit({ jobs: [{ op: 'hasten', kind: 'ingest' }] });
+		await harness.store.commit({ jobs: [{ op: 'make_due', kind: 'ingest' }] });
 	}
 	assert.equal((await harness.document(tea)).attempts, 0, 'none of it counts as its own failure');
 	models.embeddings.setDefault(undefined);

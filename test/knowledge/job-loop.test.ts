@@ -71,7 +71,7 @@ test('shutdown aborts running jobs at once and counts no failure', async () => {
 	assert.equal(work.inHand.length, 2, 'and takes no more');
 });
 
-test('a job that cannot be settled stays claimed and is retried without end', async () => {
+test('a job that cannot be completed stays claimed and is retried without end', async () => {
 	const told: number[] = [];
 	let performed = 0;
 	const work: JobHandler = {

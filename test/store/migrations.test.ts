@@ -234,7 +234,7 @@ test('stored responses from before the pending field are kept, and the pending o
 	assert.equal((await store.idempotency.storedResponse('ws_1', 'expired', true))?.status, 404);
 	assert.equal(await store.idempotency.hasSealedResponses(), true);
 
-	await store.commit({ write: [{ op: 'erase_conversation', id: 'conv_1' }, { op: 'erase_sealed_answers' }] });
+	await store.commit({ write: [{ op: 'erase_conversation', id: 'conv_1' }, { op: 'erase_sealed_responses' }] });
 	await store.commit({ write: [{ op: 'erase_expired', before: 2, limit: 10 }] });
 	const left = ['message', 'message for a human', 'created', 'secret', 'expired'].map(
 		async (key) => (await store.idempotency.storedResponse('ws_1', key, true))?.body_hash,

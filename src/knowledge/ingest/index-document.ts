@@ -145,6 +145,6 @@ function indexedCommit(
 		expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
 		write: [...writes, { op: 'patch', kind: 'documents', id: document.id, set }, counts.write],
 		events: counts.events,
-		jobs: [{ op: 'settle', id: jobId }],
+		jobs: [{ op: 'complete', id: jobId }],
 	};
 }

@@ -79,8 +79,9 @@ export class Ingest implements JobHandler {
 		await decideAndCommit(store, async () => {
 			const document = await store.get('documents', job.ref);
 			const knowledgeBase = document && (await store.get('knowledge_bases', document.knowledge_base_id));
-			const settle = { op: 'settle', id: job.id } as const;
-			if (!document || !knowledgeBase || !isPending(document)) return { commit: { jobs: [settle] }, result: undefined };
+			const complete = { op: 'complete', id: job.id } as const;
+			if (!document || !knowledgeBase || !isPending(document))
+				return { commit: { jobs: [complete] }, result: undefined };
 			if (error instanceof EmbeddingFailure) {
 				const serving = await store.searchIndex.servingGeneration(knowledgeBase.id);
 				if (isSuperseded(error.embedder, knowledgeBase, serving, embedders.configured)) {
@@ -94,7 +95,7 @@ export class Ingest implements JobHandler {
 			const postpone = (ms: number) => ({ op: 'postpone', id: job.id, due_at: now + ms }) as const;
 			const waitMs = (shortage ? shortageDelay : retryDelay)(retryMs, failures);
 			const commit: Commit = reason
-				? { ...failDocument(knowledgeBase, document, reason, now), jobs: [settle] }
+				? { ...failDocument(knowledgeBase, document, reason, now), jobs: [complete] }
 				: shortage || isRecoverable(error)
 					? { ...keepWaiting(knowledgeBase, document, shortage ?? error, now), jobs: [postpone(waitMs)] }
 					: {
@@ -133,7 +134,7 @@ export class Ingest implements JobHandler {
 		return decideAndCommit(store, async () => {
 			const document = await store.get('documents', job.ref);
 			if (!document || !isPending(document)) {
-				return { commit: { jobs: [{ op: 'settle', id: job.id }] }, result: null };
+				return { commit: { jobs: [{ op: 'complete', id: job.id }] }, result: null };
 			}
 			const set = { status: 'processing' as const, updated_at: clock.now() };
 			const commit: Commit = {

@@ -76,7 +76,7 @@ export class Rebuild implements JobHandler {
 			// The deletion of the knowledge base also removed the new generation, so nothing is left to do.
 			if ((await store.get('knowledge_bases', job.ref))?.rebuilding === generation) throw error;
 		}
-		await store.commit({ jobs: [{ op: 'settle', id: job.id }] });
+		await store.commit({ jobs: [{ op: 'complete', id: job.id }] });
 	}
 
 	/**
@@ -122,7 +122,8 @@ export class Rebuild implements JobHandler {
 		const { store, clock } = this.#deps;
 		await decideAndCommit(store, async () => {
 			const record = await store.get('knowledge_bases', job.ref);
-			if (!this.#isCurrent(job, record)) return { commit: { jobs: [{ op: 'settle', id: job.id }] }, result: undefined };
+			if (!this.#isCurrent(job, record))
+				return { commit: { jobs: [{ op: 'complete', id: job.id }] }, result: undefined };
 			const problem = problemCommit(record, publicReason(error, BUILD_FAILED_SENTENCE));
 			const due_at = clock.now() + ms;
 			return { commit: { ...problem, jobs: [{ op: 'postpone', id: job.id, due_at }] }, result: undefined };
@@ -216,7 +217,7 @@ export class Rebuild implements JobHandler {
 		const { store, clock, log } = this.#deps;
 		const hasGivenUp = await decideAndCommit(store, async () => {
 			const record = await store.get('knowledge_bases', job.ref);
-			const jobs = [{ op: 'settle', id: job.id } as const];
+			const jobs = [{ op: 'complete', id: job.id } as const];
 			if (!this.#isCurrent(job, record)) return { commit: { jobs }, result: false };
 			const { commit } = endRebuild(record, publicReason(error, BUILD_FAILED_SENTENCE), clock.now());
 			return { commit: { ...commit, jobs }, result: true };

@@ -34,8 +34,8 @@ export function requestRebuild(
 	return prepareChange(store, async () => {
 		const record = await store.get('knowledge_bases', knowledgeBaseId);
 		if (!record) throw new AppError('not_found', 'The knowledge base does not exist.');
-		const hasten = [REBUILD, INGEST].map((kind) => ({ op: 'hasten', kind, group: record.id }) as const);
-		if (record.rebuilding !== null) return { commit: { jobs: hasten }, result: record };
+		const makeDue = [REBUILD, INGEST].map((kind) => ({ op: 'make_due', kind, group: record.id }) as const);
+		if (record.rebuilding !== null) return { commit: { jobs: makeDue }, result: record };
 		const now = clock.now();
 		const { set, write, jobs } =
 			record.documents_total === 0 ? emptyIndex(record, now) : beginRebuild(record, embedders.configured);
@@ -45,7 +45,7 @@ export function requestRebuild(
 			expect: [expectVersion('knowledge_bases', record)],
 			write: [...write, counts.write],
 			events: counts.events,
-			jobs: [...jobs, ...hasten],
+			jobs: [...jobs, ...makeDue],
 		};
 		return { commit, result: next };
 	});
@@ -65,7 +65,7 @@ export function stopRebuild(
 		if (!record) throw new AppError('not_found', 'The knowledge base does not exist.');
 		if (record.rebuilding === null) return { commit: null, result: record };
 		const { commit, result } = endRebuild(record, null, clock.now());
-		commit.jobs = [{ op: 'settle_all', ref: record.id, kind: REBUILD }];
+		commit.jobs = [{ op: 'complete_all', ref: record.id, kind: REBUILD }];
 		return { commit, result };
 	});
 }

@@ -156,8 +156,8 @@ async function commitSwap(
 			write: [counts.write],
 			events: counts.events,
 			jobs: [
-				{ op: 'settle', id: jobId },
-				{ op: 'settle_all', ref: knowledgeBaseId, kind: TRAIN },
+				{ op: 'complete', id: jobId },
+				{ op: 'complete_all', ref: knowledgeBaseId, kind: TRAIN },
 			],
 		};
 		if (built) commit.write.push({ op: 'index.serve_basis', generation, basis: built.basis });

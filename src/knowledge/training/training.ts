@@ -51,7 +51,7 @@ export class Training implements JobHandler {
 			const current = await this.#serving(job.ref);
 			candidate = current && current.chunk_count >= RETRAIN_GROWTH_FACTOR * current.trained_on ? current : undefined;
 		}
-		await this.#settle(job, askedAt);
+		await this.#complete(job, askedAt);
 	}
 
 	async afterFailure(job: Job, error: unknown, failures: number): Promise<void> {
@@ -60,14 +60,14 @@ export class Training implements JobHandler {
 		const isShortage = shortageOf(error) !== null;
 		const retries = isShortage || (!isPermanent && failures < MAX_ATTEMPTS);
 		const due_at = clock.now() + (isShortage ? shortageDelay : retryDelay)(retryMs, failures);
-		await store.commit({ jobs: [retries ? { op: 'postpone', id: job.id, due_at } : { op: 'settle', id: job.id }] });
+		await store.commit({ jobs: [retries ? { op: 'postpone', id: job.id, due_at } : { op: 'complete', id: job.id }] });
 	}
 
-	/** Settles the job, and clears the request for a training unless it was repeated meanwhile. */
-	#settle({ id, ref }: Job, askedAt: number | null): Promise<void> {
+	/** Completes the job, and clears the request for a training unless it was repeated meanwhile. */
+	#complete({ id, ref }: Job, askedAt: number | null): Promise<void> {
 		return decideAndCommit(this.#deps.store, async () => {
 			const record = await this.#deps.store.get('knowledge_bases', ref);
-			const jobs = [{ op: 'settle', id } as const];
+			const jobs = [{ op: 'complete', id } as const];
 			const isSettled = record && askedAt !== null && record.training_asked_at === askedAt;
 			if (!isSettled) return { commit: { jobs }, result: undefined };
 			return { commit: { ...patchKnowledgeBase(record, { training_asked_at: null }), jobs }, result: undefined };
@@ -80,7 +80,7 @@ export class Training implements JobHandler {
 		await this.#deps.indexing.run(knowledgeBaseId, () => this.#serve(deps, knowledgeBaseId, built));
 	}
 
-	/** Settles this job and trainings that were requested meanwhile. */
+	/** Completes this job and trainings that were requested meanwhile. */
 	async #serve(deps: LargeBasisDependencies, knowledgeBaseId: string, built: BuiltBasis): Promise<void> {
 		if ((await this.#serving(knowledgeBaseId))?.id !== built.generation) return;
 		const { generation, basis, trainedAt } = await foldInNewChunks(deps, built);
@@ -91,7 +91,7 @@ export class Training implements JobHandler {
 			const commit: Commit = {
 				expect,
 				write: [...write, { op: 'index.serve_basis', generation, basis }],
-				jobs: [{ op: 'settle_all', ref: knowledgeBaseId, kind: TRAIN }],
+				jobs: [{ op: 'complete_all', ref: knowledgeBaseId, kind: TRAIN }],
 			};
 			return { commit, result: undefined };
 		});

@@ -97,14 +97,14 @@ export function applyDeliveryWrite(prepare: Prepare, write: Exclude<DeliveryWrit
 				if (event) addDelivery(prepare, event, seq, write.webhook_id, write.at);
 			}
 			return;
-		case 'note_failure':
+		case 'record_failure':
 			// Nothing is kept of an endpoint that was deleted meanwhile. The earlier time counts even when the clock was set back.
 			prepare(
 				`INSERT INTO webhook_failures (webhook_id, since) SELECT id, @at FROM webhooks WHERE id = @webhook_id
 				 ON CONFLICT (webhook_id) DO UPDATE SET since = min(since, excluded.since)`,
 			).run({ at: write.at, webhook_id: write.webhook_id });
 			return;
-		case 'forget_failures':
+		case 'clear_failures':
 			prepare('DELETE FROM webhook_failures WHERE webhook_id = ?').run(write.webhook_id);
 	}
 }

@@ -209,7 +209,7 @@ export class Writer {
 			case 'erase_expired':
 				for (const sql of ERASE_EXPIRED) this.#prepare(sql).run(write.before, write.limit);
 				return;
-			case 'erase_sealed_answers':
+			case 'erase_sealed_responses':
 				this.#prepare(`DELETE FROM idempotency WHERE ${IS_SEALED}`).run();
 				return;
 			case 'erase_events':
@@ -218,8 +218,8 @@ export class Writer {
 			case 'cancel_deliveries':
 			case 'erase_deliveries':
 			case 'redeliver':
-			case 'note_failure':
-			case 'forget_failures':
+			case 'record_failure':
+			case 'clear_failures':
 				applyDeliveryWrite(this.#prepare, write);
 				return;
 			default:
@@ -236,10 +236,10 @@ export class Writer {
 				).run(id, kind, ref, group, due_at);
 				return;
 			}
-			case 'settle':
+			case 'complete':
 				this.#prepare('DELETE FROM jobs WHERE id = ?').run(write.id);
 				return;
-			case 'settle_all':
+			case 'complete_all':
 				this.#prepare('DELETE FROM jobs WHERE ref = ? AND kind = coalesce(?, kind)').run(write.ref, write.kind ?? null);
 				return;
 			case 'postpone':
@@ -248,7 +248,7 @@ export class Writer {
 					write.id,
 				);
 				return;
-			case 'hasten':
+			case 'make_due':
 				this.#prepare(
 					`UPDATE jobs SET due_at = 0
 					 WHERE kind = @kind AND due_at > 0 AND fair_group = coalesce(@group, fair_group) AND ref = coalesce(@ref, ref)`,

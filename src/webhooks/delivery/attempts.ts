@@ -146,8 +146,8 @@ export class AttemptRunner {
 						{ op: 'patch', kind: 'deliveries', id, set },
 						{ op: 'insert', kind: 'delivery_attempts', record: attemptRecord(delivery, attempt, startedAt) },
 						delivered
-							? { op: 'forget_failures', webhook_id: endpoint }
-							: { op: 'note_failure', webhook_id: endpoint, at: startedAt },
+							? { op: 'clear_failures', webhook_id: endpoint }
+							: { op: 'record_failure', webhook_id: endpoint, at: startedAt },
 						...(disableCommit?.write ?? []),
 					],
 				},

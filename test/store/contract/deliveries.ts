@@ -190,7 +190,7 @@ export function deliveryContract(open: OpenStore): void {
 		const [kept] = await deliveriesOf(store, beside.id);
 		for (const delivery of [...deliveries, kept]) await attempt(store, delivery);
 		await store.commit({
-			write: [endpoint, beside].map(({ id }) => ({ op: 'note_failure', webhook_id: id, at: NOON })),
+			write: [endpoint, beside].map(({ id }) => ({ op: 'record_failure', webhook_id: id, at: NOON })),
 		});
 		const erase = (limit: number) =>
 			store.commit({ write: [{ op: 'erase_deliveries', webhook_id: endpoint.id, limit }] });
@@ -214,12 +214,12 @@ export function deliveryContract(open: OpenStore): void {
 		const store = await fresh(t);
 		const [endpoint] = await register(store, [{}]);
 		const note = (at: number, webhook_id = endpoint.id) =>
-			store.commit({ write: [{ op: 'note_failure', webhook_id, at }] });
+			store.commit({ write: [{ op: 'record_failure', webhook_id, at }] });
 		assert.equal(await store.deliveries.failingSince(endpoint.id), null);
 		await note(NOON);
 		await note(NOON + 1);
 		assert.equal(await store.deliveries.failingSince(endpoint.id), NOON);
-		await store.commit({ write: [{ op: 'forget_failures', webhook_id: endpoint.id }] });
+		await store.commit({ write: [{ op: 'clear_failures', webhook_id: endpoint.id }] });
 		assert.equal(await store.deliveries.failingSince(endpoint.id), null);
 		await note(NOON + 2);
 		assert.equal(await store.deliveries.failingSince(endpoint.id), NOON + 2);

@@ -96,7 +96,7 @@ export function jobContract(opened: () => Store): void {
 		);
 	});
 
-	test('hastening makes postponed jobs due at once: of the kind, group or id that is named', async () => {
+	test('makes postponed jobs due at once: of the kind, group or id that is named', async () => {
 		const store = opened();
 		const [kind, other] = [newId('job'), newId('job')];
 		const [group, ref] = [newId('knowledge_base'), newId('document')];
@@ -106,25 +106,25 @@ export function jobContract(opened: () => Store): void {
 		await store.commit({ jobs: jobs.map(({ id }) => ({ op: 'postpone', id, due_at })) });
 		const claimed = async () => (await store.jobs.claim(kind, 10, HOUR)).map(({ id }) => id);
 		assert.deepEqual(await claimed(), []);
-		await store.commit({ jobs: [{ op: 'hasten', kind, group }] });
+		await store.commit({ jobs: [{ op: 'make_due', kind, group }] });
 		assert.deepEqual(await claimed(), [jobs[0]?.id]);
-		await store.commit({ jobs: [{ op: 'hasten', kind, ref }] });
+		await store.commit({ jobs: [{ op: 'make_due', kind, ref }] });
 		assert.deepEqual(await claimed(), [jobs[1]?.id]);
-		await store.commit({ jobs: [{ op: 'hasten', kind }] });
+		await store.commit({ jobs: [{ op: 'make_due', kind }] });
 		assert.deepEqual(await claimed(), [jobs[2]?.id], 'claimed jobs stay claimed');
 		assert.deepEqual(await store.jobs.claim(other, 10, HOUR), []);
 	});
 
-	test('a settled job is never claimed again; settling all jobs about one id leaves the others', async () => {
+	test('a completed job is never claimed again; completing all jobs about one id leaves the others', async () => {
 		const store = opened();
 		const [kind, other] = [newId('job'), newId('job')];
 		const [ref, otherRef] = [newId('document'), newId('document')];
 		const [done, dropped, leased] = [job({ kind, ref }), job({ kind: other, ref }), job({ kind, ref })];
 		const stays = job({ kind, ref: otherRef });
 		await enqueue(store, [done, dropped, leased, stays]);
-		await store.commit({ jobs: [{ op: 'settle', id: done.id }] });
-		await store.commit({ jobs: [{ op: 'settle', id: done.id }] });
-		await store.commit({ jobs: [{ op: 'settle_all', ref }] });
+		await store.commit({ jobs: [{ op: 'complete', id: done.id }] });
+		await store.commit({ jobs: [{ op: 'complete', id: done.id }] });
+		await store.commit({ jobs: [{ op: 'complete_all', ref }] });
 		assert.deepEqual(await store.jobs.claim(other, 10, HOUR), []);
 		assert.deepEqual(
 			(await store.jobs.claim(kind, 10, HOUR)).map(({ id }) => id),
@@ -132,13 +132,13 @@ export function jobContract(opened: () => Store): void {
 		);
 	});
 
-	test('settles the jobs of one kind about an id without those of other kinds', async () => {
+	test('completes the jobs of one kind about an id without those of other kinds', async () => {
 		const store = opened();
 		const [kind, other] = [newId('job'), newId('job')];
 		const ref = newId('knowledge_base');
 		const stays = job({ kind: other, ref });
 		await enqueue(store, [job({ kind, ref }), job({ kind, ref }), stays]);
-		await store.commit({ jobs: [{ op: 'settle_all', ref, kind }] });
+		await store.commit({ jobs: [{ op: 'complete_all', ref, kind }] });
 		assert.deepEqual(await store.jobs.claim(kind, 10, HOUR), []);
 		assert.deepEqual(
 			(await store.jobs.claim(other, 10, HOUR)).map(({ id }) => id),

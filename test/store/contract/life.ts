@@ -38,7 +38,7 @@ export function lifeContract(open: OpenStore): void {
 		const first = await open(place);
 		await enqueue(first, [inHand, done, untouched]);
 		assert.equal((await first.jobs.claim(kind, 2, HOUR)).length, 2);
-		await first.commit({ jobs: [{ op: 'settle', id: done.id }] });
+		await first.commit({ jobs: [{ op: 'complete', id: done.id }] });
 		await first[Symbol.asyncDispose]();
 
 		await using second = await open(place);

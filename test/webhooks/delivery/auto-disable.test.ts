@@ -125,7 +125,7 @@ test('uses the current endpoint when it changes during its last attempt', async 
 			await store.commit({
 				write: [
 					{ op: 'patch', kind: 'webhooks', id: endpoint.id, set },
-					{ op: 'forget_failures', webhook_id: endpoint.id },
+					{ op: 'clear_failures', webhook_id: endpoint.id },
 				],
 			});
 		}

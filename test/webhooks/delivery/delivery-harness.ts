@@ -111,7 +111,7 @@ export async function deliveryHarness(
 			await store.commit({
 				write: [
 					{ op: 'patch', kind: 'webhooks', id, set: { status } },
-					...(status === 'active' ? [{ op: 'forget_failures', webhook_id: id } as const] : []),
+					...(status === 'active' ? [{ op: 'clear_failures', webhook_id: id } as const] : []),
 				],
 			});
 		},

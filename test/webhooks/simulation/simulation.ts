@@ -218,7 +218,7 @@ export class Simulation {
 		);
 		const write: Write[] =
 			status === 'active'
-				? [{ op: 'forget_failures', webhook_id: endpoint.id }]
+				? [{ op: 'clear_failures', webhook_id: endpoint.id }]
 				: [{ op: 'cancel_deliveries', webhook_id: endpoint.id, at, limit: 2 }];
 		const set = { status, disabled_reason: status === 'active' ? null : 'Disabled through the API.' };
 		if (status === 'active') {
@@ -295,7 +295,7 @@ export class Simulation {
 		await this.#commit({
 			write: [
 				{ op: 'patch', kind: 'webhooks', id: endpoint.id, set: { url } },
-				{ op: 'forget_failures', webhook_id: endpoint.id },
+				{ op: 'clear_failures', webhook_id: endpoint.id },
 			],
 		});
 		this.#process.deliverer.wake(endpoint.id);
