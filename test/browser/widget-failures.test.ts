@@ -257,3 +257,27 @@ test('two tabs of a visitor share a conversation', { skip }, async () => {
 	await two.restart();
 	await until('the first one is empty too', async () => (await one.messages.count()) === 1);
 });
+
+test('a failed reply to pasted control characters shows the message once', { skip }, async () => {
+	// Without streaming the response to a failed reply has no id: the message is found by its text.
+	const deployment = await shop.deploy({ features: { streaming: false } });
+	await using visitor = await shop.visit(deployment);
+	const { chat } = visitor;
+	await chat.open();
+	await chat.askAndWait('One?');
+	shop.model.enqueue([{ status: 400, body: '{}' }], [{ say: 'Here it is.' }]);
+	await chat.ask('A\u0007 list:\fTwo?\u0000');
+	await chat.reply.getByText('The answer could not be written.').waitFor();
+	await chat.control('Try again').waitFor();
+	const shown = chat.messages.filter({ hasText: 'list:' });
+	assert.equal(await shown.count(), 1);
+	assert.equal(await chat.messages.count(), 5, 'the greeting, two messages and two replies');
+	// The reply is asked for again, not the message.
+	await chat.control('Try again').click();
+	await chat.says('Here it is.');
+	assert.equal(await shown.count(), 1);
+	assert.deepEqual(
+		(await stored(shop.app.call, deployment)).map(({ content }) => content),
+		['One?', 'Hello.', 'A list:\nTwo?', 'Here it is.'],
+	);
+});

@@ -97,6 +97,10 @@ test('no text makes an unknown element or an unsafe link', () => {
 	fc.assert(fc.property(fc.array(marks, { maxLength: 60 }), (parts) => check(parseMarkdown(parts.join('')))));
 });
 
+test('parses a link without a text whose address has a bracket', () => {
+	assert.equal(read('[](mailto:a[b) c'), 'p(a<mailto:a[b>(mailto:a[b) c)');
+});
+
 test('parsing time is linear in the length of any text', () => {
 	const seconds = (text: string) => {
 		const started = performance.now();

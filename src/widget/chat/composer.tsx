@@ -54,22 +54,7 @@ export function Composer({ strings, disabled, busy, paused, onSend, onDraft, onS
 					send((event.currentTarget as HTMLTextAreaElement).form as HTMLFormElement);
 				}}
 			/>
-			{busy && (
-				<button
-					key="stop"
-					type="button"
-					class="icon round"
-					title={strings.stop}
-					aria-label={strings.stop}
-					onClick={(event: Event) => {
-						// The button is about to be removed.
-						(event.currentTarget as HTMLButtonElement).form?.querySelector('textarea')?.focus();
-						onStop();
-					}}
-				>
-					<span class="square" />
-				</button>
-			)}
+			{busy && stopButton(strings.stop, onStop)}
 			<button
 				key="send"
 				type="submit"
@@ -81,6 +66,25 @@ export function Composer({ strings, disabled, busy, paused, onSend, onDraft, onS
 				<Icon shape="send" />
 			</button>
 		</form>
+	);
+}
+
+function stopButton(title: string, onStop: () => void): VirtualNode {
+	return (
+		<button
+			key="stop"
+			type="button"
+			class="icon round"
+			title={title}
+			aria-label={title}
+			onClick={(event: Event) => {
+				// The button is about to be removed.
+				(event.currentTarget as HTMLButtonElement).form?.querySelector('textarea')?.focus();
+				onStop();
+			}}
+		>
+			<span class="square" />
+		</button>
 	);
 }
 

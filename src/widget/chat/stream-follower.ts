@@ -29,48 +29,7 @@ export interface StreamFollowerOptions {
 export type StreamFollower = ReturnType<typeof createStreamFollower>;
 
 export function createStreamFollower(options: StreamFollowerOptions) {
-	const { requests, conversation, notices, errorHandler, emit, streaming, onEvent, load, onChanged } = options;
 	let current: AbortController | null = null;
-
-	const follow = async (signal: AbortSignal) => {
-		for (let attempt = 0; !signal.aborted; attempt++) {
-			let wait = 0;
-			const since = Date.now();
-			try {
-				const id = conversation.id();
-				if (id === null) return;
-				if (!streaming) {
-					await load(id, signal);
-					attempt = -1;
-					notices.connected_();
-					await sleep(conversation.transcript.isWriting_() ? POLL_WHILE_WRITING_MS : POLL_MS, signal);
-					continue;
-				}
-				const events = await requests.follow(id, conversation.position_(), signal);
-				// Loaded after the stream is open, so that no event is missed between the two.
-				if (!conversation.isLoaded_()) await load(id, signal);
-				notices.connected_();
-				for await (const event of events) {
-					attempt = 0;
-					onEvent(event);
-				}
-			} catch (error) {
-				if (signal.aborted) return;
-				if (error instanceof ApiError) {
-					if (!(await errorHandler.isTemporary_(error))) {
-						emit('error', { status: error.status, code: error.code });
-						return;
-					}
-					wait = error.retryAfter * 1000;
-				}
-			}
-			if (Date.now() - since > STABLE_STREAM_MS) attempt = 0;
-			if (!signal.aborted && (attempt > 0 || conversation.transcript.isWriting_() || !conversation.isLoaded_())) {
-				notices.disconnected_();
-			}
-			await sleep(Math.max(wait, backoff(attempt)), signal);
-		}
-	};
 	const stop = () => {
 		current?.abort();
 		current = null;
@@ -84,11 +43,53 @@ export function createStreamFollower(options: StreamFollowerOptions) {
 			if (!isWanted || current) return;
 			const controller = new AbortController();
 			current = controller;
-			void follow(controller.signal).finally(() => {
+			void follow(options, controller.signal).finally(() => {
 				if (current !== controller) return;
 				current = null;
-				onChanged();
+				options.onChanged();
 			});
 		},
 	};
+}
+
+/** Follows until the signal aborts or an error shows that a retry cannot help. */
+async function follow(options: StreamFollowerOptions, signal: AbortSignal): Promise<void> {
+	const { requests, conversation, notices, errorHandler, emit, streaming, onEvent, load } = options;
+	for (let attempt = 0; !signal.aborted; attempt++) {
+		let wait = 0;
+		const since = Date.now();
+		try {
+			const id = conversation.id();
+			if (id === null) return;
+			if (!streaming) {
+				await load(id, signal);
+				attempt = -1;
+				notices.connected_();
+				await sleep(conversation.transcript.isWriting_() ? POLL_WHILE_WRITING_MS : POLL_MS, signal);
+				continue;
+			}
+			const events = await requests.follow(id, conversation.position_(), signal);
+			// Loaded after the stream is open, so that no event is missed between the two.
+			if (!conversation.isLoaded_()) await load(id, signal);
+			notices.connected_();
+			for await (const event of events) {
+				attempt = 0;
+				onEvent(event);
+			}
+		} catch (error) {
+			if (signal.aborted) return;
+			if (error instanceof ApiError) {
+				if (!(await errorHandler.isTemporary_(error))) {
+					emit('error', { status: error.status, code: error.code });
+					return;
+				}
+				wait = error.retryAfter * 1000;
+			}
+		}
+		if (Date.now() - since > STABLE_STREAM_MS) attempt = 0;
+		if (!signal.aborted && (attempt > 0 || conversation.transcript.isWriting_() || !conversation.isLoaded_())) {
+			notices.disconnected_();
+		}
+		await sleep(Math.max(wait, backoff(attempt)), signal);
+	}
 }

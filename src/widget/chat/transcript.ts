@@ -15,6 +15,8 @@ export interface DisplayedMessage
 export const LOCAL_TIME = '~';
 
 /** The messages of a conversation in order. Repeated and overlapping updates from events and lists are merged. */
+export type Transcript = ReturnType<typeof createTranscript>;
+
 export function createTranscript() {
 	const byId = new Map<string, DisplayedMessage>();
 	let sorted: DisplayedMessage[] | null = null;

@@ -1,8 +1,13 @@
 import type { WidgetMessage } from '../../contract/index.ts';
-import { openConversationStorage, type PendingMessage, type QueuedMessage } from '../transport/conversation-storage.ts';
+import {
+	type ConversationStorage,
+	openConversationStorage,
+	type PendingMessage,
+	type QueuedMessage,
+} from '../transport/conversation-storage.ts';
 import type { ServerSentEvent } from '../transport/event-stream.ts';
 import type { HistoryPage } from '../transport/requests.ts';
-import { createTranscript } from './transcript.ts';
+import { createTranscript, type Transcript } from './transcript.ts';
 
 /** A change that must be announced or reported to the page. */
 export interface TranscriptUpdate {
@@ -41,36 +46,16 @@ export function createConversation(deploymentId: string) {
 	};
 
 	return {
+		...createUnsentMessages(() => storage),
 		transcript,
-		retryable: retryable,
+		retryable,
 		clear,
 		/** Key in the browser's storage, by deployment and visitor. */
 		storageKey_: () => storage.name,
 		id: () => storage.get().conversation,
-		pending: () => storage.get().pending,
 		position_: () => position,
 		isLoaded_: () => isLoaded,
 		olderCursor_: () => olderCursor,
-		setPending_: (pending: PendingMessage | null) => storage.set({ pending }),
-		/** The stored queue, with the changes of other tabs. */
-		queued: (): QueuedMessage[] => storage.read().queue,
-		enqueue: (message: QueuedMessage) => storage.set({ queue: [...storage.read().queue, message] }),
-		removeQueued_: (key: string) =>
-			storage.set({ queue: storage.read().queue.filter((message) => message.key !== key) }),
-		clearQueue_: () => storage.set({ queue: [] }),
-		/** Whether this page or the previous one has unsent messages. */
-		hasUnsent_: () => storage.get().pending?.message === '' || storage.get().queue.length > 0,
-		/**
-		 * Moves a message from the queue to `pending`.
-		 * @returns false if another tab has sent or cancelled it
-		 */
-		dequeue(pending: PendingMessage): boolean {
-			const { queue } = storage.read();
-			const rest = queue.filter(({ key }) => key !== pending.key);
-			if (rest.length < queue.length) storage.set({ queue: rest, pending });
-			return rest.length < queue.length;
-		},
-
 		/** Whether a person is expected to write: a person wrote last, or the last message is unanswered. */
 		awaitsHuman_(): boolean {
 			const last = transcript.list().at(-1);
@@ -129,35 +114,10 @@ export function createConversation(deploymentId: string) {
 			olderCursor = next_cursor;
 		},
 		/** Applies an event of the conversation's stream. */
-		applyEvent_({ id, event, data }: ServerSentEvent): TranscriptUpdate {
-			const { message, message_id, index, delta } = JSON.parse(data) as {
-				message: WidgetMessage;
-				message_id: string;
-				index: number;
-				delta: string;
-			};
-			if (id) position = id;
-			switch (event) {
-				case 'message.created':
-					transcript.store(message);
-					return { replyStarted: message.status === 'in_progress' };
-				case 'message.delta':
-					transcript.change(message_id, { toolRunning: false });
-					transcript.appendText_(message_id, index, delta);
-					break;
-				case 'message.reset':
-					transcript.change(message_id, { content: '', status: 'in_progress', toolRunning: false });
-					break;
-				case 'tool.started':
-				case 'tool.completed':
-					transcript.change(message_id, { toolRunning: event === 'tool.started' });
-					break;
-				case 'message.completed':
-				case 'message.failed':
-					transcript.store(message);
-					return { completedMessage: message };
-			}
-			return {};
+		applyEvent_(event: ServerSentEvent): TranscriptUpdate {
+			const update = applyToTranscript(transcript, event);
+			if (event.id) position = event.id;
+			return update;
 		},
 
 		/**
@@ -172,6 +132,67 @@ export function createConversation(deploymentId: string) {
 			shownId = conversation;
 			storage.set({ conversation, pending });
 			return isNew;
+		},
+	};
+}
+
+function applyToTranscript(transcript: Transcript, { event, data }: ServerSentEvent): TranscriptUpdate {
+	const { message, message_id, index, delta } = JSON.parse(data) as {
+		message: WidgetMessage;
+		message_id: string;
+		index: number;
+		delta: string;
+	};
+	switch (event) {
+		case 'message.created':
+			transcript.store(message);
+			return { replyStarted: message.status === 'in_progress' };
+		case 'message.delta':
+			transcript.change(message_id, { toolRunning: false });
+			transcript.appendText_(message_id, index, delta);
+			break;
+		case 'message.reset':
+			transcript.change(message_id, { content: '', status: 'in_progress', toolRunning: false });
+			break;
+		case 'tool.started':
+		case 'tool.completed':
+			transcript.change(message_id, { toolRunning: event === 'tool.started' });
+			break;
+		case 'message.completed':
+		case 'message.failed':
+			transcript.store(message);
+			return { completedMessage: message };
+	}
+	return {};
+}
+
+/** The messages in the browser's storage that are not answered yet: the next page sends them. */
+function createUnsentMessages(storage: () => ConversationStorage) {
+	return {
+		/** The message that is being sent, or whose reply may be asked for again. */
+		pending: () => storage().get().pending,
+		setPending_: (pending: PendingMessage | null) => storage().set({ pending }),
+		/** The stored queue, with the changes of other tabs. */
+		queued: (): QueuedMessage[] => storage().read().queue,
+		enqueue: (message: QueuedMessage) => storage().set({ queue: [...storage().read().queue, message] }),
+		removeQueued_: (key: string) =>
+			storage().set({
+				queue: storage()
+					.read()
+					.queue.filter((message) => message.key !== key),
+			}),
+		clearQueue_: () => storage().set({ queue: [] }),
+		/** Whether this page or the previous one has unsent messages. */
+		hasUnsent_: () => storage().get().pending?.message === '' || storage().get().queue.length > 0,
+		/**
+		 * Moves a message from the queue to `pending`.
+		 * @returns false if another tab has sent or cancelled it
+		 */
+		dequeue(pending: PendingMessage): boolean {
+			const { queue } = storage().read();
+			const rest = queue.filter(({ key }) => key !== pending.key);
+			if (rest.length < queue.length) storage().set({ queue: rest, pending });
+			return rest.length < queue.length;
 		},
 	};
 }

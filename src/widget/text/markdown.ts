@@ -217,13 +217,15 @@ function parseInline(text: string, depth: number): MarkdownNode[] {
 			const label = LABEL.exec(text);
 			const cite = label ? null : CITE.exec(text);
 			const href = label && safeUrl(label[2] as string);
+			// Read before the label is parsed, which uses the same expression.
+			const labelEnd = LABEL.lastIndex;
 			if (label) {
 				// An image is not loaded: its description is shown instead.
 				const name = label[1] as string;
 				const inner = depth < MAX_DEPTH ? withoutLinks(parseInline(name || (href ?? ''), depth + 1)) : [name];
 				if (href) push(element('a', inner, { href }));
 				else for (const node of inner) push(node);
-				at = LABEL.lastIndex;
+				at = labelEnd;
 			} else if (cite && all === '[') {
 				// Without such a source, the mark is shown as text.
 				const numbers = `[${cite[1]}]`.split(/(?=,)/);

@@ -24,6 +24,9 @@ export interface StoredConversation {
 	queue: QueuedMessage[];
 }
 
+/** What the browser's storage keeps of a visitor's conversation. */
+export type ConversationStorage = ReturnType<typeof openConversationStorage>;
+
 /**
  * The stored conversation of a visitor, by deployment and token subject. If the browser refuses storage, it lasts as long as
  * the page.

@@ -56,6 +56,59 @@ const PAGE_SIZE = 50;
 export type Requests = ReturnType<typeof createRequests>;
 
 export function createRequests({ base, deploymentId, token }: RequestDefaults) {
+	const { request, refusedTokens_ } = createRequester(base, token);
+	const queryString = (more: Record<string, string> = {}) =>
+		new URLSearchParams({ deployment_id: deploymentId, ...more }).toString();
+	const conversation = (id: string) => `conversations/${encodeURIComponent(id)}`;
+	const messageOf = ({ content, conversation }: SendRequest, stream: boolean) => ({
+		deployment_id: deploymentId,
+		...(conversation ? { conversation_id: conversation } : {}),
+		content,
+		stream,
+	});
+	const eventsOf = (response: Response): AsyncGenerator<ServerSentEvent> =>
+		readEvents(response.body as ReadableStream<Uint8Array>, SILENCE_TIMEOUT_MS);
+
+	return {
+		refusedTokens_,
+		async config(): Promise<WidgetConfig> {
+			return (await request(`config?${queryString()}`, {})).json();
+		},
+		/** Sends a message, or joins the running reply if the key was used before. Returns the reply's events. */
+		async send(message: SendRequest, stream: boolean, signal: AbortSignal): Promise<AsyncGenerator<ServerSentEvent>> {
+			const timeoutMs = stream ? REQUEST_TIMEOUT_MS : WHOLE_REPLY_TIMEOUT_MS;
+			const response = await request('messages', {
+				body: messageOf(message, stream),
+				key: message.key,
+				signal,
+				timeoutMs,
+			});
+			// If the deployment's streaming was switched off meanwhile, the response is not a stream.
+			return stream && response.status !== 201 ? eventsOf(response) : asEvents(await response.json());
+		},
+		/** The events after a position, then live events. Without a position, live events only. */
+		async follow(id: string, after: string, signal: AbortSignal): Promise<AsyncGenerator<ServerSentEvent>> {
+			// In the query and not in a header, which would need a preflight request.
+			const more: Record<string, string> = after ? { last_event_id: after } : {};
+			return eventsOf(await request(`${conversation(id)}/events?${queryString(more)}`, { signal }));
+		},
+		/** The newest messages, or those before a cursor. */
+		async history(id: string, cursor: string | null, signal?: AbortSignal): Promise<HistoryPage> {
+			const more = { order: 'desc', limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) };
+			return (await request(`${conversation(id)}/messages?${queryString(more)}`, { signal })).json();
+		},
+		async stop(id: string): Promise<void> {
+			await request(`${conversation(id)}/stop`, { body: { deployment_id: deploymentId } });
+		},
+		async rate(messageId: string, rating: 'up' | 'down' | null, signal: AbortSignal, comment?: string): Promise<void> {
+			const body = { deployment_id: deploymentId, rating, ...(comment ? { comment: withoutControls(comment) } : {}) };
+			await request(`messages/${encodeURIComponent(messageId)}/feedback`, { body, signal });
+		},
+	};
+}
+
+/** Makes requests with the visitor's token, and counts the refused ones. */
+function createRequester(base: string, token: RequestDefaults['token']) {
 	/** Number of refused tokens since the last accepted one. */
 	let refusedTokens = 0;
 	/** @throws ApiError for an error response; another Error if no response came */
@@ -102,54 +155,7 @@ export function createRequests({ base, deploymentId, token }: RequestDefaults) {
 			clearTimeout(timer);
 		}
 	};
-	const queryString = (more: Record<string, string> = {}) =>
-		new URLSearchParams({ deployment_id: deploymentId, ...more }).toString();
-	const conversation = (id: string) => `conversations/${encodeURIComponent(id)}`;
-	const messageOf = ({ content, conversation }: SendRequest, stream: boolean) => ({
-		deployment_id: deploymentId,
-		...(conversation ? { conversation_id: conversation } : {}),
-		content,
-		stream,
-	});
-	const eventsOf = (response: Response): AsyncGenerator<ServerSentEvent> =>
-		readEvents(response.body as ReadableStream<Uint8Array>, SILENCE_TIMEOUT_MS);
-
-	return {
-		refusedTokens_: () => refusedTokens,
-		async config(): Promise<WidgetConfig> {
-			return (await request(`config?${queryString()}`, {})).json();
-		},
-		/** Sends a message, or joins the running reply if the key was used before. Returns the reply's events. */
-		async send(message: SendRequest, stream: boolean, signal: AbortSignal): Promise<AsyncGenerator<ServerSentEvent>> {
-			const timeoutMs = stream ? REQUEST_TIMEOUT_MS : WHOLE_REPLY_TIMEOUT_MS;
-			const response = await request('messages', {
-				body: messageOf(message, stream),
-				key: message.key,
-				signal,
-				timeoutMs,
-			});
-			// If the deployment's streaming was switched off meanwhile, the response is not a stream.
-			return stream && response.status !== 201 ? eventsOf(response) : asEvents(await response.json());
-		},
-		/** The events after a position, then live events. Without a position, live events only. */
-		async follow(id: string, after: string, signal: AbortSignal): Promise<AsyncGenerator<ServerSentEvent>> {
-			// In the query and not in a header, which would need a preflight request.
-			const more: Record<string, string> = after ? { last_event_id: after } : {};
-			return eventsOf(await request(`${conversation(id)}/events?${queryString(more)}`, { signal }));
-		},
-		/** The newest messages, or those before a cursor. */
-		async history(id: string, cursor: string | null, signal?: AbortSignal): Promise<HistoryPage> {
-			const more = { order: 'desc', limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) };
-			return (await request(`${conversation(id)}/messages?${queryString(more)}`, { signal })).json();
-		},
-		async stop(id: string): Promise<void> {
-			await request(`${conversation(id)}/stop`, { body: { deployment_id: deploymentId } });
-		},
-		async rate(messageId: string, rating: 'up' | 'down' | null, signal: AbortSignal, comment?: string): Promise<void> {
-			const body = { deployment_id: deploymentId, rating, ...(comment ? { comment: withoutControls(comment) } : {}) };
-			await request(`messages/${encodeURIComponent(messageId)}/feedback`, { body, signal });
-		},
-	};
+	return { request, refusedTokens_: () => refusedTokens };
 }
 
 /** Converts a response without streaming into the events of a stream. */
