@@ -8,6 +8,9 @@ export interface Collection {
 	questions: Array<{ id: string; text: string; relevant: ReadonlySet<string> }>;
 }
 
+/** The collections of the shared data. */
+export const COLLECTIONS = ['covidfaq', 'cranfield', 'cacm'];
+
 const folder = new URL('../../../shared/data/ir/', import.meta.url);
 
 /** Reads a collection; undefined without the shared data. */

@@ -1,5 +1,3 @@
-const CUTOFF = 10;
-
 /** Quality of a ranking with binary relevance. */
 export interface Quality {
 	ndcg: number;
@@ -7,19 +5,19 @@ export interface Quality {
 	mrr: number;
 }
 
-/** Measures the first ten of a ranking. */
-export function evaluate(ranking: readonly string[], relevant: ReadonlySet<string>): Quality {
+/** Measures the first `cutoff` of a ranking. */
+export function evaluate(ranking: readonly string[], relevant: ReadonlySet<string>, cutoff = 10): Quality {
 	let gain = 0;
 	let found = 0;
 	let mrr = 0;
-	ranking.slice(0, CUTOFF).forEach((id, rank) => {
+	ranking.slice(0, cutoff).forEach((id, rank) => {
 		if (!relevant.has(id)) return;
 		gain += 1 / Math.log2(rank + 2);
 		found++;
 		mrr ||= 1 / (rank + 1);
 	});
 	let ideal = 0;
-	for (let rank = 0; rank < Math.min(CUTOFF, relevant.size); rank++) ideal += 1 / Math.log2(rank + 2);
+	for (let rank = 0; rank < Math.min(cutoff, relevant.size); rank++) ideal += 1 / Math.log2(rank + 2);
 	return { ndcg: gain / ideal, recall: found / relevant.size, mrr };
 }
 
