@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { dialogueFigures, replayDialogues } from '../../bench/answers/dialogues.ts';
+import { askSet, type JudgedAnswer } from '../../bench/answers/judged-sets.ts';
+import { readQaCollection } from '../../bench/answers/qa-collections.ts';
+import { readQuestionSets } from '../../bench/answers/question-sets.ts';
+import { setFigures } from '../../bench/answers/set-figures.ts';
+import { askSpans, spanFigures } from '../../bench/answers/spans.ts';
+import { type Figure, type Goal, isMet } from '../../bench/report/figure.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+
+// A part of `npm run bench -- answers`. The bounds are slightly below the present figures.
+
+const atLeast = (bound: number): Goal => ({ is: 'at least', bound });
+const atMost = (bound: number): Goal => ({ is: 'at most', bound });
+
+const SPAN_BOUNDS: Record<string, Goal> = {
+	'squad: right passage first': atLeast(86),
+	'squad: right passage among five': atLeast(97),
+	'squad: gold span in the answer': atLeast(86),
+	'squad: right passage cited': atLeast(91),
+	'squad: answerable refused': atMost(3),
+	'squad: foreign refused': atLeast(91),
+	'squad: reply length, median': atMost(340),
+	'squad: reply length, 90th percentile': atMost(720),
+};
+const DIALOGUE_BOUNDS: Record<string, Goal> = {
+	'mtrag-un: nDCG@5, first questions': atLeast(0.93),
+	'mtrag-un: nDCG@5, later questions': atLeast(0.785),
+	'mtrag-un: relevant passage cited': atLeast(79),
+	'mtrag-un: answerable refused': atMost(8),
+	'mtrag-un: unanswerable refused': atLeast(63),
+};
+const SET_BOUNDS: Record<string, Goal> = {
+	'open: single questions right': atLeast(41),
+	'open: follow-ups right': atLeast(33),
+	'open: unanswerable refused': atLeast(59),
+	'open: unanswerable refused, foreign': atLeast(93),
+	'open: wrong among given answers': atMost(56),
+	'open: reply length, median': atMost(300),
+	'open: reply length, 90th percentile': atMost(640),
+};
+
+let app: TestApp;
+before(async () => {
+	app = await startTestApp();
+});
+after(() => app[Symbol.asyncDispose]());
+
+const squad = readQaCollection('squad', ['Normans', 'Scottish_Parliament']);
+const dialogues = readQaCollection('mtrag-un', ['clapnq']);
+const skip = squad && dialogues ? false : 'the shared questions are not here';
+
+test('answers about articles keep their figures', { skip }, async (t) => {
+	if (!squad) return;
+	assertWithin(spanFigures('squad', await askSpans(app, squad)), SPAN_BOUNDS, t);
+});
+
+test('answers in dialogues keep their figures', { skip }, async (t) => {
+	if (!dialogues) return;
+	assertWithin(dialogueFigures('mtrag-un', await replayDialogues(app, dialogues)), DIALOGUE_BOUNDS, t);
+});
+
+const { sets, skipped } = readQuestionSets('open');
+
+test('answers about companies keep their figures', {
+	skip: sets.length === 0 && 'there are no question sets',
+}, async (t) => {
+	for (const sentence of skipped) t.diagnostic(sentence);
+	const answers: JudgedAnswer[] = [];
+	for (const set of sets) answers.push(...(await askSet(app, set)).answers);
+	assertWithin(setFigures('open', answers), SET_BOUNDS, t);
+});
+
+/** Shows all figures, and fails with those that are out of their bounds or missing. */
+function assertWithin(
+	figures: readonly Figure[],
+	bounds: Record<string, Goal>,
+	t: { diagnostic(message: string): void },
+): void {
+	for (const { name, value, remark } of figures) t.diagnostic(`${name}: ${value.median.toFixed(3)} (${remark})`);
+	const missed = Object.entries(bounds).filter(([name, goal]) => {
+		const figure = figures.find((one) => one.name === name);
+		return figure === undefined || !isMet({ ...figure, goal });
+	});
+	assert.deepEqual(missed, []);
+}
