@@ -4,7 +4,7 @@
  * Measures the answers of the built-in model through the API of a server, and the search behind them. docs/retrieval.md explains
  * the figures. The parts, all by default:
  *
- *   sets      questions about invented companies and the sample documents, by code in bench/answers/judge.ts
+ *   sets      questions of data/question-sets, judged by bench/answers/judge.ts
  *   squad     questions about paragraphs of articles: the gold span, the cited passage, refusals
  *   mtrag     dialogues: the search for each question, the cited passages, refusals
  *   mtrag-un  the same with more unanswerable questions

@@ -55,7 +55,7 @@ export interface QuestionSet {
 export type Half = 'open' | 'held';
 
 /** The question sets of the project: a folder with one folder for each half, and in it one for each set. */
-export const QUESTION_SETS = fileURLToPath(new URL('./sets/', import.meta.url));
+export const QUESTION_SETS = fileURLToPath(new URL('../../data/question-sets/', import.meta.url));
 const SAMPLES = fileURLToPath(new URL('../../data/samples/', import.meta.url));
 const PUBLIC_DOCUMENTS = fileURLToPath(new URL('../../../shared/data/docs/files/', import.meta.url));
 

@@ -32,13 +32,13 @@ const DIALOGUE_BOUNDS: Record<string, Goal> = {
 	'mtrag-un: unanswerable refused': atLeast(63),
 };
 const SET_BOUNDS: Record<string, Goal> = {
-	'open: single questions right': atLeast(41),
-	'open: follow-ups right': atLeast(33),
-	'open: unanswerable refused': atLeast(59),
-	'open: unanswerable refused, foreign': atLeast(93),
-	'open: wrong among given answers': atMost(56),
-	'open: reply length, median': atMost(300),
-	'open: reply length, 90th percentile': atMost(640),
+	'open: single questions right': atLeast(39.5),
+	'open: follow-ups right': atLeast(31),
+	'open: unanswerable refused': atLeast(61),
+	'open: unanswerable refused, foreign': atLeast(92),
+	'open: wrong among given answers': atMost(57.5),
+	'open: reply length, median': atMost(285),
+	'open: reply length, 90th percentile': atMost(620),
 };
 
 let app: TestApp;
@@ -61,14 +61,13 @@ test('answers in dialogues keep their figures', { skip }, async (t) => {
 	assertWithin(dialogueFigures('mtrag-un', await replayDialogues(app, dialogues)), DIALOGUE_BOUNDS, t);
 });
 
-const { sets, skipped } = readQuestionSets('open');
-
-test('answers about companies keep their figures', {
-	skip: sets.length === 0 && 'there are no question sets',
-}, async (t) => {
-	for (const sentence of skipped) t.diagnostic(sentence);
+test('answers about companies keep their figures', async (t) => {
 	const answers: JudgedAnswer[] = [];
-	for (const set of sets) answers.push(...(await askSet(app, set)).answers);
+	for (const set of readQuestionSets('open').sets) {
+		// Its documents are not on every machine, and the bounds hold for the same questions everywhere.
+		if (set.name === 'public-documents') continue;
+		answers.push(...(await askSet(app, set)).answers);
+	}
 	assertWithin(setFigures('open', answers), SET_BOUNDS, t);
 });
 
