@@ -27,6 +27,7 @@ const SECONDS = {
 	'api/widget-jwt': 14,
 	'api/widget-streams': 6,
 	'base/log-destination': 12,
+	'bench-floor/answers': 35,
 	'bench-floor/baseline': 6,
 	'bench-floor/retrieval': 17,
 	'binary/cache-folder': 21,
