@@ -135,8 +135,10 @@ class PassageReader {
 	}
 
 	#table({ header, rows }: Extract<PassageBlock, { kind: 'table' }>): void {
-		const contextTerms =
-			header === null ? this.#contextTerms : new Set([...this.#contextTerms, ...this.#terms(header.join(' '))]);
+		// A line before the table is its caption, or the name of a group of its rows.
+		const before = this.units.at(-1);
+		const caption = before?.isAnnouncement && before.block === this.#block - 1 ? before.terms : [];
+		const contextTerms = new Set([...this.#contextTerms, ...caption, ...this.#terms(header?.join(' ') ?? '')]);
 		const leadIn = this.#leadIn();
 		for (const row of rows) {
 			const cells = row.map((cell, i) => (cell !== '' && header?.[i] ? `${header[i]}: ${cell}` : cell));

@@ -19,8 +19,8 @@ const HEADING = /^#{1,6}\s+(\S.*)$/;
 const LIST_ITEM = /^(\s*)(?:[-*+•‣◦–▪·●]|(\d{1,3})[.)]|\((\d{1,3})\))\s+(\S.*)$/;
 /** The line under a table's header. */
 const TABLE_RULE = /^\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?$/;
-/** Cells are separated by vertical bars or tabs. Like TABLE_RULE, for lines without surrounding space. */
-const TABLE_ROW = /\S\s*[|\t]\s*\S|^\|.*\|$/;
+/** Cells are separated by vertical bars or tabs. Like TABLE_RULE, for lines without surrounding space. A cell at either end may be empty. */
+const TABLE_ROW = /\S\s*[|\t]\s*\S|^\|\s*\S|\S\s*\|$/;
 
 /** Splits a text into blocks, by its Markdown where it has any, otherwise by its lines. */
 export function parsePassageBlocks(text: string): PassageBlock[] {
@@ -87,15 +87,19 @@ function readTable(lines: string[], at: number, blocks: PassageBlock[]): number 
 	// A single bar in a single line is punctuation.
 	if (count < 2) return null;
 	const hasRule = isRule(lines[at + 1]);
-	const rows = lines
-		.slice(at, end)
-		.filter((line) => !isRule(line))
-		.map(cellsOf);
+	const texts = lines.slice(at, end).map((line) => line.trim());
+	// Bars around every row are its frame. Where only some rows have one, it marks an empty cell.
+	const hasLeft = texts.every((text) => text.startsWith('|') || isRule(text));
+	const hasRight = texts.every((text) => /(?<!\\)\|$/.test(text) || isRule(text));
+	const rows = texts.filter((text) => !isRule(text)).map((text) => cellsOf(text, hasLeft, hasRight));
 	const [first, ...rest] = rows;
 	if (first === undefined) return null;
 	// Without a rule below it, a first line of three cells or more counts as the header if it has no digits. A first line of
 	// two cells may as well be the first of a list of properties, such as `Phone: 12345`.
-	const hasHeader = hasRule || (first.length > 2 && !first.some(hasFigure) && rest.length > 0);
+	// An empty corner stands above the names of the rows.
+	const hasCorner = first.length > 1 && first[0] === '' && first.slice(1).every((cell) => cell !== '');
+	const hasNames = hasCorner ? rest.some((row) => row[0] !== '') : first.length > 2 && !first.some(hasFigure);
+	const hasHeader = hasRule || (hasNames && rest.length > 0);
 	blocks.push(hasHeader ? { kind: 'table', header: first, rows: rest } : { kind: 'table', header: null, rows });
 	return end;
 }
@@ -124,9 +128,9 @@ function joinLines(lines: string[]): string {
 		.replace(/\n/g, ' ');
 }
 
-function cellsOf(line: string): string[] {
-	const bare = line.trim().replace(/^\|/, '').replace(/\|$/, '');
-	return bare.split(/(?<!\\)\||\t+/).map((cell) => cell.trim());
+function cellsOf(row: string, hasLeft: boolean, hasRight: boolean): string[] {
+	const bare = row.slice(hasLeft && row.startsWith('|') ? 1 : 0, hasRight && row.endsWith('|') ? -1 : undefined);
+	return bare.split(/(?<!\\)\||\t+/).map((cell) => cell.trim().replaceAll('\\|', '|'));
 }
 
 function isRow(line: string | undefined): boolean {

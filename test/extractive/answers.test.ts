@@ -196,3 +196,18 @@ test('ends the answer at once on an abort, before it and within it', async () =>
 	}, reason);
 	assert.equal(seen.length, 2);
 });
+
+test('names each value of a table with an empty corner by its own column', async () => {
+	const table = '| Monday | Tuesday | Wednesday (summer 2026)\nSauna | closed | 14.00 | 15.00\nPool | 6.30 | | 8.30';
+	const answer = await ask('When is the sauna open on Tuesday?', [passage(table)]);
+	assert.match(answer, /Sauna; Monday: closed; Tuesday: 14\.00; Wednesday \(summer 2026\): 15\.00/);
+	const pool = await ask('When does the pool open on Wednesday?', [passage(table)]);
+	assert.match(pool, /Pool; Monday: 6\.30; Wednesday \(summer 2026\): 8\.30/);
+});
+
+test('a table of two columns with an empty corner keeps its column', async () => {
+	const answer = await ask('What does the lid cost?', [
+		passage('Spare parts\n\n| Price\nLid | 5 euros\nHandle | 9 euros'),
+	]);
+	assert.match(answer, /Lid; Price: 5 euros/);
+});
