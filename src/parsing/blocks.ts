@@ -11,13 +11,16 @@ export interface HeadingBlock {
 
 /** Content under headings. Line breaks in `text` are intentional; the wrapping of paragraphs is removed. */
 export interface BodyBlock {
-	/** `row` is one row of a table, its cells separated by ` | `. */
+	/** `row` is one row of a table, its cells separated by ` | `. A row that begins or ends with a bar has an empty cell there. */
 	kind: 'paragraph' | 'item' | 'row' | 'code' | 'quote';
 	text: string;
 	/** The page on which it begins, from 1; null where the format has no pages. */
 	page: number | null;
-	/** Only on the first row of a table: `header` is true if the row names the columns. */
-	table?: { header: boolean };
+	/**
+	 * Only on the first row of a table: `header` is true if the row names the columns. `caption` is the text of the block before
+	 * it, if that one names the table or a group of its rows.
+	 */
+	table?: { header: boolean; caption?: string };
 }
 
 /** A block of a document. Parsers return a flat list of blocks in reading order, and the chunker reads it. */

@@ -131,6 +131,32 @@ test('cuts a long table between rows and begins every part with its header row',
 	);
 });
 
+test('each part of a long table begins with its caption and header', () => {
+	const rows = Array.from({ length: 120 }, (_, index) => body(`Item ${index} | costs ${index} euros`, 'row'));
+	const header: BodyBlock = { ...body('| Price', 'row'), table: { header: true, caption: 'Spare parts' } };
+	const chunks = chunked([body('Spare parts'), header, ...rows]);
+	assert.ok(chunks.length > 2);
+	for (const chunk of chunks) assert.match(chunk.text, /^Spare parts\n\n\| Price\nItem \d+ \|/);
+});
+
+test('a caption, a header row, a question and a lead-in stay with what follows them', () => {
+	const header: BodyBlock = { ...body('Name | Price', 'row'), table: { header: true, caption: 'Spare parts' } };
+	const introductions: Block[][] = [
+		[body('Spare parts'), header, body('Lid | 5', 'row')],
+		[body('Who pays the postage?'), body('You do.')],
+		[body('You need:'), body('- a cup', 'item')],
+	];
+	for (const blocks of introductions) {
+		for (let count = 15; count < 30; count++) {
+			const texts = chunked([body(prose(count)), ...blocks, body(prose(20, 'after'))]).map(({ text }) => text);
+			const [first, last] = [blocks[0], blocks.at(-1)];
+			const holder = texts.filter((text) => text.includes(first?.text ?? ''));
+			assert.equal(holder.length, 1);
+			assert.ok(holder[0]?.includes(last?.text ?? ''), holder[0]);
+		}
+	}
+});
+
 test('code keeps its lines and indentation', () => {
 	const code = 'if (x) {\n\ty();\n}';
 	assert.equal(chunked([body('See:'), body(code, 'code')])[0]?.text, `See:\n\n${code}`);

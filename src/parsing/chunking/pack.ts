@@ -6,6 +6,9 @@ const TARGET_WORDS = 250;
 /** The maximum overlap of a chunk with the previous one. */
 const MAX_OVERLAP_WORDS = 40;
 const MAX_OVERLAP_SENTENCES = 2;
+/** The maximum that moves to the next chunk because it introduces it. */
+const MAX_INTRODUCTION_WORDS = 120;
+const MAX_INTRODUCTION_PIECES = 3;
 /** From this share of its target on, a chunk ends at the end of a paragraph. */
 const PARAGRAPH_BREAK_FILL = 0.8;
 
@@ -25,9 +28,10 @@ export function* pack(pieces: Iterable<Piece>): Generator<Piece[]> {
 		const remainingWords = lookahead.words + piece.words;
 		const isFull = words >= targetWords || (words >= PARAGRAPH_BREAK_FILL * targetWords && piece.separator === '\n\n');
 		if (chunk.length > 0 && (words + piece.words > MAX_WORDS || (isFull && remainingWords > targetWords * 0.2))) {
+			const introduction = takeIntroduction(chunk);
 			yield chunk;
-			chunk = overlapOf(chunk, piece);
-			words = 0;
+			chunk = introduction.length > 0 ? introduction : overlapOf(chunk, piece);
+			words = introduction.reduce((sum, { words }) => sum + words, 0);
 			targetWords = targetWordsOf(lookahead.fill() + piece.words);
 		}
 		chunk.push(piece);
@@ -85,10 +89,24 @@ function targetWordsOf(words: number): number {
 	return words <= MAX_WORDS ? MAX_WORDS : words / Math.ceil(words / TARGET_WORDS);
 }
 
+/** Takes the pieces off the end of a chunk that introduce the next piece. Some piece stays. */
+function takeIntroduction(chunk: Piece[]): Piece[] {
+	const taken: Piece[] = [];
+	let words = 0;
+	while (chunk.length > 1 && taken.length < MAX_INTRODUCTION_PIECES) {
+		const last = chunk.at(-1) as Piece;
+		words += last.words;
+		if (!last.introduces || words > MAX_INTRODUCTION_WORDS) break;
+		taken.unshift(last);
+		chunk.pop();
+	}
+	return taken;
+}
+
 /** The overlap with the previous chunk: the end of running text, or the header row of a table. */
 function overlapOf(previous: Piece[], next: Piece): Piece[] {
 	if (next.header !== null) {
-		return [{ ...next, text: next.header, header: null, words: 0 }];
+		return [{ ...next, text: next.header, header: null, words: 0, introduces: false }];
 	}
 	const repeated: Piece[] = [];
 	let words = 0;
