@@ -1,35 +1,22 @@
 import { type Block, type BodyBlock, stripInvisible, toSingleLine } from './blocks.ts';
 import { type DomElement, type DomNode, isElement, isText } from './html-dom.ts';
-
-/** Elements whose text is not visible on a page. */
-const INVISIBLE_ELEMENTS = new Set(
-	`HEAD TITLE SCRIPT STYLE NOSCRIPT TEMPLATE IFRAME OBJECT EMBED SVG CANVAS AUDIO VIDEO MAP SELECT OPTION BUTTON INPUT
-	TEXTAREA DATALIST PROGRESS METER DIALOG`.split(/\s+/),
-);
-
-/** Elements around the content of a page. */
-const BOILERPLATE_ELEMENTS = new Set(['NAV', 'FOOTER', 'ASIDE']);
-const BOILERPLATE_ROLES = new Set([
-	'navigation',
-	'banner',
-	'contentinfo',
-	'complementary',
-	'search',
-	'dialog',
-	'alert',
-	'menu',
-]);
+import { htmlTableBlocks, isDataTable } from './html-table.ts';
+import { isBoilerplate, isInvisible } from './html-visibility.ts';
 
 const BLOCK_ELEMENTS = new Set(
 	`ADDRESS ARTICLE ASIDE BODY CAPTION CENTER DD DETAILS DIV DL DT FIELDSET FIGCAPTION FIGURE FOOTER FORM HEADER HGROUP
 	HR HTML LEGEND MAIN MENU NAV OL P SECTION SUMMARY TABLE TBODY TD TFOOT TH THEAD TR UL`.split(/\s+/),
 );
 
-/** A table with one of these in a cell is a layout table. */
-const LAYOUT_ELEMENTS = new Set('TABLE H1 H2 H3 H4 H5 H6 UL OL DL PRE FORM SECTION ARTICLE BLOCKQUOTE'.split(' '));
-
 /** Elements whose structure is dropped within a line. */
 const FLATTENED_ELEMENTS = /^(?:H[1-6]|PRE|TABLE)$/;
+
+/** The text of links beside a heading: to edit the section, to link to it. */
+const HEADING_LINKS =
+	/(?:\s*\[\s*(?:edit|edit source|bearbeiten|quelltext bearbeiten|modifier|modifier le code|editar|editar código|modifica|modifica wikitesto|bewerken|brontekst bewerken|редактировать|編集|编辑)(?:\s*\|[^\]]*)?\s*\])+$|\s*[¶§]$/iu;
+
+/** A longer text before a table, or in place of a term, is not its name. */
+const MAX_LABEL_CHARACTERS = 120;
 
 /** Deeper than this, structure is dropped and text is kept. */
 const MAX_DEPTH = 400;
@@ -56,6 +43,8 @@ class BlockWriter {
 	#text = '';
 	/** The bullet or number of a list item, until its first text is written. */
 	#marker = '';
+	/** The terms of a definition list that stand before the next description. */
+	#terms: { names: string[]; isDescribed: boolean } = { names: [], isDescribed: false };
 	/** The number of each ordered list's next item. */
 	readonly #numbers = new Map<DomNode, number>();
 
@@ -80,6 +69,9 @@ class BlockWriter {
 		else if (name === 'PRE') this.#code(node, kind);
 		else if (name === 'TABLE' && isDataTable(node)) this.#table(node, kind);
 		else if (name === 'LI') this.#item(node, depth, kind);
+		else if (name === 'DL') this.#definitions(node, depth, kind);
+		else if (name === 'DT' && this.#scope !== 'line') this.#term(node, depth, kind);
+		else if (name === 'DD' && this.#scope !== 'line') this.#description(node, depth, kind);
 		else if (name === 'BLOCKQUOTE') this.#container(node, 'quote', depth, kind);
 		else if (BLOCK_ELEMENTS.has(name)) this.#container(node, kind, depth, kind);
 		else for (const child of node.childNodes) this.walk(child, kind, depth + 1);
@@ -95,10 +87,7 @@ class BlockWriter {
 	}
 
 	#isInvisible(element: DomElement): boolean {
-		if (INVISIBLE_ELEMENTS.has(element.nodeName.toUpperCase()) || element.hasAttribute('hidden')) return true;
-		if (element.getAttribute('aria-hidden') === 'true') return true;
-		if (/display\s*:\s*none|visibility\s*:\s*hidden/i.test(element.getAttribute('style') ?? '')) return true;
-		return this.#scope === 'content' && isBoilerplate(element);
+		return isInvisible(element) || (this.#scope === 'content' && isBoilerplate(element));
 	}
 
 	#container(element: DomElement, kind: BlockKind, depth: number, outer: BlockKind): void {
@@ -109,7 +98,7 @@ class BlockWriter {
 
 	#heading(element: DomElement, level: number, outer: BlockKind): void {
 		this.flush(outer);
-		const text = toSingleLine(cellText(element));
+		const text = toSingleLine(cellText(element)).replace(HEADING_LINKS, '').trim();
 		if (text !== '') this.blocks.push({ kind: 'heading', level, text, page: null });
 	}
 
@@ -140,70 +129,53 @@ class BlockWriter {
 
 	#table(table: DomElement, outer: BlockKind): void {
 		this.flush(outer);
-		const caption = toSingleLine([...table.children].find(isCaption)?.textContent ?? '');
-		if (caption !== '') this.blocks.push({ kind: 'paragraph', text: caption, page: null });
-		let first = true;
-		for (const row of rowsOf(table)) {
-			const cells = cellsOf(row);
-			const text = cells.map((cell) => cellText(cell)).join(' | ');
-			if (!/[^\s|]/.test(text)) continue;
-			const header = cells.length > 1 && cells.every((cell) => cell.nodeName === 'TH' || isChildOf(row, 'THEAD'));
-			this.blocks.push({ kind: 'row', text, page: null, ...(first ? { table: { header } } : {}) });
-			first = false;
+		const before = this.blocks.at(-1);
+		const names =
+			before?.kind === 'paragraph' && before.text.length <= MAX_LABEL_CHARACTERS && /[:：]$/.test(before.text);
+		for (const block of htmlTableBlocks(table, cellText, names ? before.text : null)) this.blocks.push(block);
+	}
+
+	/** The entries of a definition list. Each description stands behind its terms. */
+	#definitions(list: DomElement, depth: number, outer: BlockKind): void {
+		const outside = this.#terms;
+		this.#terms = { names: [], isDescribed: false };
+		this.#container(list, 'paragraph', depth, outer);
+		this.#endTerms();
+		this.#terms = outside;
+	}
+
+	#term(element: DomElement, depth: number, outer: BlockKind): void {
+		this.flush(outer);
+		if (this.#terms.isDescribed) this.#terms = { names: [], isDescribed: false };
+		// A term with a heading in it begins a section.
+		if ([...element.children].some((child) => /^H[1-6]$/.test(child.nodeName))) {
+			this.#container(element, outer, depth, outer);
+			return;
 		}
+		const text = toSingleLine(cellText(element));
+		if (text !== '') this.#terms.names.push(text);
 	}
-}
 
-function isBoilerplate(element: DomElement): boolean {
-	if (BOILERPLATE_ELEMENTS.has(element.nodeName)) return true;
-	if (BOILERPLATE_ROLES.has(element.getAttribute('role')?.toLowerCase() ?? '')) return true;
-	// The header of a page surrounds its content; the header of an article has its title.
-	return element.nodeName === 'HEADER' && isChildOf(element, 'BODY');
-}
-
-function isChildOf(node: DomNode, parent: string): boolean {
-	return node.parentNode?.nodeName === parent;
-}
-
-/** The rows of a table, and tables in it outside of a row. The search does not descend into them, so nested tables take linear time. */
-function* rowsOf(table: DomElement): Generator<DomElement> {
-	const stack: DomElement[] = [...table.children].reverse();
-	for (let element = stack.pop(); element !== undefined; element = stack.pop()) {
-		if (element.nodeName === 'TR' || element.nodeName === 'TABLE') yield element;
-		else for (const child of [...element.children].reverse()) stack.push(child);
+	#description(element: DomElement, depth: number, outer: BlockKind): void {
+		this.flush(outer);
+		const { names, isDescribed } = this.#terms;
+		const term = names.join(', ');
+		const lead = term === '' || /[:：?？!.]$/u.test(term) ? term : `${term}:`;
+		const start = this.blocks.length;
+		this.#container(element, 'paragraph', depth, 'paragraph');
+		// A second description repeats a short term.
+		if (lead === '' || this.blocks.length === start || (isDescribed && lead.length > MAX_LABEL_CHARACTERS)) return;
+		this.#terms.isDescribed = true;
+		const first = this.blocks[start];
+		if (first?.kind === 'paragraph') this.blocks[start] = { ...first, kind: 'item', text: `- ${lead} ${first.text}` };
+		else this.blocks.splice(start, 0, { kind: 'paragraph', text: lead, page: null });
 	}
-}
 
-function cellsOf(row: DomElement): DomElement[] {
-	return [...row.children].filter((cell) => cell.nodeName === 'TD' || cell.nodeName === 'TH');
-}
-
-function isCaption(element: DomElement): boolean {
-	return element.nodeName === 'CAPTION';
-}
-
-/** Whether a table lays out the page. Such a table is read as the blocks in it. */
-function isDataTable(table: DomElement): boolean {
-	if (table.getAttribute('role') === 'presentation') return false;
-	let columns = 0;
-	for (const row of rowsOf(table)) {
-		if (row.nodeName === 'TABLE') return false;
-		const cells = cellsOf(row);
-		columns = Math.max(columns, cells.length);
-		if (cells.some(isLayoutCell)) return false;
+	/** Writes the terms that have no description. */
+	#endTerms(): void {
+		if (this.#terms.isDescribed) return;
+		for (const name of this.#terms.names) this.blocks.push({ kind: 'item', text: `- ${name}`, page: null });
 	}
-	return columns > 1;
-}
-
-function isLayoutCell(cell: DomElement): boolean {
-	const stack: DomNode[] = [...cell.childNodes];
-	let paragraphs = 0;
-	for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-		if (!isElement(node)) continue;
-		if (LAYOUT_ELEMENTS.has(node.nodeName) || (node.nodeName === 'P' && ++paragraphs > 1)) return true;
-		for (const child of node.childNodes) stack.push(child);
-	}
-	return false;
 }
 
 /** All text of an element on one line; blocks in it stay apart. */

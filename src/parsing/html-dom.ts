@@ -17,7 +17,14 @@ export interface DomElement extends DomNode {
 	hasAttribute(name: string): boolean;
 	querySelector(selector: string): DomElement | null;
 	querySelectorAll(selector: string): ArrayLike<DomElement> & Iterable<DomElement>;
-	append(...nodes: DomNode[]): void;
+	readonly previousElementSibling: DomElement | null;
+	readonly nextElementSibling: DomElement | null;
+	setAttribute(name: string, value: string): void;
+	removeAttribute(name: string): void;
+	append(...nodes: Array<DomNode | string>): void;
+	prepend(...nodes: Array<DomNode | string>): void;
+	replaceWith(node: DomNode): void;
+	remove(): void;
 }
 
 /** A parsed page. */
@@ -25,6 +32,7 @@ export interface DomDocument extends DomElement {
 	readonly documentElement: DomElement;
 	readonly head: DomElement;
 	readonly body: DomElement;
+	createElement(name: string): DomElement;
 }
 
 const HEAD_ELEMENTS = new Set(['TITLE', 'META', 'LINK', 'SCRIPT', 'STYLE', 'BASE', 'NOSCRIPT', 'TEMPLATE']);

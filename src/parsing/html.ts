@@ -3,6 +3,8 @@ import { parseUrl } from '../base/index.ts';
 import { type Block, type DocumentSource, type ExtractedDocument, languageOf, toSingleLine } from './blocks.ts';
 import { htmlBlocks } from './html-blocks.ts';
 import { type DomDocument, type DomElement, type DomNode, isElement, parsePage } from './html-dom.ts';
+import { hasStructures, structuresOf } from './html-structures.ts';
+import { tidyPage } from './html-tidy.ts';
 import { TextBudget } from './limits.ts';
 
 /** Readability's time is superlinear in the size of a page and cubic in its depth; larger pages are read as a whole. */
@@ -19,11 +21,17 @@ export function parseHtml(html: string, source: DocumentSource): ExtractedDocume
 	const document = parsePage(html);
 	const language = languageOf(document.documentElement.getAttribute('lang'));
 	const title = titleOf(document);
+	tidyPage(document);
 	const marked = markedContent(document);
-	const wholePage = htmlBlocks(marked ?? document.body, true);
-	const blocks = isOrdinary(document) ? readabilityBlocks(document, source) : [];
+	const content = marked ?? document.body;
+	const wholePage = htmlBlocks(content, true);
+	const isSmall = isOrdinary(document);
+	const structures = isSmall ? structuresOf(content) : [];
+	const blocks = isSmall ? readabilityBlocks(document, source) : [];
 	const isEnough =
-		textLength(blocks) > 0 && (marked === null || textLength(blocks) >= MIN_SHARE * textLength(wholePage));
+		textLength(blocks) > 0 &&
+		(marked === null || textLength(blocks) >= MIN_SHARE * textLength(wholePage)) &&
+		hasStructures(blocks, structures);
 	const chosen = isEnough ? blocks : wholePage;
 	new TextBudget().spendBlocks(chosen);
 	return {

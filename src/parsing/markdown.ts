@@ -6,6 +6,7 @@ import { htmlBlocks } from './html-blocks.ts';
 import { parsePage } from './html-dom.ts';
 import { isTooCostly } from './markdown-cost.ts';
 import { parsePlainText } from './plain-text.ts';
+import { rowText } from './table-blocks.ts';
 
 /** Reads Markdown (CommonMark with tables) without its marks. The title is that of the front matter, or the first heading. */
 export function parseMarkdown(text: string): ExtractedDocument {
@@ -95,11 +96,9 @@ function addList(blocks: Block[], list: Tokens.List): void {
 }
 
 function addTable(blocks: Block[], table: Tokens.Table): void {
-	const header = table.header.map((cell) => toSingleLine(inlineText(cell))).join(' | ');
-	push(blocks, { kind: 'row', text: header, page: null, table: { header: true } });
-	for (const row of table.rows) {
-		push(blocks, { kind: 'row', text: row.map((cell) => toSingleLine(inlineText(cell))).join(' | '), page: null });
-	}
+	const textsOf = (cells: Tokens.TableCell[]) => rowText(cells.map((cell) => toSingleLine(inlineText(cell))));
+	push(blocks, { kind: 'row', text: textsOf(table.header), page: null, table: { header: true } });
+	for (const row of table.rows) push(blocks, { kind: 'row', text: textsOf(row), page: null });
 }
 
 function push(blocks: Block[], block: Block | BodyBlock): void {

@@ -90,3 +90,151 @@ test('markup nested ten thousand deep is read in bounded time', { timeout: 15_00
 	const { blocks } = await parsed(`<html><body>${'<div>'.repeat(10_000)}Deep text`, 'page.html');
 	assert.deepEqual(outlined(blocks), ['paragraph Deep text']);
 });
+
+test('an empty header cell keeps its column', async () => {
+	const page = `<main><h1>Prices</h1><table><thead><tr><th></th><th>Adults</th><th>Children</th></tr></thead>
+		<tbody><tr><th>Day</th><td>6 €</td><td>3 €</td></tr><tr><th>Year</th><td></td><td>90 €</td></tr></tbody></table></main>`;
+	const { blocks } = await parsed(page, 'page.html');
+	assert.deepEqual(outlined(blocks).slice(1), ['row | Adults | Children', 'row Day | 6 € | 3 €', 'row Year |  | 90 €']);
+});
+
+test('a spanning cell is read in each row and column that it spans', async () => {
+	const page = `<main><h1>Prices</h1><table><thead><tr><th rowspan="2"></th><th>Home</th><th colspan="2">Work</th></tr>
+		<tr><th>Solo</th><th>Team</th><th>Firm</th></tr></thead>
+		<tr><th rowspan="2">Day</th><td>1</td><td colspan="2">5</td></tr><tr><td>2</td><td>6</td><td>7</td></tr></table></main>`;
+	const { blocks } = await parsed(page, 'page.html');
+	assert.deepEqual(outlined(blocks).slice(1), [
+		'row | Home Solo | Work Team | Work Firm',
+		'row Day | 1 | 5 | 5',
+		'row Day | 2 | 6 | 7',
+	]);
+});
+
+test('a row with one heading names the rows after it, which keep the header of the table', async () => {
+	const page = `<main><h1>Plans</h1><table><caption>All plans</caption><tr><th></th><th>Solo</th><th>Firm</th></tr>
+		<tr><th colspan="3">Limits</th></tr><tr><th>Projects</th><td>3</td><td>40</td></tr>
+		<tr><th colspan="3">Support</th></tr><tr><th>Phone</th><td>no</td><td>yes</td></tr></table></main>`;
+	const { blocks } = await parsed(page, 'page.html');
+	assert.deepEqual(outlined(blocks).slice(1), [
+		'paragraph All plans',
+		'paragraph Limits',
+		'row | Solo | Firm',
+		'row Projects | 3 | 40',
+		'paragraph Support',
+		'row | Solo | Firm',
+		'row Phone | no | yes',
+	]);
+	assert.deepEqual(
+		blocks.flatMap((block) => (block.kind === 'row' && block.table !== undefined ? [block.table] : [])),
+		[
+			{ header: true, caption: 'Limits' },
+			{ header: true, caption: 'Support' },
+		],
+	);
+});
+
+test('a first row in bold or with an empty corner is the header', async () => {
+	for (const first of ['<td><b>Plan</b></td><td><strong>Price</strong></td>', '<td></td><td>Price</td>']) {
+		const page = `<main><table><tr>${first}</tr><tr><td>Solo</td><td>5</td></tr></table></main>`;
+		const [header] = (await parsed(page, 'page.html')).blocks;
+		assert.deepEqual(header?.kind === 'row' && header.table, { header: true });
+	}
+});
+
+test('a table of prices with lists in its cells keeps its columns', async () => {
+	const page = `<main><table><tr><th>Solo</th><th>Firm</th></tr>
+		<tr><td><ul><li>1 user</li><li>Mail</li></ul></td><td><p>9 users</p><p>Phone</p></td></tr></table></main>`;
+	assert.deepEqual(outlined((await parsed(page, 'page.html')).blocks), [
+		'row Solo | Firm',
+		'row - 1 user - Mail | 9 users Phone',
+	]);
+});
+
+test('spans that multiply are read in bounded size', async () => {
+	const cell = `<td colspan="1000" rowspan="60000">${'word '.repeat(30)}</td>`;
+	const page = `<main><table>${`<tr><td>a</td>${cell}</tr>`.repeat(3000)}</table></main>`;
+	const { blocks } = await parsed(page, 'page.html');
+	assert.ok(blocks.reduce((sum, { text }) => sum + text.length, 0) < 10_000_000);
+});
+
+test('a term stands with its description', async () => {
+	const page = `<main><h1>Words</h1><dl><dt>Float</dt><dd>Days of slack.</dd><dt>Fee</dt><dt>Charge</dt><dd>9 €</dd><dd>once</dd>
+		<div><dt>Can I pay later?</dt><dd><p>Yes.</p><p>Ask us.</p></dd></div>
+		<dt>Box</dt><dd><ul><li>Cup</li><li>Spoon</li></ul></dd><dt>Open</dt></dl></main>`;
+	assert.deepEqual(outlined((await parsed(page, 'page.html')).blocks).slice(1), [
+		'item - Float: Days of slack.',
+		'item - Fee, Charge: 9 €',
+		'item - Fee, Charge: once',
+		'item - Can I pay later? Yes.',
+		'paragraph Ask us.',
+		'paragraph Box:',
+		'item - Cup',
+		'item - Spoon',
+		'item - Open',
+	]);
+});
+
+test('keeps tables, lists and definition lists that the main content extraction leaves out', async () => {
+	const faq = Array.from({ length: 6 }, (_, i) => `<section><h2>Question ${i}, and why?</h2><p>${PROSE}</p></section>`);
+	const page = `<html><body><nav><a href="/">Home</a></nav><main><h1>Prices</h1>
+		<div class="sidebar-widget"><table><tr><th>Plan</th><th>Price</th></tr><tr><td>Basic membership of the museum</td><td>5 €</td></tr></table>
+		<ul class="social"><li>Children up to the age of six: free</li><li>Groups of ten and more: 4 € each</li></ul>
+		<dl class="sponsor"><dt>Lost ticket in the car park</dt><dd>18 €</dd><dt>Locker, large</dt><dd>2 €</dd></dl></div>
+		<div class="article-body">${faq.join('')}</div></main></body></html>`;
+	const text = outlined((await parsed(page, 'page.html')).blocks).join('\n');
+	for (const part of ['Basic membership of the museum | 5 €', 'Groups of ten', 'Locker, large: 2 €', 'Question 5'])
+		assert.ok(text.includes(part), part);
+	assert.doesNotMatch(text, /Home/);
+});
+
+test('collapsed content is read', async () => {
+	const page = `<html><body><main><h1>Help</h1>
+		<h2><button aria-expanded="false" aria-controls="a1">Lost password</button></h2><div id="a1" hidden><p>Use the link.</p></div>
+		<button class="toggle" aria-expanded="false">Second device</button><div style="display: none"><p>Scan the code.</p></div>
+		<div class="accordion"><h3>Groups <span aria-hidden="true">+</span></h3><div aria-hidden="true"><p>Ten or more.</p></div></div>
+		<details><summary>Parking?</summary><p>Behind the house.</p></details>
+		<div role="tablist"><button role="tab" id="t1" aria-controls="p1">Monthly</button><button role="tab" id="t2" aria-controls="p2">Yearly</button></div>
+		<div role="tabpanel" id="p1"><p>9 € each.</p></div><div role="tabpanel" id="p2" hidden><p>90 € each.</p></div>
+		<aside><p>Bring your card.</p></aside><p hidden>Draft.</p><button>Save</button>
+		</main></body></html>`;
+	assert.deepEqual(outlined((await parsed(page, 'page.html')).blocks), [
+		'h2 Help',
+		'h2 Lost password',
+		'paragraph Use the link.',
+		'paragraph Second device',
+		'paragraph Scan the code.',
+		'h3 Groups',
+		'paragraph Ten or more.',
+		'paragraph Parking?',
+		'paragraph Behind the house.',
+		'paragraph Monthly:',
+		'paragraph 9 € each.',
+		'paragraph Yearly:',
+		'paragraph 90 € each.',
+		'paragraph Bring your card.',
+	]);
+});
+
+test('menus, breadcrumbs and cookie banners are not read', async () => {
+	const page = `<html><body><div id="cookie-bar"><p>We use cookies.</p><button>Accept</button></div>
+		<button aria-expanded="false" aria-controls="menu">Menu</button><div id="menu" hidden><a href="/a">Rooms</a> <a href="/b">Tours</a></div>
+		<div class="main-nav"><a href="/a">Rooms</a> <a href="/b">Tours</a></div>
+		<main><div class="breadcrumbs"><a href="/">Start</a> › Visit</div><h1>Visit</h1><p>Open daily.</p>
+		<h2>Our menu</h2><ul class="menu"><li>Soup 4 €</li><li>Salad 6 €</li></ul></main></body></html>`;
+	assert.deepEqual(outlined((await parsed(page, 'page.html')).blocks), [
+		'h2 Visit',
+		'paragraph Open daily.',
+		'h2 Our menu',
+		'item - Soup 4 €',
+		'item - Salad 6 €',
+	]);
+});
+
+test('a link beside a heading is not part of it', async () => {
+	const page = `<main><h2>History<span class="mw-editsection">[<a href="/e">edit</a>]</span></h2><p>Old.</p>
+		<h2>Today [edit]</h2><p>New.</p><h3>Setup<a class="headerlink" href="#s">¶</a></h3><p>Fast.</p></main>`;
+	assert.deepEqual(
+		outlined((await parsed(page, 'page.html')).blocks).filter((line) => line.startsWith('h')),
+		['h2 History', 'h2 Today', 'h3 Setup'],
+	);
+});

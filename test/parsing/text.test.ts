@@ -138,6 +138,15 @@ let x = 1;
 	]);
 });
 
+test('a Markdown table keeps the columns of empty cells and the bars in cells', async () => {
+	const text = '| | Solo | Firm |\n|---|---|---|\n| Users | 1 | |\n| Pipe \\| bar | | 9 |\n';
+	assert.deepEqual(outlined((await parsed(text, 'a.md')).blocks), [
+		'row | Solo | Firm',
+		'row Users | 1 |',
+		'row Pipe \\| bar |  | 9',
+	]);
+});
+
 test('a horizontal rule at the beginning of Markdown does not turn the text into front matter', async () => {
 	const { blocks } = await parsed('---\nNot front matter.\n\n---\n\n# Head\n', 'a.md');
 	assert.ok(outlined(blocks).some((line) => line.includes('Not front matter.')));
