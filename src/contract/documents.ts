@@ -69,7 +69,11 @@ export const DocumentFormTitle = OptionalSingleLineText({
 
 /** A document as a multipart form with the parts `file` and `title`. */
 export const DocumentUpload = Strict({
-	file: Type.Unsafe<unknown>({ type: 'string', format: 'binary', description: 'PDF, DOCX, HTML, MD or TXT.' }),
+	file: Type.Unsafe<unknown>({
+		type: 'string',
+		format: 'binary',
+		description: 'PDF, DOCX, HTML, CSV, TSV, MD or TXT.',
+	}),
 	title: Type.Optional(DocumentFormTitle),
 });
 

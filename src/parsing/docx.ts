@@ -15,7 +15,10 @@ export function parseDocx(bytes: Uint8Array): ExtractedDocument {
 	const main = mainPartOf(parts);
 	const body = parts.get(main);
 	if (body === undefined) {
-		throw new AppError('unsupported_file_type', 'This is not a Word document. Send a PDF, DOCX, HTML, MD or TXT file.');
+		throw new AppError(
+			'unsupported_file_type',
+			'This is not a Word document. Send a PDF, DOCX, HTML, CSV, MD or TXT file.',
+		);
 	}
 	const folder = main.slice(0, main.lastIndexOf('/') + 1);
 	const notes = new Map<string, string>();

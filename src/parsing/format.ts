@@ -18,6 +18,9 @@ const BY_EXTENSION: Record<string, DocumentFormat> = {
 	markdown: 'md',
 	txt: 'txt',
 	text: 'txt',
+	csv: 'csv',
+	tsv: 'csv',
+	tab: 'csv',
 };
 
 const BY_CONTENT_TYPE: Record<string, DocumentFormat> = {
@@ -27,11 +30,14 @@ const BY_CONTENT_TYPE: Record<string, DocumentFormat> = {
 	'application/xhtml+xml': 'html',
 	'text/markdown': 'md',
 	'text/x-markdown': 'md',
+	'text/csv': 'csv',
+	'application/csv': 'csv',
+	'text/tab-separated-values': 'csv',
 };
 
 /**
  * The format of a file from its first bytes (64 KiB are enough), or null if it is not supported. The content decides; name
- * and Content-Type decide only what the content cannot (Markdown or plain text). A file that claims to be a PDF or Word
+ * and Content-Type decide only what the content cannot (Markdown, CSV or plain text). A file that claims to be a PDF or Word
  * document and is not keeps its claim, so that the parser can report what is wrong.
  */
 export function sniffFormat(

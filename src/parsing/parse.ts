@@ -22,6 +22,10 @@ const LOAD_PARSER: Record<DocumentFormat, () => Promise<Parser>> = {
 		const { parseMarkdown } = await import('./markdown.ts');
 		return (bytes, source) => parseMarkdown(limitedTextOf(bytes, source));
 	},
+	csv: async () => {
+		const { parseCsv } = await import('./csv.ts');
+		return (bytes, source) => parseCsv(limitedTextOf(bytes, source));
+	},
 	txt: async () => {
 		const { parsePlainText } = await import('./plain-text.ts');
 		return (bytes, source) => parsePlainText(limitedTextOf(bytes, source));

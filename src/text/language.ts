@@ -54,7 +54,10 @@ export function detectLanguage(text: string): string | null {
 
 /** The share of each language in the letter statistics, plus its share of the function words. */
 function combineEvidence(sample: string, points: Map<string, number>): string | null {
-	const candidates = detectAll(sample).slice(0, JOINT_CANDIDATES);
+	// The statistics take the bar between the cells of a table for the full stop of Hindi. Languages of other scripts are excluded.
+	const candidates = detectAll(sample.replaceAll('|', ' '))
+		.filter(({ lang }) => !SCRIPTS.some(([language]) => language === lang))
+		.slice(0, JOINT_CANDIDATES);
 	const accuracies = candidates.reduce((sum, choice) => sum + choice.accuracy, 0);
 	if (accuracies === 0) return null;
 	const allPoints = [...points.values()].reduce((sum, value) => sum + value, PRIOR_POINTS);

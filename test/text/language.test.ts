@@ -40,3 +40,12 @@ test('takes no longer for a text of megabytes than for a page', () => {
 	assert.equal(detectLanguage('The products can be returned to us within a month. '.repeat(100_000)), 'en');
 	assert.ok(performance.now() - started < 1000);
 });
+
+test('the bars of a table do not change its language', () => {
+	const rows = [
+		'Part no. | Name | Price | Availability',
+		'WT-16 | Water tank | 48.00 | in stock',
+		'DG-02 | Drip grid | 21.40 | discontinued',
+	];
+	assert.equal(detectLanguage(rows.join('\n')), detectLanguage(rows.join('\n').replaceAll('|', ',')));
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { chunkDocument, sniffFormat } from '../../src/parsing/index.ts';
+import { encode } from '../fixtures/documents/charsets.ts';
+import { outlined, parsed } from '../fixtures/documents/parsed.ts';
+
+test('reads a table with any delimiter, with a header', async () => {
+	for (const delimiter of [',', ';', '\t', '|']) {
+		const text = ['Part,Name,Price', 'L1,Lid,5', 'H2,"Handle, long",'].join('\n').replaceAll(/,(?! )/g, delimiter);
+		const { blocks, format } = await parsed(text, delimiter === '\t' ? 'a.tsv' : 'a.csv');
+		assert.equal(format, 'csv');
+		assert.deepEqual(outlined(blocks), ['row Part | Name | Price', 'row L1 | Lid | 5', 'row H2 | Handle, long']);
+		assert.deepEqual(blocks[0]?.kind === 'row' && blocks[0].table, { header: true });
+	}
+});
+
+test('decimal commas do not divide values where semicolons do', async () => {
+	const { blocks } = await parsed('Name;Price\nLid;5,50\nHandle;7,20\n', 'a.csv');
+	assert.deepEqual(outlined(blocks), ['row Name | Price', 'row Lid | 5,50', 'row Handle | 7,20']);
+});
+
+test('reads quoted line breaks, doubled quotes, the delimiter that Excel names, and Windows line ends', async () => {
+	const { blocks } = await parsed('sep=;\r\nName;Note\r\n"Lid";"fits ""old""\r\nand new"\r\n', 'a.csv');
+	assert.deepEqual(outlined(blocks), ['row Name | Note', 'row Lid | fits "old" and new']);
+});
+
+test('detects the charset of a table', async () => {
+	const text = 'Artikel;Größe\nTür;übergroß, für Fußgänger\nMöbel;größer';
+	for (const bytes of [
+		encode(text, 'windows-1252'),
+		Buffer.from(`\ufeff${text}`),
+		Buffer.from(`\ufeff${text}`, 'utf16le'),
+	])
+		assert.equal(outlined((await parsed(bytes, 'a.csv')).blocks)[0], 'row Artikel | Größe');
+});
+
+test('a table of numbers has no header, and an empty corner is one', async () => {
+	const [numbers] = (await parsed('1,2\n3,4', 'a.csv')).blocks;
+	assert.deepEqual(numbers?.kind === 'row' && numbers.table, { header: false });
+	const [corner] = (await parsed(',2025,2026\nUsers,3,4', 'a.csv')).blocks;
+	assert.deepEqual(corner?.kind === 'row' && [corner.text, corner.table], ['| 2025 | 2026', { header: true }]);
+});
+
+test('a title above a table is its caption, and a blank row divides tables', async () => {
+	const { blocks } = await parsed('Price list\n\nName,Price\nLid,5\n\nCity,Days\nOslo,3\n', 'a.csv');
+	assert.deepEqual(outlined(blocks), [
+		'paragraph Price list',
+		'row Name | Price',
+		'row Lid | 5',
+		'row City | Days',
+		'row Oslo | 3',
+	]);
+	assert.deepEqual(
+		blocks.flatMap((block) => (block.kind === 'row' && block.table !== undefined ? [block.table] : [])),
+		[{ header: true, caption: 'Price list' }, { header: true }],
+	);
+});
+
+test('each chunk of a long table begins with its header', async () => {
+	const rows = Array.from({ length: 300 }, (_, index) => `P-${index},Part number ${index} of the machine,${index}.50`);
+	const { blocks } = await parsed(['Part,Name,Price', ...rows].join('\n'), 'a.csv');
+	const chunks = chunkDocument({ title: 'Parts', language: 'en', blocks });
+	assert.ok(chunks.length > 3);
+	for (const { text } of chunks) assert.match(text, /^Part \| Name \| Price\nP-\d+ \| Part/);
+});
+
+test('name or type decide that a text is a table', () => {
+	const text = Buffer.from('a,b\n1,2');
+	assert.equal(sniffFormat(text, 'a.csv', null), 'csv');
+	assert.equal(sniffFormat(text, 'a.tsv', 'text/plain'), 'csv');
+	assert.equal(sniffFormat(text, null, 'text/csv; charset=utf-8'), 'csv');
+	assert.equal(sniffFormat(text, 'a.csv', 'application/vnd.ms-excel'), 'csv');
+	assert.equal(sniffFormat(text, 'a.txt', 'text/plain'), 'txt');
+});
