@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { minify } from 'terser';
 import { filesBelow, root } from './project.mjs';
 
 /** The widget needs constructed style sheets, which are newer than the rest of this target. */
@@ -65,6 +64,8 @@ async function bundle(esbuild, folder, entry, options) {
 		logLevel: 'warning',
 		...options,
 	});
+	// Loaded here because the file is also imported before the dependencies are installed.
+	const { minify } = await import('terser');
 	const { code } = await minify(result.outputFiles[0].text, {
 		compress: COMPRESSION,
 		format: { ecma: 2022 },
