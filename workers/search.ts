@@ -1,6 +1,8 @@
 import type { SearchHit, SearchJob, SearchResult, WorkerResult } from '../src/contract/index.ts';
 import {
+	type Dialogue,
 	deserialiseBasis,
+	dialogueQuery,
 	type EmbeddedQuery,
 	type RankedHit,
 	type SearchOptions,
@@ -44,10 +46,11 @@ function searchAll(job: SearchJob): SearchResult {
 	return reader.snapshot(() => {
 		const hits: SearchHit[] = [];
 		let confidence = 0;
+		const dialogue = { message: job.query, earlier: job.earlier ?? [] };
 		for (const target of job.targets) {
 			const { hybrid, semantic_weight } = target;
 			const options = { hybrid, semantic_weight, limit: job.top_k };
-			const result = searchTarget(reader, target, job.query, options);
+			const result = searchTarget(reader, target, dialogue, options);
 			confidence = Math.max(confidence, result.confidence);
 			for (const hit of result.hits) {
 				const searchHit = hit.score >= job.min_score ? toHit(reader, target.knowledge_base_id, hit) : undefined;
@@ -62,7 +65,7 @@ function searchAll(job: SearchJob): SearchResult {
 function searchTarget(
 	reader: SearchReader,
 	target: SearchJob['targets'][number],
-	query: string,
+	dialogue: Dialogue,
 	options: SearchOptions,
 ) {
 	const id = target.generation;
@@ -81,7 +84,7 @@ function searchTarget(
 		vector: (chunk: number) => reader.vector(basis, chunk),
 		terms: (chunk: number) => reader.termsOf(chunk),
 	};
-	return searchGeneration(index, query, options);
+	return searchGeneration(index, dialogueQuery(dialogue, index.languages), options);
 }
 
 /** From the cache if the generation is large, else from the store. */
@@ -106,7 +109,9 @@ function providerVectorsOf(
 ): EmbeddedQuery | null {
 	const vectors = basis === null ? undefined : reader.vectorInfo(basis);
 	if (embedder !== question.embedder || vectors?.dimensions !== question.vector.length) return null;
-	return { vector: question.vector, floor: vectors.floor };
+	const { vector, vectorInContext } = question;
+	const comparable = vectorInContext?.length === vector.length ? vectorInContext : undefined;
+	return { vector, vectorInContext: comparable, floor: vectors.floor };
 }
 
 function toHit(reader: SearchReader, knowledge_base_id: string, hit: RankedHit): SearchHit | undefined {

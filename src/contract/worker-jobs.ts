@@ -118,9 +118,16 @@ export interface SearchJob {
 		 * The query's vector from a provider's embedder, compared only with vectors of the same embedder. Absent for the built-in
 		 * embedder, which the worker calls itself, and if the provider is not available: then the search uses keywords only.
 		 */
-		question?: { embedder: string; vector: Float32Array };
+		question?: {
+			embedder: string;
+			vector: Float32Array;
+			/** The vector of the query in its context; absent if the query stands alone. */
+			vectorInContext?: Float32Array | undefined;
+		};
 	}>;
 	query: string;
+	/** The messages before the query, oldest first. The search uses them if the query depends on them. */
+	earlier?: ReadonlyArray<{ role: 'user' | 'assistant'; content: string }> | undefined;
 	top_k: number;
 	min_score: number;
 }

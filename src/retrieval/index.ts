@@ -1,3 +1,4 @@
+export { type Dialogue, dialogueQuery, dialogueText, recentMessages } from './dialogue/index.ts';
 export {
 	type EmbeddedQuery,
 	type GenerationIndex,

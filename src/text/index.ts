@@ -1,4 +1,5 @@
 export { analyse, queryTerms } from './analyse.ts';
 export { detectLanguage } from './language.ts';
-export { type QueryWord, queryWords } from './query-words.ts';
+export { isContentWord, type QueryWord, queryLanguage, queryWords } from './query-words.ts';
 export { sentences } from './sentences.ts';
+export { words } from './words.ts';

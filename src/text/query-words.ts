@@ -19,16 +19,30 @@ export interface QueryWord {
  */
 export function queryWords(text: string, languages: ReadonlyArray<string | null>): QueryWord[] {
 	const all = words(text);
-	const named = languages.filter((language) => language !== null);
-	const queryLanguage = guessLanguage(all, languages.includes(null) ? [...named, ...STOP_WORD_LANGUAGES] : named);
-	const stop = stopWordsOf(queryLanguage);
-	const stems = [...new Set(languages.includes(null) ? [...languages, queryLanguage] : languages)].map(stemmerOf);
+	const language = languageOf(all, languages);
+	const stop = stopWordsOf(language);
+	const stems = [...new Set(languages.includes(null) ? [...languages, language] : languages)].map(stemmerOf);
 	return all
 		.filter((word) => !stop.has(word))
 		.map((word) => ({
 			stems: [...new Set(stems.map((stem) => stem(word)))],
-			isInterrogative: isInterrogative(word, queryLanguage),
+			isInterrogative: isInterrogative(word, language),
 		}));
+}
+
+/** The language of a question to documents in these languages, as `queryWords` finds it; null if it is unknown. */
+export function queryLanguage(text: string, languages: ReadonlyArray<string | null>): string | null {
+	return languageOf(words(text), languages);
+}
+
+/** Whether a normalised word has content: it is neither a stop word nor an interrogative of its language. */
+export function isContentWord(word: string, language: string | null): boolean {
+	return !stopWordsOf(language).has(word) && !isInterrogative(word, language);
+}
+
+function languageOf(all: readonly string[], languages: ReadonlyArray<string | null>): string | null {
+	const named = languages.filter((language) => language !== null);
+	return guessLanguage(all, languages.includes(null) ? [...named, ...STOP_WORD_LANGUAGES] : named);
 }
 
 function guessLanguage(all: readonly string[], languages: readonly string[]): string | null {

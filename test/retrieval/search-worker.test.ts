@@ -110,7 +110,14 @@ async function train(generation: string, basis: string): Promise<TrainResult> {
 type Options = Partial<Omit<SearchJob, 'targets'> & SearchJob['targets'][number]> & { generations?: string[] };
 
 function ask(query: string, options: Options = {}): Promise<SearchResult> {
-	const { generations = ['gen_shop'], hybrid = true, semantic_weight = 0.5, top_k = 5, min_score = 0 } = options;
+	const {
+		generations = ['gen_shop'],
+		hybrid = true,
+		semantic_weight = 0.5,
+		top_k = 5,
+		min_score = 0,
+		earlier,
+	} = options;
 	const targets = generations.map((generation) => ({
 		knowledge_base_id: `kb_${generation}`,
 		generation,
@@ -118,7 +125,7 @@ function ask(query: string, options: Options = {}): Promise<SearchResult> {
 		hybrid,
 		semantic_weight,
 	}));
-	return pool.search({ database, targets, query, top_k, min_score });
+	return pool.search({ database, targets, query, earlier, top_k, min_score });
 }
 
 const first = async (query: string, options?: Options) => (await ask(query, options)).hits[0]?.document_id;
@@ -287,4 +294,32 @@ test('the first chunks of a knowledge base train a basis before they are stored'
 	});
 	assert.deepEqual([stored_ids, stored_vectors.length, trained_on], [[], 0, chunks.length]);
 	assert.equal(vectors.length, chunks.length * dimensions);
+});
+
+const ABOUT_BICYCLES: SearchJob['earlier'] = [
+	{ role: 'user', content: 'Do you sell bicycles with a warranty?' },
+	{ role: 'assistant', content: 'All bicycles have a warranty.' },
+];
+
+test('a follow-up finds what its pronoun stands for, with more confidence than alone', async () => {
+	const query = 'How many years does it last?';
+	for (const generation of ['gen_shop', 'gen_untrained']) {
+		const alone = await ask(query, { generations: [generation] });
+		const inContext = await ask(query, { generations: [generation], earlier: ABOUT_BICYCLES });
+		assert.equal(inContext.hits[0]?.document_id, 'warranty');
+		assert.ok(inContext.confidence > alone.confidence, `${generation}: ${inContext.confidence}, ${alone.confidence}`);
+		for (const { score, keyword_score, semantic_score } of inContext.hits) {
+			for (const value of [score, keyword_score, semantic_score]) assert.ok(value >= 0 && value <= 1);
+		}
+	}
+});
+
+test('a question without words of its own is answered from its context', async () => {
+	assert.deepEqual((await ask('Why?')).hits, []);
+	assert.equal(await first('Why?', { earlier: ABOUT_BICYCLES }), 'warranty');
+});
+
+test('earlier messages change nothing for a message that stands alone', async () => {
+	const query = 'Which credit cards and invoices do you accept from companies?';
+	assert.deepEqual(await ask(query, { earlier: ABOUT_BICYCLES }), await ask(query));
 });

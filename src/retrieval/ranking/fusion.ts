@@ -25,6 +25,21 @@ export function fuse(keyword: Scores, semantic: Scores, weight: number): Candida
 	return candidates.sort((a, b) => b.fusedScore - a.fusedScore || a.id - b.id);
 }
 
+/** Merges the orders of several queries: the fused scores of a candidate are added by the weight of each. */
+export function mergeRankings(
+	rankings: ReadonlyArray<{ weight: number; fused: readonly Candidate[] }>,
+): readonly Candidate[] {
+	const [only] = rankings;
+	if (only && rankings.length === 1) return only.fused;
+	const scores = new Map<number, number>();
+	for (const { weight, fused } of rankings) {
+		for (const { id, fusedScore } of fused) scores.set(id, (scores.get(id) ?? 0) + weight * fusedScore);
+	}
+	return [...scores]
+		.map(([id, fusedScore]) => ({ id, fusedScore }))
+		.sort((a, b) => b.fusedScore - a.fusedScore || a.id - b.id);
+}
+
 function relativeScore(score: number | undefined, best: number): number {
 	return score === undefined || best <= 0 ? 0 : Math.max(0, score) / best;
 }

@@ -3,6 +3,7 @@ export {
 	type GenerationIndex,
 	type RankedHit,
 	type SearchOptions,
+	type SearchQuery,
 	searchGeneration,
 	type TrainedVectors,
 } from './search-generation.ts';

@@ -1,8 +1,8 @@
-import { queryWords } from '../../text/index.ts';
+import type { QueryWord } from '../../text/index.ts';
 import { type Basis, type ChunkTerms, countTerms, project, writeInt8 } from '../semantic/index.ts';
 import { type AnalysedQuery, analyseQuery } from './analysed-query.ts';
 import { confidence, coverage, embedderEvidence, familiarity, keywordEvidence } from './confidence.ts';
-import { type Candidate, fuse, type Scores } from './fusion.ts';
+import { type Candidate, fuse, mergeRankings, type Scores } from './fusion.ts';
 import type { SpellingCorrector } from './spelling-corrector.ts';
 
 /** The number of best candidates of each half that are fused. */
@@ -27,6 +27,8 @@ export interface TrainedVectors {
 export interface EmbeddedQuery {
 	/** The question's vector. */
 	vector: Float32Array;
+	/** The vector of the question in its context; absent if the question stands alone or the embedder failed. */
+	vectorInContext?: Float32Array | undefined;
 	/** The cosine of unrelated texts with this embedder, from 0 to below 1. */
 	floor: number;
 }
@@ -53,6 +55,36 @@ export interface SearchOptions {
 	limit: number;
 }
 
+/** What a search looks for. */
+export interface SearchQuery {
+	/** The words of the message. */
+	words: readonly QueryWord[];
+	/** Only if the message depends on earlier messages. */
+	context?: QueryContext | undefined;
+}
+
+/** What a message depends on. */
+export interface QueryContext {
+	/** The words of the message and of earlier messages, repeated by their weight. */
+	words: readonly QueryWord[];
+	/** The words of the message and of the question before, which a passage with the answer shares. */
+	asked: readonly QueryWord[];
+	/** The share of the search in context in the order and the scores, 0..1. */
+	weight: number;
+}
+
+/** The candidates of one query. */
+interface Ranking {
+	/** The words that a passage with the answer shares. */
+	asked: AnalysedQuery;
+	/** The share of this ranking in the order and the scores, 0..1. */
+	weight: number;
+	/** The rescaled cosine of each candidate; empty without vectors. */
+	cosines: Scores;
+	/** Best first. */
+	fused: readonly Candidate[];
+}
+
 interface StoredVector {
 	values: Int8Array;
 	norm: number;
@@ -68,38 +100,62 @@ export interface RankedHit {
 }
 
 /**
- * Searches one generation: full text and vectors, fused. Without a basis it uses full text alone.
+ * Searches one generation: full text and vectors, fused. Without a basis it uses full text alone. A message that depends on
+ * earlier messages is searched for alone and in its context, and both orders are merged by the weight of the context.
  * @returns the best hits, best first, and the confidence that they are about the question
  */
 export function searchGeneration(
-	index: GenerationIndex,
-	query: string,
+	generation: GenerationIndex,
+	{ words, context }: SearchQuery,
 	options: SearchOptions,
 ): { hits: RankedHit[]; confidence: number } {
-	const { semantic } = index;
-	const trained = semantic !== null && 'basis' in semantic ? semantic : null;
-	const question = analyseQuery(queryWords(query, index.languages), {
+	// Both searches read the same terms and vectors.
+	const index = {
+		...generation,
+		chunksWith: memoised((term: string) => generation.chunksWith(term)),
+		vector: memoised((id: number) => generation.vector(id)),
+	};
+	const question = analyse(index, words);
+	const weight = context?.weight ?? 0;
+	const alone = { asked: question, weight: 1 - weight, ...rank(index, question, options, false) };
+	if (!context) return scoreHits(index, [alone], options.limit);
+	const asked = analyse(index, context.asked);
+	const inContext = { asked, weight, ...rank(index, analyse(index, context.words), options, true) };
+	return scoreHits(index, [alone, inContext], options.limit);
+}
+
+function analyse(index: GenerationIndex, words: readonly QueryWord[]): AnalysedQuery {
+	const trained = trainedVectorsOf(index);
+	return analyseQuery(words, {
 		basis: trained?.basis ?? null,
 		spelling: trained?.spelling ?? null,
 		chunks: index.chunks,
-		chunksWith: memoised((term) => index.chunksWith(term)),
+		chunksWith: index.chunksWith,
 	});
+}
+
+function rank(
+	index: GenerationIndex,
+	question: AnalysedQuery,
+	options: SearchOptions,
+	isInContext: boolean,
+): Pick<Ranking, 'cosines' | 'fused'> {
+	const { semantic } = index;
 	const keywordAlone = semantic === null;
 	// A provider's embedder may understand words that no document has.
-	if (question.terms.length === 0 && (keywordAlone || trained)) return { hits: [], confidence: 0 };
+	if (question.terms.length === 0 && (keywordAlone || 'basis' in semantic)) return { cosines: new Map(), fused: [] };
 	const keyword =
 		options.hybrid || keywordAlone
 			? new Map(index.keyword(question.terms, MAX_FUSION_CANDIDATES).map(({ id, score }) => [id, score]))
 			: new Map<number, number>();
-	const { cosines, fused } = keywordAlone
-		? { cosines: new Map<number, number>(), fused: fuse(keyword, new Map(), 0) }
-		: pseudoRelevanceFeedback(
-				index,
-				trained ? embedQuery(trained.basis, question) : (semantic as EmbeddedQuery),
-				keyword,
-				options,
-			);
-	return scoreHits(index, trained?.basis ?? null, question, cosines, fused, options.limit);
+	if (keywordAlone) return { cosines: new Map(), fused: fuse(keyword, new Map(), 0) };
+	const embedded = 'basis' in semantic ? embedQuery(semantic.basis, question) : semantic;
+	const vector = (isInContext ? embedded.vectorInContext : undefined) ?? embedded.vector;
+	return pseudoRelevanceFeedback(index, { vector, floor: embedded.floor }, keyword, options);
+}
+
+function trainedVectorsOf({ semantic }: GenerationIndex): TrainedVectors | null {
+	return semantic !== null && 'basis' in semantic ? semantic : null;
 }
 
 /** The question in the directions of a trained basis. The floor of its cosines is 0. */
@@ -136,38 +192,48 @@ function pseudoRelevanceFeedback(
 	return { cosines, fused: fuse(keyword, rescaledCosines(shifted, floor, vectors), weight) };
 }
 
+/** Merges the rankings and scores the best of them, each ranking by its weight. */
 function scoreHits(
 	index: GenerationIndex,
-	basis: Basis | null,
-	question: AnalysedQuery,
-	cosines: Scores,
-	fused: readonly Candidate[],
+	rankings: readonly Ranking[],
 	limit: number,
 ): { hits: RankedHit[]; confidence: number } {
-	const hits = fused.slice(0, Math.max(limit, CONFIDENCE_HITS)).map(({ id, fusedScore }) => {
+	const merged = mergeRankings(rankings).slice(0, Math.max(limit, CONFIDENCE_HITS));
+	const parts = merged.map(({ id }) => {
 		const terms = index.terms(id);
-		return {
-			id,
-			score: fusedScore,
-			keyword_score: terms ? coverage(question.contentWords, countTerms(terms), index.chunks) : 0,
-			semantic_score: Math.min(1, Math.max(0, cosines.get(id) ?? 0)),
-		};
+		const counts = terms && countTerms(terms);
+		return rankings.map(({ asked, cosines }) => ({
+			coverage: counts ? coverage(asked.contentWords, counts, index.chunks) : 0,
+			cosine: Math.min(1, Math.max(0, cosines.get(id) ?? 0)),
+		}));
 	});
-	const topHits = hits.slice(0, CONFIDENCE_HITS);
-	const maxCoverage = Math.max(0, ...topHits.map((hit) => hit.keyword_score));
-	const maxCosine = Math.max(0, ...topHits.map((hit) => hit.semantic_score));
-	const score = confidence(
-		basis
-			? {
-					coverage: maxCoverage,
-					cosine: maxCosine,
-					familiarity: familiarity(project(basis, question.contentCounts).reach, basis.mean_reach),
-				}
-			: index.semantic === null
-				? keywordEvidence(maxCoverage)
-				: embedderEvidence(maxCoverage, maxCosine),
-	);
-	return { hits: hits.slice(0, limit).map((hit) => ({ ...hit, score: hit.score * score })), confidence: score };
+	const weighted = (partOf: (ranking: Ranking, position: number) => number) =>
+		rankings.reduce((sum, ranking, position) => sum + ranking.weight * partOf(ranking, position), 0);
+	const combined = weighted(({ asked }, position) => {
+		const best = parts.slice(0, CONFIDENCE_HITS).flatMap((hit) => hit[position] ?? []);
+		return confidenceOf(index, asked, {
+			coverage: Math.max(0, ...best.map((part) => part.coverage)),
+			cosine: Math.max(0, ...best.map((part) => part.cosine)),
+		});
+	});
+	const hits = merged.slice(0, limit).map(({ id, fusedScore }, at) => ({
+		id,
+		score: fusedScore * combined,
+		keyword_score: weighted((_, position) => parts[at]?.[position]?.coverage ?? 0),
+		semantic_score: weighted((_, position) => parts[at]?.[position]?.cosine ?? 0),
+	}));
+	return { hits, confidence: combined };
+}
+
+function confidenceOf(
+	{ semantic }: GenerationIndex,
+	asked: AnalysedQuery,
+	best: { coverage: number; cosine: number },
+): number {
+	if (semantic === null) return confidence(keywordEvidence(best.coverage));
+	if (!('basis' in semantic)) return confidence(embedderEvidence(best.coverage, best.cosine));
+	const { reach } = project(semantic.basis, asked.contentCounts);
+	return confidence({ ...best, familiarity: familiarity(reach, semantic.basis.mean_reach) });
 }
 
 /**
@@ -195,14 +261,13 @@ function normOf(values: Int8Array | Float32Array): number {
 	return Math.sqrt(square);
 }
 
-function memoised(count: (term: string) => number): (term: string) => number {
-	const cache = new Map<string, number>();
-	return (term) => {
-		let value = cache.get(term);
-		if (value === undefined) {
-			value = count(term);
-			cache.set(term, value);
-		}
+function memoised<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+	const cache = new Map<Key, Value>();
+	return (key) => {
+		const cached = cache.get(key);
+		if (cached !== undefined) return cached;
+		const value = compute(key);
+		cache.set(key, value);
 		return value;
 	};
 }

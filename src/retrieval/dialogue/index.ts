@@ -1,0 +1,1 @@
+export { type Dialogue, dialogueQuery, dialogueText, recentMessages } from './dialogue-query.ts';
