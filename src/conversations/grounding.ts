@@ -1,7 +1,7 @@
 import { AppError, anySignal, messageOf, rejectOnAbort, sleep, type ThrottledLog } from '../base/index.ts';
 import type { SearchHit, SearchResult } from '../contract/index.ts';
 import type { Knowledge } from '../knowledge/index.ts';
-import type { Passage } from '../models/index.ts';
+import type { ChatMessage, Passage } from '../models/index.ts';
 import type { AssistantRecord, KnowledgeBaseRecord, MessageRecord, Store } from '../store/index.ts';
 import type { ReplyProgress } from './reply-progress.ts';
 import type { Grounding } from './reply-rounds.ts';
@@ -18,14 +18,18 @@ const SEARCH_TIMEOUT_MS = 3_000;
 const QUESTION_VECTOR_TIMEOUT_MS = 1_500;
 const SEARCH_RETRY_DELAY_MS = 500;
 
-/** Searches the assistant's knowledge bases for a question. */
+/**
+ * Searches the assistant's knowledge bases for a question.
+ * @param earlier the messages before it, oldest first, on which a follow-up depends
+ */
 export async function groundingOf(
 	deps: GroundingDependencies,
 	assistant: AssistantRecord,
 	question: MessageRecord,
+	earlier: readonly ChatMessage[],
 	signal: AbortSignal,
 ): Promise<Grounding> {
-	const found = await search(deps, assistant, question, signal);
+	const found = await search(deps, assistant, question, earlier, signal);
 	if (found === null) return { passages: [], confidence: 0, search_failed: true };
 	return { passages: found.hits.map(passageOf), confidence: found.confidence };
 }
@@ -42,13 +46,19 @@ async function search(
 	{ store, knowledge, searchFailures }: GroundingDependencies,
 	assistant: AssistantRecord,
 	question: MessageRecord,
+	earlier: readonly ChatMessage[],
 	signal: AbortSignal,
 ): Promise<SearchResult | null> {
 	const found = await Promise.all(assistant.knowledge_base_ids.map((id) => store.get('knowledge_bases', id)));
 	const knowledgeBases = found.filter((record): record is KnowledgeBaseRecord => record !== undefined);
 	const timeout = AbortSignal.timeout(SEARCH_TIMEOUT_MS);
 	const searchSignal = anySignal(signal, timeout);
-	const options = { ...assistant.rag_settings, signal: searchSignal, vectorTimeoutMs: QUESTION_VECTOR_TIMEOUT_MS };
+	const options = {
+		...assistant.rag_settings,
+		earlier,
+		signal: searchSignal,
+		vectorTimeoutMs: QUESTION_VECTOR_TIMEOUT_MS,
+	};
 	let failure: unknown = new Error('The search took too long.');
 	while (!searchSignal.aborted) {
 		try {

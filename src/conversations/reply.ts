@@ -87,10 +87,10 @@ async function gatherInput(
 	const assistant = await deps.store.get('assistants', turn.conversation.assistant_id);
 	if (!assistant) throw new AppError('model_error', 'The assistant of this conversation does not exist any more.');
 	const { id: modelId, name, model } = deps.models.resolve(turn.reply.model);
-	const [grounding, history, functions] = await Promise.all([
+	const history = await chatHistory(deps.store, turn.question);
+	const [grounding, functions] = await Promise.all([
 		// The text of earlier rounds cites these passages by number: other passages would change its meaning.
-		turn.rounds[0]?.grounding ?? groundingOf(deps, assistant, turn.question, signal),
-		chatHistory(deps.store, turn.question),
+		turn.rounds[0]?.grounding ?? groundingOf(deps, assistant, turn.question, history, signal),
 		functionsOf(deps, assistant, signal),
 		committed,
 	]);

@@ -3,6 +3,7 @@ import type { SearchJob, SearchResult, SearchSettings } from '../contract/index.
 import { builtinEmbedders, type Embedders } from '../models/index.ts';
 import type { Network } from '../net/index.ts';
 import type { WorkerPool } from '../pool/index.ts';
+import { type Dialogue, dialogueText, recentMessages } from '../retrieval/index.ts';
 import { aroundCommit, type KnowledgeBaseRecord, type Store, type UncommittedChange } from '../store/index.ts';
 import { Documents, INGEST } from './documents.ts';
 import { ModelIdentity, QuestionVectors, UnsavedVectors } from './embedding/index.ts';
@@ -37,6 +38,8 @@ const MAX_WAITING_TRAININGS = 10;
 const MAX_SEARCH_ATTEMPTS = 3;
 
 export interface SearchOptions {
+	/** The messages before the query, oldest first. The search uses them if the query depends on them. */
+	earlier?: Dialogue['earlier'] | undefined;
 	top_k: number;
 	min_score: number;
 	/** Overrides the setting of the knowledge bases. */
@@ -45,6 +48,14 @@ export interface SearchOptions {
 	/** The time limit in milliseconds of all embedders together for the question's vectors; then the search uses words alone. */
 	vectorTimeoutMs?: number | undefined;
 }
+
+/** The vectors of a query by a provider's embedder. Null with the built-in embedder, and if the provider fails. */
+interface QueryVectors {
+	vector: Float32Array | null;
+	vectorInContext?: Float32Array | undefined;
+}
+
+const NO_VECTORS: QueryVectors = { vector: null };
 
 /** Indexing of documents, and search. */
 export class Knowledge implements AsyncDisposable {
@@ -133,13 +144,14 @@ export class Knowledge implements AsyncDisposable {
 	async search(
 		knowledgeBases: readonly KnowledgeBaseRecord[],
 		query: string,
-		{ top_k, min_score, settings, signal, vectorTimeoutMs }: SearchOptions,
+		{ earlier = [], top_k, min_score, settings, signal, vectorTimeoutMs }: SearchOptions,
 	): Promise<SearchResult> {
+		const dialogue = { message: query, earlier: recentMessages(earlier) };
 		const timeoutSignal = vectorTimeoutMs === undefined ? undefined : AbortSignal.timeout(vectorTimeoutMs);
 		for (let attempt = 1; ; attempt++) {
-			const targets = await this.#targets(knowledgeBases, query, { settings, signal, late: timeoutSignal });
+			const targets = await this.#targets(knowledgeBases, dialogue, { settings, signal, late: timeoutSignal });
 			if (targets.length === 0) return { hits: [], confidence: 0 };
-			const job = { database: this.#store.databaseFile, targets, query, top_k, min_score };
+			const job = { database: this.#store.databaseFile, targets, query, earlier: dialogue.earlier, top_k, min_score };
 			const result = await this.#pool.search(job, signal);
 			if (attempt === MAX_SEARCH_ATTEMPTS || (await this.#isStillServing(targets))) return result;
 		}
@@ -147,7 +159,7 @@ export class Knowledge implements AsyncDisposable {
 
 	async #targets(
 		knowledgeBases: readonly KnowledgeBaseRecord[],
-		query: string,
+		dialogue: Dialogue,
 		{
 			settings,
 			signal,
@@ -156,21 +168,22 @@ export class Knowledge implements AsyncDisposable {
 	): Promise<SearchJob['targets']> {
 		const targets: SearchJob['targets'] = [];
 		/** One call for each embedder, failures included: a search never waits twice for the same embedder. */
-		const vectors = new Map<string, Float32Array | null>();
+		const vectors = new Map<string, QueryVectors>();
 		for (const { id, search_settings } of knowledgeBases) {
 			const serving = await this.#store.searchIndex.servingGeneration(id);
 			if (!serving || serving.chunk_count === 0) continue;
 			const { hybrid, semantic_weight } = { ...search_settings, ...settings };
 			const { embedder } = serving;
-			let vector = serving.basis === null ? null : vectors.get(embedder);
-			if (vector === undefined) {
-				vector = await this.#questionVectors.vectorOf(embedder, query, signal, timeoutSignal);
-				vectors.set(embedder, vector);
+			let known = serving.basis === null ? NO_VECTORS : vectors.get(embedder);
+			if (known === undefined) {
+				known = await this.#vectorsOf(embedder, dialogue, signal, timeoutSignal);
+				vectors.set(embedder, known);
 			}
-			const question =
-				vector !== null && (await this.#questionVectors.isComparable(vector, query, serving, signal, timeoutSignal))
-					? { embedder, vector }
-					: undefined;
+			const { vector, vectorInContext } = known;
+			const isComparable =
+				vector !== null &&
+				(await this.#questionVectors.isComparable(vector, dialogue.message, serving, signal, timeoutSignal));
+			const question = isComparable ? { embedder, vector, vectorInContext } : undefined;
 			targets.push({
 				knowledge_base_id: id,
 				generation: serving.id,
@@ -181,6 +194,22 @@ export class Knowledge implements AsyncDisposable {
 			});
 		}
 		return targets;
+	}
+
+	/** The vectors of a message, and of its context if it depends on that, by one embedder. */
+	async #vectorsOf(
+		embedder: string,
+		dialogue: Dialogue,
+		signal: AbortSignal | undefined,
+		timeoutSignal: AbortSignal | undefined,
+	): Promise<QueryVectors> {
+		const vectorOf = (text: string) => this.#questionVectors.vectorOf(embedder, text, signal, timeoutSignal);
+		const inContext = dialogueText(dialogue);
+		const [vector, vectorInContext] = await Promise.all([
+			vectorOf(dialogue.message),
+			inContext === null ? null : vectorOf(inContext),
+		]);
+		return { vector, vectorInContext: vectorInContext ?? undefined };
 	}
 
 	/** Whether these generations still serve. A generation that was replaced during a search may have looked empty. */
