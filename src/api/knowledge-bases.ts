@@ -1,5 +1,5 @@
 import { AppError, type Clock, mergedFields, newId } from '../base/index.ts';
-import type { Operations } from '../contract/index.ts';
+import type { Operations, SearchRequest } from '../contract/index.ts';
 import { type Knowledge, presentKnowledgeBase, presentStatus } from '../knowledge/index.ts';
 import {
 	decideAndCommit,
@@ -30,6 +30,25 @@ export interface KnowledgeBasesOptions {
 	knowledge: Knowledge;
 	cursors: Cursors;
 	clock: Clock;
+}
+
+/**
+ * The last message of a search request, and the messages before it.
+ * @throws AppError `invalid_request`
+ */
+function dialogueOf({ query, messages }: Pick<SearchRequest, 'query' | 'messages'>) {
+	if (query !== undefined && messages !== undefined) throw invalidSearch('/messages', 'must not be given with query');
+	if (query !== undefined) return { message: query, earlier: [] };
+	const last = messages?.at(-1);
+	if (messages === undefined || last === undefined) throw invalidSearch('/query', 'is required, or messages');
+	if (last.role !== 'user') {
+		throw invalidSearch(`/messages/${messages.length - 1}/role`, 'must be user in the last message');
+	}
+	return { message: last.content, earlier: messages.slice(0, -1) };
+}
+
+function invalidSearch(path: string, message: string): AppError {
+	return new AppError('invalid_request', `${path} ${message}.`, { details: [{ path, message }] });
 }
 
 /** @throws AppError `not_found` also for another workspace's */
@@ -160,8 +179,10 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 
 		async searchKnowledgeBase({ caller, params, body, request }) {
 			const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
-			const { query, top_k = 5, min_score = 0, ...settings } = body;
-			const { hits } = await knowledge.search([record], query, { top_k, min_score, settings, signal: request.signal });
+			const { query, messages, top_k = 5, min_score = 0, ...settings } = body;
+			const { message, earlier } = dialogueOf({ query, messages });
+			const options = { earlier, top_k, min_score, settings, signal: request.signal };
+			const { hits } = await knowledge.search([record], message, options);
 			return { data: hits.map(({ knowledge_base_id: _id, ...hit }) => hit) };
 		},
 	};

@@ -99,8 +99,18 @@ export const IndexingStatus = Type.Object({
 });
 export type IndexingStatus = Static<typeof IndexingStatus>;
 
+const SearchText = (examples: string[]) => Type.String({ minLength: 1, maxLength: 32_000, examples });
+
 export const SearchRequest = Strict({
-	query: Type.String({ minLength: 1, maxLength: 32_000, examples: ['How long is the warranty?'] }),
+	query: Type.Optional(SearchText(['How long is the warranty?'])),
+	messages: Type.Optional(
+		Type.Array(Strict({ role: OneOf(['user', 'assistant']), content: SearchText(['And for the battery?']) }), {
+			minItems: 1,
+			maxItems: 100,
+			description:
+				'A dialogue, oldest message first, in place of `query`. It finds what a reply to the last message finds, which must be of the user: earlier messages count if the last one depends on them ("And for the battery?"). Exactly one of `query` and `messages` is required.',
+		}),
+	),
 	top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: 'Default 5.' })),
 	min_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Default 0.' })),
 	hybrid: Type.Optional(hybrid),

@@ -205,3 +205,31 @@ test('deleting a knowledge base removes its files and its index, and detaches it
 	}
 	assert.ok((await search(shop, { query: 'kettle' })).length > 0, 'the others are untouched');
 });
+
+test('a search with messages finds what the last one refers to', async () => {
+	const asked = { role: 'user', content: 'What does error code E3 mean?' };
+	const followUp = { role: 'user', content: 'How do I fix it?' };
+	const [expected] = await search(shop, { query: asked.content });
+	const reply = { role: 'assistant', content: expected.text };
+	const [hit] = await search(shop, { messages: [asked, reply, followUp] });
+	assert.equal(hit.document_id, expected.document_id);
+	assert.deepEqual(await search(shop, { messages: [followUp] }), await search(shop, { query: followUp.content }));
+	const other = { role: 'user', content: 'How many days of annual leave do employees get in their first year?' };
+	assert.deepEqual(
+		await search(shop, { messages: [asked, reply, other] }),
+		await search(shop, { query: other.content }),
+	);
+});
+
+test('a search takes either a query or messages that end with one of the user', async () => {
+	const user = { role: 'user', content: 'kettle' };
+	const refusal = async (body: object) => {
+		const response = await app.call('POST', `${BASES}/${shop}/search`, body);
+		return [response.status, response.body.error.code, response.body.error.details[0].path];
+	};
+	assert.deepEqual(await refusal({}), [400, 'invalid_request', '/query']);
+	assert.deepEqual(await refusal({ query: 'kettle', messages: [user] }), [400, 'invalid_request', '/messages']);
+	const last = { role: 'assistant', content: 'It is blue.' };
+	assert.deepEqual(await refusal({ messages: [user, last] }), [400, 'invalid_request', '/messages/1/role']);
+	assert.deepEqual(await refusal({ messages: [] }), [400, 'invalid_request', '/messages']);
+});
