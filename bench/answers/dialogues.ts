@@ -14,7 +14,7 @@ interface DialogueAnswer {
 	question: DialogueQuestion;
 	/** To the question, after all earlier questions of the dialogue were asked in the same conversation. */
 	reply: Reply;
-	/** nDCG@5 of the search that a reply makes, and of the question as a person rewrote it; null without relevant passages. */
+	/** nDCG@5 of the search for the question after its history, and of the question as a person rewrote it; null without relevant passages. */
 	ndcg: number | null;
 	ndcgOfRewrite: number | null;
 }
@@ -38,13 +38,12 @@ export async function replayDialogues(
 		const replay = async (question: DialogueQuestion): Promise<DialogueAnswer> => {
 			const earlier = question.history.filter(({ role }) => role === 'user').map(({ content }) => content);
 			const relevant = new Set(question.relevant);
-			const quality = async (query: string) =>
-				relevant.size === 0 ? null : evaluate(await assistant.search(query), relevant, CUTOFF).ndcg;
+			const quality = async (query: string, before: DialogueQuestion['history'] = []) =>
+				relevant.size === 0 ? null : evaluate(await assistant.search(query, before), relevant, CUTOFF).ndcg;
 			return {
 				question,
 				reply: await assistant.ask(earlier, question.question),
-				// A reply searches with the last message alone.
-				ndcg: await quality(question.question),
+				ndcg: await quality(question.question, question.history),
 				ndcgOfRewrite: question.rewrite === undefined ? null : await quality(question.rewrite),
 			};
 		};

@@ -7,6 +7,12 @@ export type SourceDocument =
 	| { key: string; file_name: string; bytes: Uint8Array<ArrayBuffer> }
 	| { key: string; title: string; content: string };
 
+/** An earlier message of a dialogue. */
+export interface DialogueMessage {
+	role: 'user' | 'assistant';
+	content: string;
+}
+
 /** A reply of the built-in model. */
 export interface Reply {
 	content: string;
@@ -79,11 +85,11 @@ export class DocumentAssistant {
 		return { content, cited: [...new Set(cited)], score: Math.max(0, ...citations.map(({ score }) => score)) };
 	}
 
-	/** The keys of the best documents for a query, each once, best first. */
-	async search(query: string): Promise<string[]> {
+	/** The keys of the best documents for a question after earlier messages, each once, best first. */
+	async search(question: string, earlier: readonly DialogueMessage[] = []): Promise<string[]> {
 		const path = `/api/v1/knowledge-bases/${this.#knowledgeBaseId}/search`;
 		const { data }: { data: Array<{ document_id: string }> } = await call(this.#server, 'POST', path, {
-			query,
+			messages: [...earlier, { role: 'user', content: question }],
 			top_k: MAX_CHUNKS,
 		});
 		return [...new Set(data.map(({ document_id }) => this.#keyOf(document_id)))];

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { SourceDocument } from './document-assistant.ts';
+import type { DialogueMessage, SourceDocument } from './document-assistant.ts';
 
 /** A question about a paragraph of an article. */
 export interface SpanQuestion {
@@ -16,7 +16,7 @@ export interface SpanQuestion {
 export interface DialogueQuestion {
 	id: string;
 	base: string;
-	history: Array<{ role: 'user' | 'assistant'; content: string }>;
+	history: DialogueMessage[];
 	question: string;
 	/** The question as a person rewrote it to stand alone. */
 	rewrite?: string;

@@ -1,4 +1,5 @@
 import { type Figure, once } from '../report/figure.ts';
+import { CHANGE_OF_TOPIC_COLLECTIONS, changeOfTopicFigure } from './change-of-topic.ts';
 import type { Collection } from './collections.ts';
 import { IndexedCollection, type Mode } from './indexed-collection.ts';
 import { areaUnderCurve, evaluate, mean, type Quality } from './measures.ts';
@@ -10,7 +11,8 @@ const GOALS: Record<string, number> = { covidfaq: 0.65, cranfield: 0.585, cacm: 
 const GOAL_OF_ANSWERABILITY = 0.97;
 
 /**
- * Indexes each collection and measures the given kinds of search: nDCG@10, Recall@10, MRR@10, the time of the training, and how
+ * Indexes each collection and measures the given kinds of search: nDCG@10, Recall@10, MRR@10, the time of the training,
+ * what a change of topic costs, and how
  * well the confidence of the hybrid search separates a collection's questions from those of the others.
  */
 export async function collectionFigures(collections: readonly Collection[], modes: readonly Mode[]): Promise<Figure[]> {
@@ -26,6 +28,7 @@ export async function collectionFigures(collections: readonly Collection[], mode
 			figures.push(figure);
 			if (mode === 'hybrid') own.push(...confidences);
 		}
+		if (CHANGE_OF_TOPIC_COLLECTIONS.includes(name)) figures.push(await changeOfTopicFigure(indexed, collection));
 		const remark = `${documents.length} documents, ${questions.length} questions`;
 		figures.push({ name: `${name}: training`, unit: 'ms', value: once(indexed.trainMs), remark });
 		for (const other of collections) {

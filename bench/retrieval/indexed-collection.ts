@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SearchResult, TrainJob, TrainResult, WorkerResult } from '../../src/contract/index.ts';
+import type { SearchJob, SearchResult, TrainJob, TrainResult, WorkerResult } from '../../src/contract/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { type IndexWrite, openSqliteStore, type Store } from '../../src/store/index.ts';
 import { analyse, detectLanguage } from '../../src/text/index.ts';
@@ -59,11 +59,11 @@ export class IndexedCollection implements AsyncDisposable {
 		return new IndexedCollection(store, folder, trainMs);
 	}
 
-	/** The ten best documents and the confidence, from the search worker. */
-	async search(query: string, mode: Mode): Promise<SearchResult> {
+	/** The ten best documents for a question after earlier messages, and the confidence, from the search worker. */
+	async search(query: string, mode: Mode, earlier?: SearchJob['earlier']): Promise<SearchResult> {
 		const target = { knowledge_base_id: 'kb_bench', generation: GENERATION, basis: BASIS, ...MODES[mode] };
 		return resultOf(
-			await search({ database: this.#store.databaseFile, targets: [target], query, top_k: 10, min_score: 0 }),
+			await search({ database: this.#store.databaseFile, targets: [target], query, earlier, top_k: 10, min_score: 0 }),
 		);
 	}
 

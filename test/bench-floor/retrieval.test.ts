@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { changeOfTopicFigure, MAX_COST } from '../../bench/retrieval/change-of-topic.ts';
 import { readCollection } from '../../bench/retrieval/collections.ts';
 import { IndexedCollection, type Mode } from '../../bench/retrieval/indexed-collection.ts';
 import { areaUnderCurve, evaluate, mean } from '../../bench/retrieval/measures.ts';
@@ -37,6 +38,12 @@ test('search keeps its nDCG@10 and separates questions of another field', { skip
 			}
 			await t.test(`${collection.name}, ${mode}: at least ${floor}`, () => {
 				assert.ok(mean(gains) >= floor, `nDCG@10 is ${mean(gains).toFixed(4)}`);
+			});
+		}
+		if (collection === covidfaq) {
+			const { value, remark } = await changeOfTopicFigure(indexed, collection);
+			await t.test(`a change of topic costs at most ${MAX_COST}`, () => {
+				assert.ok(value.median <= MAX_COST, `it costs ${value.median.toFixed(4)} (${remark})`);
 			});
 		}
 		for (const { text } of other.questions.slice(0, 225))
