@@ -66,6 +66,16 @@ test('corrects only unknown words', () => {
 	assert.deepEqual(terms('zebra'), []);
 });
 
+test('a corrected word costs confidence once: it halves the coverage, and the vectors see the corrected word', () => {
+	const { contentWords, contentCounts, counts } = analyseQuery(
+		queryWords('refnud', [null]),
+		counted({ refund: 10, policy: 5 }),
+	);
+	assert.equal(coverage(contentWords, new Map([['refund', 1]]), 100), 0.5);
+	assert.deepEqual([...contentCounts], [['refund', 1]]);
+	assert.deepEqual(counts, contentCounts);
+});
+
 test('corrects transpositions, deletions, insertions and replacements, but not numbers and short words', () => {
 	const spelling = new SpellingCorrector(['delivery', 'deliver', 'warranty', '12345', 'user']);
 	assert.equal(spelling.nearest('delivrey'), 'delivery');

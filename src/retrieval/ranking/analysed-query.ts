@@ -20,7 +20,7 @@ export interface ResolvedWord {
 	terms: string[];
 	/** Its weight: the inverse document frequency of its most frequent term. */
 	weight: number;
-	/** 1, or less if a similar known word replaces an unknown one. */
+	/** 1, or less if a similar known word replaces an unknown one. Only the coverage counts it: a correction costs confidence once. */
 	reliability: number;
 }
 
@@ -76,8 +76,7 @@ export function analyseQuery(words: readonly QueryWord[], vocabulary: Vocabulary
 		for (const term of counted) counts.set(term, (counts.get(term) ?? 0) + 1);
 		if (contentOnly && word.isInterrogative) continue;
 		contentWords.set(key, resolvedWord);
-		for (const term of resolvedWord.reliability < 1 ? word.stems.slice(0, 1) : counted)
-			contentCounts.set(term, (contentCounts.get(term) ?? 0) + 1);
+		for (const term of counted) contentCounts.set(term, (contentCounts.get(term) ?? 0) + 1);
 	}
 	return { terms: limitTerms(terms, vocabulary), counts, contentWords: [...contentWords.values()], contentCounts };
 }
