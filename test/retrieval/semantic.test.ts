@@ -8,7 +8,7 @@ import {
 	project,
 	serialiseBasis,
 } from '../../src/retrieval/semantic/index.ts';
-import { trainBasis } from '../../src/retrieval/training/index.ts';
+import { trainBasis, trainTunedBasis } from '../../src/retrieval/training/index.ts';
 
 const chunk = (body_terms: string, title_terms = '') => ({ title_terms, body_terms });
 
@@ -49,11 +49,27 @@ test('training the same chunks again gives the same bytes', () => {
 });
 
 test('a stored basis embeds as the trained one did', () => {
-	const basis = trainBasis(CHUNKS);
+	const { basis } = trainTunedBasis(CHUNKS);
 	const stored = Buffer.concat([Buffer.alloc(3), serialiseBasis(basis)]).subarray(3);
 	const again = deserialiseBasis(stored);
 	assert.deepEqual(embedChunks(again, CHUNKS), embedChunks(basis, CHUNKS));
 	assert.equal(again.mean_reach, Math.fround(basis.mean_reach));
+});
+
+/** A basis that an earlier version stored, trained on three chunks: `car car road`, `car wheel` and `bread oven`. */
+const EARLIER_BASIS =
+	'UFJMMQQAAAAFAAAAGQAAAJIVBUA48KQ/DN5DP1Gk8D6gF3s/oBd7P6AXez+gF3s/3Cm2O9dxtjvXcbY7eniaO0iPxTt/ANYAgQAAgQBdAIFdAH9jYXIgYnJlYWQgb3ZlbiByb2FkIHdoZWVs';
+
+test('reads a basis of the earlier layout, where the reach of a term is the length of its direction', () => {
+	const stored = Buffer.from(EARLIER_BASIS, 'base64');
+	const basis = deserialiseBasis(stored);
+	assert.deepEqual([basis.dimensions, ...basis.vocabulary.keys()], [4, 'car', 'bread', 'oven', 'road', 'wheel']);
+	assert.ok(Math.abs(basis.mean_reach - 0.7651) < 0.0001);
+	const { reach, direction } = project(basis, countTerms(chunk('wheel')));
+	assert.ok(Math.abs(reach - 0.949) < 0.0001, `${reach}`);
+	assert.ok(Math.abs(Math.hypot(...direction) - 1) < 0.0001);
+	assert.throws(() => deserialiseBasis(stored.subarray(0, stored.length - 1)), /cut short/);
+	assert.deepEqual(deserialiseBasis(serialiseBasis(basis)), basis, 'stored again, it has the present layout');
 });
 
 test('bytes that are no basis, or only a part of one, are refused', () => {
@@ -93,20 +109,23 @@ test('a basis can be trained on nothing, on one chunk, on empty and on equal chu
 		[chunk(''), chunk('')],
 		Array.from({ length: 30 }, () => chunk('same words')),
 	]) {
-		const basis = trainBasis(chunks);
-		const { vectors } = embedChunks(basis, [...chunks, chunk('a same'), chunk('unknown'), chunk('')]);
-		assert.equal(vectors.length, (chunks.length + 3) * basis.dimensions);
-		for (const scale of basis.scales) assert.ok(Number.isFinite(scale));
-		for (let row = 0; row < chunks.length + 3; row++) {
-			const vector = vectors.subarray(row * basis.dimensions, (row + 1) * basis.dimensions);
-			assert.ok(
-				vector.some((value) => value !== 0),
-				'a vector without length has no cosine',
-			);
-		}
-		deserialiseBasis(serialiseBasis(basis));
+		for (const basis of [trainBasis(chunks), trainTunedBasis(chunks).basis]) assertEmbeds(basis, chunks);
 	}
 });
+
+function assertEmbeds(basis: Basis, chunks: ReturnType<typeof chunk>[]): void {
+	const { vectors } = embedChunks(basis, [...chunks, chunk('a same'), chunk('unknown'), chunk('')]);
+	assert.equal(vectors.length, (chunks.length + 3) * basis.dimensions);
+	for (const scale of basis.scales) assert.ok(Number.isFinite(scale));
+	for (let row = 0; row < chunks.length + 3; row++) {
+		const vector = vectors.subarray(row * basis.dimensions, (row + 1) * basis.dimensions);
+		assert.ok(
+			vector.some((value) => value !== 0),
+			'a vector without length has no cosine',
+		);
+	}
+	deserialiseBasis(serialiseBasis(basis));
+}
 
 test('reports the share of unknown words', () => {
 	const basis = trainBasis(CHUNKS);

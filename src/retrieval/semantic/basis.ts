@@ -12,6 +12,8 @@ export interface Basis {
 	directions: Int8Array;
 	/** The factor of each row of `directions`. */
 	scales: Float32Array;
+	/** The reach of each row: the share of the term's length that lay in the directions before they were tuned, 0..1. */
+	reaches: Float32Array;
 	/** The mean length of a chunk's weighted terms, the reference of all lengths. */
 	mean_length: number;
 	/** The mean reach of the chunks' terms. Reach is the share of a term's length that its direction has, 0..1. */

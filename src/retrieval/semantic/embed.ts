@@ -19,10 +19,11 @@ export interface Projection {
 
 /** Weights counted terms and projects them to a direction. */
 export function project(basis: Basis, counts: ReadonlyMap<string, number>): Projection {
-	const { vocabulary, weights, unknown_weight, directions, scales } = basis;
+	const { vocabulary, weights, unknown_weight, directions, scales, reaches } = basis;
 	const width = basis.dimensions - 1;
 	const sum = new Float64Array(width);
 	let square = 0;
+	let reached = 0;
 	let terms = 0;
 	let unknown_terms = 0;
 	for (const [term, count] of counts) {
@@ -34,6 +35,7 @@ export function project(basis: Basis, counts: ReadonlyMap<string, number>): Proj
 			unknown_terms += count;
 			continue;
 		}
+		reached += (value * (reaches[row] as number)) ** 2;
 		const scaled = value * (scales[row] as number);
 		const from = row * width;
 		for (let i = 0; i < width; i++) (sum[i] as number) += scaled * (directions[from + i] as number);
@@ -42,7 +44,7 @@ export function project(basis: Basis, counts: ReadonlyMap<string, number>): Proj
 	let projectedLength = 0;
 	for (let i = 0; i < width; i++) projectedLength += (sum[i] as number) ** 2;
 	projectedLength = Math.sqrt(projectedLength);
-	const reach = length === 0 ? 0 : Math.min(1, projectedLength / length);
+	const reach = length === 0 ? 0 : Math.min(1, Math.sqrt(reached) / length);
 	return { direction: unitVector(sum, projectedLength), length, reach, terms, unknown_terms };
 }
 
