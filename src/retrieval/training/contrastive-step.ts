@@ -3,6 +3,9 @@ const TEMPERATURE = 0.1;
 /** The rate of AdaGrad. */
 const LEARNING_RATE = 0.03;
 
+/** A smaller derivative of a cosine is left out: most texts of a batch are far from a question. */
+const NEGLIGIBLE_ERROR = 1e-4;
+
 /** A text as weighted rows of the basis. */
 export interface WeightedTerms {
 	rows: Uint32Array;
@@ -65,12 +68,10 @@ export class ContrastiveStep {
 			const errors = this.#errors(batch, i);
 			loss -= Math.log(1 + (errors[i] as number)) / size;
 			for (let j = 0; j < size; j++) {
-				const error = (errors[j] as number) / (TEMPERATURE * size);
-				if (error === 0) continue;
-				for (let d = 0; d < width; d++) {
-					(questionGradients[i * width + d] as number) += error * (this.#texts[j * width + d] as number);
-					(textGradients[j * width + d] as number) += error * (this.#questions[i * width + d] as number);
-				}
+				const error = errors[j] as number;
+				if (Math.abs(error) < NEGLIGIBLE_ERROR) continue;
+				addScaled(questionGradients, i * width, error / (TEMPERATURE * size), this.#texts, j * width, width);
+				addScaled(textGradients, j * width, error / (TEMPERATURE * size), this.#questions, i * width, width);
 			}
 		}
 		const touched: number[] = [];
@@ -85,17 +86,13 @@ export class ContrastiveStep {
 	/** Writes the unit vector of a text. @returns its length before */
 	#project({ rows, values }: WeightedTerms, into: Float32Array, at: number): number {
 		const width = this.#width;
-		const sum = new Float64Array(width);
+		const start = at * width;
+		into.fill(0, start, start + width);
 		for (let k = 0; k < rows.length; k++) {
-			const from = (rows[k] as number) * width;
-			const value = values[k] as number;
-			for (let d = 0; d < width; d++) (sum[d] as number) += value * (this.#directions[from + d] as number);
+			addScaled(into, start, values[k] as number, this.#directions, (rows[k] as number) * width, width);
 		}
-		let square = 0;
-		for (let d = 0; d < width; d++) square += (sum[d] as number) ** 2;
-		const length = Math.sqrt(square);
-		const scale = length === 0 ? 0 : 1 / length;
-		for (let d = 0; d < width; d++) into[at * width + d] = (sum[d] as number) * scale;
+		const length = Math.sqrt(dot(into, start, into, start, width));
+		if (length > 0) for (let i = start; i < start + width; i++) (into[i] as number) /= length;
 		return length;
 	}
 
@@ -107,10 +104,7 @@ export class ContrastiveStep {
 		let sum = 0;
 		for (let j = 0; j < size; j++) {
 			if (j !== i && batch[j]?.key === batch[i]?.key) continue;
-			let cosine = 0;
-			for (let d = 0; d < width; d++) {
-				cosine += (this.#questions[i * width + d] as number) * (this.#texts[j * width + d] as number);
-			}
+			const cosine = dot(this.#questions, i * width, this.#texts, j * width, width);
 			errors[j] = Math.exp((cosine - 1) / TEMPERATURE);
 			sum += errors[j] as number;
 		}
@@ -131,17 +125,11 @@ export class ContrastiveStep {
 		if (length === 0) return;
 		const width = this.#width;
 		const from = at * width;
-		let along = 0;
-		for (let d = 0; d < width; d++) along += (gradients[from + d] as number) * (units[from + d] as number);
 		// The gradient through the unit length.
-		for (let d = 0; d < width; d++) {
-			gradients[from + d] = ((gradients[from + d] as number) - along * (units[from + d] as number)) / length;
-		}
+		addScaled(gradients, from, -dot(gradients, from, units, from, width), units, from, width);
 		for (let k = 0; k < rows.length; k++) {
-			const to = this.#positionOf(rows[k] as number, touched) * width;
-			const value = values[k] as number;
-			const sums = this.#gradients;
-			for (let d = 0; d < width; d++) (sums[to + d] as number) += value * (gradients[from + d] as number);
+			const position = this.#positionOf(rows[k] as number, touched);
+			addScaled(this.#gradients, position * width, (values[k] as number) / length, gradients, from, width);
 		}
 	}
 
@@ -163,14 +151,29 @@ export class ContrastiveStep {
 	#descend(row: number, position: number): void {
 		const width = this.#width;
 		const from = position * width;
-		let square = 0;
-		for (let d = 0; d < width; d++) square += (this.#gradients[from + d] as number) ** 2;
+		const square = dot(this.#gradients, from, this.#gradients, from, width);
 		this.#positions[row] = -1;
 		if (square === 0) return;
 		(this.#squares[row] as number) += square;
 		const rate = LEARNING_RATE / Math.sqrt(this.#squares[row] as number);
-		for (let d = 0; d < width; d++) {
-			(this.#directions[row * width + d] as number) -= rate * (this.#gradients[from + d] as number);
-		}
+		addScaled(this.#directions, row * width, -rate, this.#gradients, from, width);
 	}
+}
+
+/** Adds `factor` times a row to another row, in place. */
+function addScaled(
+	to: Float32Array,
+	toAt: number,
+	factor: number,
+	from: Float32Array,
+	fromAt: number,
+	width: number,
+): void {
+	for (let i = 0; i < width; i++) (to[toAt + i] as number) += factor * (from[fromAt + i] as number);
+}
+
+function dot(a: Float32Array, aAt: number, b: Float32Array, bAt: number, width: number): number {
+	let sum = 0;
+	for (let i = 0; i < width; i++) sum += (a[aAt + i] as number) * (b[bAt + i] as number);
+	return sum;
 }
