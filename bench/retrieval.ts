@@ -2,8 +2,8 @@
  * npm run bench -- retrieval [collection…]
  *
  * Measures search quality on test collections, with the real store and the search worker's own function: nDCG@10, Recall@10 and
- * MRR@10 of full text alone, vectors alone and both; the time to train the embedding; and how well the confidence separates a
- * collection's questions from those of the others. Each document is one chunk, title and text. The collections are in
+ * MRR@10 of full text alone, vectors alone and both (with the weight that the collection chooses itself); the time to train the
+ * embedding; and how well the confidence separates a collection's questions from those of the others. Each document is one chunk, title and text. The collections are in
  * ../shared/data/ir. Without them nothing is measured.
  */
 import { parseArgs } from 'node:util';

@@ -2,7 +2,7 @@ import { isWorkerThread, move, transferableSymbol, valueSymbol } from 'piscina';
 import { LruCache, lowerThreadPriority } from '../src/base/index.ts';
 import type { FoldJob, FoldResult, TrainJob, TrainResult, WorkerResult } from '../src/contract/index.ts';
 import { type Basis, deserialiseBasis, embedChunks, serialiseBasis } from '../src/retrieval/index.ts';
-import { trainBasis } from '../src/retrieval/training/index.ts';
+import { trainBasis, trainTunedBasis } from '../src/retrieval/training/index.ts';
 import { SearchReader } from '../src/store/sqlite/search/index.ts';
 
 /** The size of the cache of bases: documents of one knowledge base come in sequence. */
@@ -37,14 +37,18 @@ function fold(reader: SearchReader, job: FoldJob): WorkerResult<FoldResult> {
 
 function train(reader: SearchReader, job: TrainJob): WorkerResult<TrainResult> {
 	const stored = job.generation === null ? [] : reader.allTerms(job.generation, job.exceptDocumentId);
-	const basis = trainBasis([...stored, ...job.chunks]);
+	const chunks = [...stored, ...job.chunks];
+	const { basis, semanticWeight } = job.tuned
+		? trainTunedBasis(chunks)
+		: { basis: trainBasis(chunks), semanticWeight: null };
 	const model = serialiseBasis(basis);
 	const stored_vectors = embedChunks(basis, stored).vectors;
 	const { vectors } = embedChunks(basis, job.chunks);
 	const result = {
 		model,
 		dimensions: basis.dimensions,
-		trained_on: stored.length + job.chunks.length,
+		trained_on: chunks.length,
+		semantic_weight: semanticWeight,
 		stored_ids: stored.map(({ id }) => id),
 		stored_vectors,
 		vectors,

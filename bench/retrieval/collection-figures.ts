@@ -29,7 +29,7 @@ export async function collectionFigures(collections: readonly Collection[], mode
 			if (mode === 'hybrid') own.push(...confidences);
 		}
 		if (CHANGE_OF_TOPIC_COLLECTIONS.includes(name)) figures.push(await changeOfTopicFigure(indexed, collection));
-		const remark = `${documents.length} documents, ${questions.length} questions`;
+		const remark = `${documents.length} documents, ${questions.length} questions, semantic weight ${indexed.semanticWeight}`;
 		figures.push({ name: `${name}: training`, unit: 'ms', value: once(indexed.trainMs), remark });
 		for (const other of collections) {
 			if (other === collection) continue;

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SearchJob, SearchResult, TrainJob, TrainResult, WorkerResult } from '../../src/contract/index.ts';
+import { searchSettingsOf } from '../../src/knowledge/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { type IndexWrite, openSqliteStore, type Store } from '../../src/store/index.ts';
 import { analyse, detectLanguage } from '../../src/text/index.ts';
@@ -15,24 +16,31 @@ const BASIS = 'basis_bench';
 /** Documents in one commit. */
 const BATCH_SIZE = 500;
 
-/** The compared kinds of search. */
+/** The compared kinds of search. `hybrid` has the default settings: the weight that the collection chose itself. */
 export const MODES = {
 	keyword: { hybrid: true, semantic_weight: 0 },
-	semantic: { hybrid: false, semantic_weight: 0.5 },
-	hybrid: { hybrid: true, semantic_weight: 0.5 },
+	semantic: { hybrid: false },
+	hybrid: { hybrid: true },
 } as const;
 export type Mode = keyof typeof MODES;
 
 /** A collection in a separate database file, written and searched by the server's own code. */
 export class IndexedCollection implements AsyncDisposable {
 	readonly trainMs: number;
+	/** The automatic weight of the semantic half. */
+	readonly semanticWeight: number;
 	readonly #store: Store & { databaseFile: string };
 	readonly #folder: string;
 
-	private constructor(store: Store & { databaseFile: string }, folder: string, trainMs: number) {
+	private constructor(
+		store: Store & { databaseFile: string },
+		folder: string,
+		{ trainMs, semanticWeight }: Pick<IndexedCollection, 'trainMs' | 'semanticWeight'>,
+	) {
 		this.#store = store;
 		this.#folder = folder;
 		this.trainMs = trainMs;
+		this.semanticWeight = semanticWeight;
 	}
 
 	/** Indexes every document as one chunk, because the collections judge whole documents. */
@@ -55,13 +63,15 @@ export class IndexedCollection implements AsyncDisposable {
 			trainMs = performance.now() - started;
 			return trained;
 		};
-		await serveTrained(store, train, GENERATION, BASIS);
-		return new IndexedCollection(store, folder, trainMs);
+		const chosen = await serveTrained(store, train, GENERATION, BASIS);
+		const record = { search_settings: { hybrid: true, semantic_weight: null }, tuned_weight: chosen };
+		return new IndexedCollection(store, folder, { trainMs, semanticWeight: searchSettingsOf(record).semantic_weight });
 	}
 
 	/** The ten best documents for a question after earlier messages, and the confidence, from the search worker. */
 	async search(query: string, mode: Mode, earlier?: SearchJob['earlier']): Promise<SearchResult> {
-		const target = { knowledge_base_id: 'kb_bench', generation: GENERATION, basis: BASIS, ...MODES[mode] };
+		const settings = { semantic_weight: this.semanticWeight, ...MODES[mode] };
+		const target = { knowledge_base_id: 'kb_bench', generation: GENERATION, basis: BASIS, ...settings };
 		return resultOf(
 			await search({ database: this.#store.databaseFile, targets: [target], query, earlier, top_k: 10, min_score: 0 }),
 		);

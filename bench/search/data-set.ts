@@ -84,7 +84,7 @@ export function emptyBase(id: string): Omit<KnowledgeBaseRecord, 'version'> {
 		workspace_id: 'ws_bench',
 		name: id,
 		description: null,
-		search_settings: { hybrid: true, semantic_weight: 0.5 },
+		search_settings: { hybrid: true, semantic_weight: null },
 		generation: null,
 		rebuilding: null,
 		embedder: null,
@@ -96,6 +96,9 @@ export function emptyBase(id: string): Omit<KnowledgeBaseRecord, 'version'> {
 		last_indexed_at: null,
 		trained_at: null,
 		training_asked_at: null,
+		tuned_on: 0,
+		changed_chunks: 0,
+		tuned_weight: null,
 		created_at: now,
 		updated_at: now,
 	};

@@ -4,14 +4,18 @@ import type { Store, Write } from '../../src/store/index.ts';
 /** Vectors in one commit. */
 const BATCH_SIZE = 1000;
 
-/** Trains an embedding on a generation, stores a vector for each chunk, and makes the generation the serving one. */
+/**
+ * Trains a tuned embedding on a generation, stores a vector for each chunk, and makes the basis serve.
+ * @returns the weight of the semantic half that the training chose; null if there was too little text
+ */
 export async function serveTrained(
 	store: Store & { databaseFile: string },
 	train: (job: TrainJob) => Promise<TrainResult>,
 	generation: string,
 	basis: string,
-): Promise<void> {
-	const trained = await train({ kind: 'train', database: store.databaseFile, generation, chunks: [] });
+): Promise<number | null> {
+	const database = store.databaseFile;
+	const trained = await train({ kind: 'train', database, generation, chunks: [], tuned: true });
 	const { dimensions, trained_on, model, stored_ids, stored_vectors } = trained;
 	await commitAll(store, { op: 'index.open_basis', generation, basis, dimensions, trained_on, model });
 	for (let at = 0; at < stored_ids.length; at += BATCH_SIZE) {
@@ -20,6 +24,7 @@ export async function serveTrained(
 		await commitAll(store, { op: 'index.add_vectors', basis, chunk_ids, vectors });
 	}
 	await commitAll(store, { op: 'index.serve_basis', generation, basis });
+	return trained.semantic_weight;
 }
 
 /** @throws Error if the store refuses the commit */

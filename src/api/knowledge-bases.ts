@@ -86,7 +86,7 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				workspace_id: caller.workspaceId,
 				name: body.name,
 				description: body.description ?? null,
-				search_settings: { hybrid: true, semantic_weight: 0.5, ...body.search_settings },
+				search_settings: { hybrid: true, semantic_weight: null, ...body.search_settings },
 				generation: null,
 				rebuilding: null,
 				embedder: null,
@@ -98,6 +98,9 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				last_indexed_at: null,
 				trained_at: null,
 				training_asked_at: null,
+				tuned_on: 0,
+				changed_chunks: 0,
+				tuned_weight: null,
 				created_at: now,
 				updated_at: now,
 			};

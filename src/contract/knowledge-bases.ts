@@ -22,7 +22,12 @@ const hybrid = Type.Boolean({
 const semantic_weight = Type.Number({
 	minimum: 0,
 	maximum: 1,
-	description: 'Share of the semantic half. Default 0.5.',
+	description:
+		'Share of the semantic half: the weight in use. By default the knowledge base chooses it when it trains (`semantic_weight_source`: `auto`); before that it is 0.5.',
+});
+const semantic_weight_source = OneOf(['auto', 'set'], {
+	description:
+		'`auto`: the knowledge base chooses the weight itself when it trains. `set`: a request has set it. Read-only.',
 });
 const status = OneOf(['ready', 'indexing', 'error']);
 const documents_failed = Type.Integer({
@@ -37,8 +42,17 @@ const searchable = Type.Boolean({
 	examples: [true],
 });
 
-export const SearchSettings = Type.Object({ hybrid, semantic_weight });
-export type SearchSettings = Static<typeof SearchSettings>;
+const SearchSettings = Type.Object({ hybrid, semantic_weight, semantic_weight_source });
+
+const SearchSettingsPatch = Patch({
+	hybrid,
+	semantic_weight: Type.Unsafe<number | null>({
+		type: ['number', 'null'],
+		minimum: 0,
+		maximum: 1,
+		description: 'Share of the semantic half. A number sets it; null returns it to the choice of the knowledge base.',
+	}),
+});
 
 export const KnowledgeBase = Type.Object({
 	id: Type.String(),
@@ -57,14 +71,14 @@ export type KnowledgeBase = Static<typeof KnowledgeBase>;
 export const KnowledgeBaseCreate = Strict({
 	name,
 	description: Type.Optional(description),
-	search_settings: Type.Optional(Patch({ hybrid, semantic_weight })),
+	search_settings: Type.Optional(SearchSettingsPatch),
 });
 export type KnowledgeBaseCreate = Static<typeof KnowledgeBaseCreate>;
 
 export const KnowledgeBasePatch = Patch({
 	name,
 	description,
-	search_settings: Patch({ hybrid, semantic_weight }),
+	search_settings: SearchSettingsPatch,
 });
 export type KnowledgeBasePatch = Static<typeof KnowledgeBasePatch>;
 
@@ -78,7 +92,7 @@ export const IndexingStatus = Type.Object({
 	trained_at: NullableText({
 		format: 'date-time',
 		description:
-			'When the semantic basis in use was trained, if it covers all documents. Null without a basis, while documents or a reindex are being processed, while a training is due or running, and if a model provider makes the vectors (`embedder`). `ready` means that all documents are searchable, at least by keywords; a basis that is trained on them can follow a few seconds later.',
+			'When the semantic basis in use was trained, if it covers all documents. Null without a basis, while documents or a reindex are being processed, while a training is due or running, and if a model provider makes the vectors (`embedder`). `ready` means that all documents are searchable; a basis that is trained on them follows some seconds later.',
 		examples: ['2026-03-09T14:05:32.000Z'],
 	}),
 	embedder: NullableText({

@@ -60,6 +60,11 @@ export interface TrainJob {
 	database: string;
 	/** The generation whose stored chunks are used; null for a knowledge base without one. */
 	generation: string | null;
+	/**
+	 * Whether the directions are also tuned on pairs of texts, and a semantic weight is chosen, which takes several times as
+	 * long.
+	 */
+	tuned: boolean;
 	/** A stored document that is skipped, because the new chunks replace its chunks. */
 	exceptDocumentId?: string;
 	/** Chunks that are not stored yet. */
@@ -81,6 +86,8 @@ export interface TrainResult {
 	dimensions: number;
 	/** How many chunks it was trained on. */
 	trained_on: number;
+	/** The weight of the semantic half that suits the knowledge base; null unless the training was a tuned one. */
+	semantic_weight: number | null;
 	/** Rows of the stored chunks whose ids follow in the same order. */
 	stored_ids: number[];
 	stored_vectors: Int8Array;

@@ -117,7 +117,8 @@ export class Documents {
 			const [knowledgeBase, document] = await this.#documentInBase(knowledgeBaseId, documentId);
 			requireVersion(document, versions);
 			const { pending, failed } = countsOf(document);
-			const counts = moveCounts(knowledgeBase, { total: -1, pending: -pending, failed: -failed }, this.#clock.now());
+			const change = { total: -1, pending: -pending, failed: -failed, chunks: document.chunk_count };
+			const counts = moveCounts(knowledgeBase, change, this.#clock.now());
 			const commit: Commit = {
 				expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
 				write: [
@@ -126,10 +127,12 @@ export class Documents {
 					...removeFromIndex(knowledgeBase, document.id),
 				],
 				events: counts.events,
-				jobs: [{ op: 'complete_all', ref: document.id }],
+				jobs: [{ op: 'complete_all', ref: document.id }, ...counts.jobs],
 			};
 			return { commit, result: document };
 		});
+		// Its removal may make a training due.
+		this.#onQueued();
 		if (removed.blob) await this.removeUnusedBlob(removed.blob);
 	}
 

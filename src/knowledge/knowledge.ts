@@ -1,5 +1,5 @@
 import { type Clock, KeyedLock, type Log, messageOf, Semaphore } from '../base/index.ts';
-import type { SearchJob, SearchResult, SearchSettings } from '../contract/index.ts';
+import type { SearchJob, SearchResult } from '../contract/index.ts';
 import { builtinEmbedders, type Embedders } from '../models/index.ts';
 import type { Network } from '../net/index.ts';
 import type { WorkerPool } from '../pool/index.ts';
@@ -12,6 +12,8 @@ import { JobLoop } from './job-loop.ts';
 import { markForReindex } from './mark-for-reindex.ts';
 import { Rebuild } from './rebuild/rebuild.ts';
 import { REBUILD, type RebuildRequests, requestRebuild, stopRebuild } from './rebuild/request-rebuild.ts';
+import { searchSettingsOf } from './search-settings.ts';
+import { requestTrainings } from './training/request-trainings.ts';
 import { Training } from './training/training.ts';
 import { MAX_SYNC_TRAINING_CHUNKS } from './training/training-policy.ts';
 
@@ -25,13 +27,13 @@ export interface KnowledgeDependencies {
 	log: Log;
 	/** Milliseconds until the first retry. */
 	retryMs?: number;
-	/** Chunks up to which a training is part of the indexing; larger knowledge bases are trained in a job. */
+	/** Chunks up to which an untuned training is part of the indexing; larger knowledge bases are trained in a job alone. */
 	maxSyncTrainingChunks?: number;
 }
 
 const RETRY_MS = 5_000;
 
-/** Trainings of large knowledge bases that may wait: more than all jobs that train concurrently. */
+/** Tuned trainings that may wait: more than all jobs that train concurrently. */
 const MAX_WAITING_TRAININGS = 10;
 
 /** Attempts of a search whose generation a reindex replaces. */
@@ -43,7 +45,7 @@ export interface SearchOptions {
 	top_k: number;
 	min_score: number;
 	/** Overrides the setting of the knowledge bases. */
-	settings?: Partial<SearchSettings> | undefined;
+	settings?: { hybrid?: boolean; semantic_weight?: number } | undefined;
 	signal?: AbortSignal | undefined;
 	/** The time limit in milliseconds of all embedders together for the question's vectors; then the search uses words alone. */
 	vectorTimeoutMs?: number | undefined;
@@ -65,6 +67,7 @@ export class Knowledge implements AsyncDisposable {
 	readonly #rebuilds: RebuildRequests;
 	readonly #jobs: JobLoop;
 	readonly #log: Log;
+	readonly #clock: Clock;
 	readonly #embedders: Embedders;
 	readonly #questionVectors: QuestionVectors;
 
@@ -72,6 +75,7 @@ export class Knowledge implements AsyncDisposable {
 		this.#store = deps.store;
 		this.#pool = deps.pool;
 		this.#log = deps.log;
+		this.#clock = deps.clock;
 		const { embedders = builtinEmbedders, log } = deps;
 		this.#embedders = embedders;
 		const models = new ModelIdentity({ store: deps.store, configured: embedders.configured, log });
@@ -82,7 +86,7 @@ export class Knowledge implements AsyncDisposable {
 			onExpected: () => deps.pool.warmUp(),
 			onQueued: () => this.#jobs.wake(),
 		});
-		const largeTrainings = new Semaphore(1, MAX_WAITING_TRAININGS);
+		const tunedTrainings = new Semaphore(1, MAX_WAITING_TRAININGS);
 		const dependencies = {
 			retryMs: RETRY_MS,
 			maxSyncTrainingChunks: MAX_SYNC_TRAINING_CHUNKS,
@@ -92,7 +96,7 @@ export class Knowledge implements AsyncDisposable {
 			unsavedVectors: new UnsavedVectors(),
 			documents,
 			indexing: new KeyedLock(),
-			largeTrainings,
+			tunedTrainings,
 		};
 		this.documents = documents;
 		this.#rebuilds = dependencies;
@@ -112,6 +116,10 @@ export class Knowledge implements AsyncDisposable {
 		this.#store.commit({ jobs }).then(
 			() => this.#jobs.wake(),
 			(error: unknown) => this.#log.error({ error: messageOf(error) }, 'postponed jobs could not be made due'),
+		);
+		requestTrainings({ store: this.#store, clock: this.#clock }).then(
+			() => this.#jobs.wake(),
+			(error: unknown) => this.#log.error({ error: messageOf(error) }, 'trainings could not be requested'),
 		);
 		this.documents.removeOrphanedBlobs().catch((error: unknown) => {
 			this.#log.error({ error: messageOf(error) }, 'unused files could not be removed');
@@ -169,10 +177,11 @@ export class Knowledge implements AsyncDisposable {
 		const targets: SearchJob['targets'] = [];
 		/** One call for each embedder, failures included: a search never waits twice for the same embedder. */
 		const vectors = new Map<string, QueryVectors>();
-		for (const { id, search_settings } of knowledgeBases) {
+		for (const knowledgeBase of knowledgeBases) {
+			const { id } = knowledgeBase;
 			const serving = await this.#store.searchIndex.servingGeneration(id);
 			if (!serving || serving.chunk_count === 0) continue;
-			const { hybrid, semantic_weight } = { ...search_settings, ...settings };
+			const { hybrid, semantic_weight } = { ...searchSettingsOf(knowledgeBase), ...settings };
 			const { embedder } = serving;
 			let known = serving.basis === null ? NO_VECTORS : vectors.get(embedder);
 			if (known === undefined) {

@@ -1,29 +1,35 @@
 import { newId, timestamp, timestampOrNull } from '../base/index.ts';
 import type { IndexingStatus, KnowledgeBase } from '../contract/index.ts';
+import { BUILTIN_EMBEDDER } from '../models/index.ts';
 import {
 	type Commit,
 	type DocumentRecord,
 	expectVersion,
+	type JobWrite,
 	type KnowledgeBaseRecord,
 	type NewEvent,
 	type Write,
 } from '../store/index.ts';
+import { searchSettingsOf } from './search-settings.ts';
+import { isTrainingDue, queueTraining } from './training/training-policy.ts';
 
 /** The change of the counts of a knowledge base's documents. */
 export interface CountChange {
 	total?: number;
 	pending?: number;
 	failed?: number;
+	/** Chunks that were added, removed or replaced. */
+	chunks?: number;
 }
 
 /** `indexing` precedes `error`: the result is unknown while documents or a rebuild are in progress. */
-export function statusOf(record: KnowledgeBaseRecord): KnowledgeBase['status'] {
+export function statusOf(record: Omit<KnowledgeBaseRecord, 'id'>): KnowledgeBase['status'] {
 	if (record.documents_pending > 0 || record.rebuilding !== null) return 'indexing';
 	return record.documents_failed > 0 ? 'error' : 'ready';
 }
 
 /** Whether the serving index has a document, also one whose old version serves while it is processed again. */
-function isSearchable(record: KnowledgeBaseRecord): boolean {
+function isSearchable(record: Omit<KnowledgeBaseRecord, 'id'>): boolean {
 	return record.generation !== null && record.documents_total > record.documents_failed;
 }
 
@@ -42,7 +48,7 @@ export function presentKnowledgeBase(record: KnowledgeBaseRecord): KnowledgeBase
 		id: record.id,
 		name: record.name,
 		description: record.description,
-		search_settings: record.search_settings,
+		search_settings: searchSettingsOf(record),
 		status: statusOf(record),
 		document_count: record.documents_total,
 		documents_failed: record.documents_failed,
@@ -69,9 +75,15 @@ export function presentStatus(record: KnowledgeBaseRecord): IndexingStatus {
 	};
 }
 
+/** Whether a training would cover all documents: the queue is empty, and the vectors are the built-in embedder's. */
+export function isReadyForTraining(record: Omit<KnowledgeBaseRecord, 'id'>): boolean {
+	return statusOf(record) !== 'indexing' && isSearchable(record) && record.embedder === BUILTIN_EMBEDDER;
+}
+
 /**
  * The part of a commit that changes a knowledge base's counts, with its event: `knowledge_base.indexed` at each change to
- * ready. The commit must expect the record's version.
+ * ready, and with the job of a training if one is due and the queue of documents is empty. The commit must expect the
+ * record's version.
  */
 export function moveCounts(
 	record: KnowledgeBaseRecord,
@@ -88,17 +100,24 @@ export function moveCounts(
 			| 'last_indexed_at'
 			| 'trained_at'
 			| 'training_asked_at'
+			| 'tuned_on'
+			| 'changed_chunks'
+			| 'tuned_weight'
 		>
 	> = {},
-): { write: Write; events: NewEvent[] } {
+): { write: Write; events: NewEvent[]; jobs: JobWrite[]; next: KnowledgeBaseRecord } {
 	const counts = {
 		documents_total: record.documents_total + (change.total ?? 0),
 		documents_pending: record.documents_pending + (change.pending ?? 0),
 		documents_failed: record.documents_failed + (change.failed ?? 0),
+		changed_chunks: record.changed_chunks + (change.chunks ?? 0),
 	};
-	const next: KnowledgeBaseRecord = { ...record, ...counts, ...set, updated_at: now };
+	const next: KnowledgeBaseRecord = { ...record, ...counts, ...set, updated_at: now, version: record.version + 1 };
 	// If nothing is in progress, nothing waits.
 	if (set.problem === undefined && statusOf(next) !== 'indexing') next.problem = null;
+	const needsTraining = isReadyForTraining(next) && (next.training_asked_at !== null || isTrainingDue(next));
+	// A request that exists keeps its time: a running training answers it.
+	if (needsTraining) next.training_asked_at ??= now;
 	// Also after `error`: the failed documents were removed, and no event had reported that the others are indexed.
 	const becameReady = statusOf(record) !== 'ready' && statusOf(next) === 'ready';
 	return {
@@ -106,8 +125,16 @@ export function moveCounts(
 			op: 'patch',
 			kind: 'knowledge_bases',
 			id: record.id,
-			set: { ...counts, ...set, problem: next.problem, updated_at: now },
+			set: {
+				...counts,
+				...set,
+				problem: next.problem,
+				training_asked_at: next.training_asked_at,
+				updated_at: now,
+			},
 		},
+		jobs: needsTraining ? queueTraining(record.id) : [],
+		next,
 		events: becameReady
 			? [
 					{

@@ -38,7 +38,7 @@ export interface WorkerPool extends AsyncDisposable {
 	search(job: SearchJob, signal?: AbortSignal): Promise<SearchResult>;
 	/** @throws AppError `unavailable` when too many wait */
 	check(job: ArgumentCheckJob): Promise<ArgumentCheckResult>;
-	/** The number of parse and embed jobs that run concurrently. */
+	/** The number of parse and embed jobs that run concurrently, without tuned trainings. */
 	readonly size: number;
 }
 
@@ -54,8 +54,8 @@ export interface WorkerPoolOptions {
 export function createWorkerPool({ threads, log, limits: overrides, parseWorker }: WorkerPoolOptions): WorkerPool {
 	const limits = workerPoolLimits(threads, overrides);
 	const { heapMb, maxQueued, foldTimeoutMs, trainTimeoutMs, searchTimeoutMs, checkTimeoutMs } = limits;
-	const openThreads = (name: 'embed' | 'search' | 'check', maxThreads: number, idleMs: number) =>
-		new ThreadPool({ name, worker: workerEntry(name), maxThreads, idleMs, heapMb, maxQueued, log });
+	const openThreads = (name: 'embed' | 'search' | 'check', maxThreads: number, idleMs: number, label: string = name) =>
+		new ThreadPool({ name: label, worker: workerEntry(name), maxThreads, idleMs, heapMb, maxQueued, log });
 	const parse = new DocumentParser({
 		threads,
 		limits,
@@ -64,6 +64,8 @@ export function createWorkerPool({ threads, log, limits: overrides, parseWorker 
 		log,
 	});
 	const embed = openThreads('embed', threads, 30_000);
+	// A thread of its own: a tuned training takes many seconds, and new documents never wait for it.
+	const tune = openThreads('embed', 1, 30_000, 'tune');
 	const search = openThreads('search', 1, 600_000);
 	// Two threads: a check that uses its whole time limit does not block all others.
 	const check = openThreads('check', 2, 600_000);
@@ -76,7 +78,9 @@ export function createWorkerPool({ threads, log, limits: overrides, parseWorker 
 		fold: (job, signal) =>
 			embed.run<FoldResult>(job, ofExecution(foldTimeoutMs), signal, (cause) => jobFailure('Embedding', cause)),
 		train: (job, signal) =>
-			embed.run<TrainResult>(job, ofExecution(trainTimeoutMs), signal, (cause) => jobFailure('Training', cause)),
+			(job.tuned ? tune : embed).run<TrainResult>(job, ofExecution(trainTimeoutMs), signal, (cause) =>
+				jobFailure('Training', cause),
+			),
 		search: (job, signal) =>
 			search.run<SearchResult>(job, { ms: searchTimeoutMs, startsAt: 'call' }, signal, (cause) =>
 				requestFailure('The search', cause),
@@ -86,7 +90,7 @@ export function createWorkerPool({ threads, log, limits: overrides, parseWorker 
 				requestFailure('The check', cause),
 			),
 		async [Symbol.asyncDispose]() {
-			await Promise.all([parse, embed, search, check].map((part) => part[Symbol.asyncDispose]()));
+			await Promise.all([parse, embed, tune, search, check].map((part) => part[Symbol.asyncDispose]()));
 		},
 	};
 }

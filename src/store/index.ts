@@ -6,6 +6,7 @@ export type {
 	CompleteResponse,
 	IdempotencyRecord,
 	Job,
+	JobWrite,
 	NewEvent,
 	PendingReply,
 	ReceiptKey,

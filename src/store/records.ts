@@ -10,7 +10,6 @@ import type {
 	Message,
 	RagSettings,
 	Scope,
-	SearchSettings,
 	ToolCall,
 	Usage,
 } from '../contract/index.ts';
@@ -149,7 +148,11 @@ export interface AssistantRecord extends WorkspaceScopedRecord {
 export interface KnowledgeBaseRecord extends WorkspaceScopedRecord {
 	name: string;
 	description: string | null;
-	search_settings: SearchSettings;
+	search_settings: {
+		hybrid: boolean;
+		/** The weight of the semantic half; null for the weight that the knowledge base chooses itself. */
+		semantic_weight: number | null;
+	};
 	/** The generation of the search index that serves; null until the first document is indexed. */
 	generation: string | null;
 	/** The generation that a reindex is building beside the serving one; null when none runs. */
@@ -173,6 +176,12 @@ export interface KnowledgeBaseRecord extends WorkspaceScopedRecord {
 	trained_at: number | null;
 	/** When the pending or running training was requested; null when there is none. */
 	training_asked_at: number | null;
+	/** How many chunks the last tuned training had, if its basis serves; 0 if the serving basis is not tuned. */
+	tuned_on: number;
+	/** Chunks that were added, removed or replaced since that training began. */
+	changed_chunks: number;
+	/** The weight of the semantic half that it chose; null if the serving basis is not tuned. */
+	tuned_weight: number | null;
 }
 
 export interface DocumentRecord extends WorkspaceScopedRecord {

@@ -82,6 +82,14 @@ export async function untilSettled(app: TestApp, knowledgeBase: string) {
 	});
 }
 
+/** The status of a knowledge base once its basis covers all documents and no training is due or runs. */
+export async function untilTrained(app: TestApp, knowledgeBase: string) {
+	return until('the knowledge base is trained', async () => {
+		const { body } = await app.call('GET', `/api/v1/knowledge-bases/${knowledgeBase}/status`);
+		return body.trained_at !== null && body;
+	});
+}
+
 /** A document once it is indexed or has failed. */
 export async function untilProcessed(app: TestApp, knowledgeBase: string, document: string) {
 	return until('the document is processed', async () => {

@@ -33,7 +33,7 @@ test('returns a new knowledge base with its defaults and status ready', async ()
 	assert.deepEqual(rest, {
 		name: 'Manuals',
 		description: null,
-		search_settings: { hybrid: true, semantic_weight: 0.5 },
+		search_settings: { hybrid: true, semantic_weight: 0.5, semantic_weight_source: 'auto' },
 		status: 'ready',
 		document_count: 0,
 		documents_failed: 0,
@@ -56,16 +56,29 @@ test('returns a new knowledge base with its defaults and status ready', async ()
 
 test('merges search settings field by field', async () => {
 	const { body: made } = await app.call('POST', BASES, { name: 'x', search_settings: { semantic_weight: 0.2 } });
-	assert.deepEqual(made.search_settings, { hybrid: true, semantic_weight: 0.2 });
+	assert.deepEqual(made.search_settings, { hybrid: true, semantic_weight: 0.2, semantic_weight_source: 'set' });
 	const { status, body } = await app.call('PATCH', `${BASES}/${made.id}`, {
 		search_settings: { hybrid: false },
 		description: 'About kettles',
 	});
 	assert.equal(status, 200);
-	assert.deepEqual(body.search_settings, { hybrid: false, semantic_weight: 0.2 });
+	assert.deepEqual(body.search_settings, { hybrid: false, semantic_weight: 0.2, semantic_weight_source: 'set' });
 	assert.deepEqual([body.name, body.description], ['x', 'About kettles']);
 	const refused = await app.call('PATCH', `${BASES}/${made.id}`, { search_settings: { semantic_weight: 2 } });
 	assert.deepEqual([refused.status, refused.body.error.details[0].path], [400, '/search_settings/semantic_weight']);
+
+	const automatic = { search_settings: { semantic_weight: null } };
+	const returned = await app.call('PATCH', `${BASES}/${made.id}`, automatic);
+	const expected = { hybrid: false, semantic_weight: 0.5, semantic_weight_source: 'auto' };
+	assert.deepEqual([returned.status, returned.body.search_settings], [200, expected]);
+	const created = await app.call('POST', BASES, { name: 'x', ...automatic });
+	assert.deepEqual(created.body.search_settings, { ...expected, hybrid: true });
+	const set = await app.call('PATCH', `${BASES}/${made.id}`, { search_settings: { semantic_weight: 0.5 } });
+	assert.equal(set.body.search_settings.semantic_weight_source, 'set', 'also to the automatic weight');
+	const readOnly = await app.call('PATCH', `${BASES}/${made.id}`, {
+		search_settings: { semantic_weight_source: 'auto' },
+	});
+	assert.equal(readOnly.status, 400);
 });
 
 test('finds the passage, and each hit has its source and score', async () => {

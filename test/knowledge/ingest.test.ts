@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { eventsSoFar, firstWorkspace, openStoreDirectly } from '../api/direct-store.ts';
-import { createResource, SAMPLES, untilProcessed, untilSettled, upload } from '../api/fixture.ts';
+import { createResource, SAMPLES, untilProcessed, untilSettled, untilTrained, upload } from '../api/fixture.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { PausablePool } from './pausable-pool.ts';
@@ -90,8 +90,14 @@ test('uploads, indexes and finds each of the five formats, and changes the statu
 			problem: null,
 		},
 	);
-	assert.equal(new Date(ready.trained_at).toISOString(), ready.trained_at, 'the basis that serves covers all of them');
-	assert.ok(ready.trained_at <= ready.last_indexed_at);
+	const trained = await untilTrained(app, base);
+	assert.deepEqual({ ...trained, trained_at: '' }, { ...ready, trained_at: '' });
+	assert.equal(
+		new Date(trained.trained_at).toISOString(),
+		trained.trained_at,
+		'the basis that serves covers all of them',
+	);
+	assert.ok(trained.trained_at >= ready.last_indexed_at, 'the documents did not wait for the tuned training');
 	const { body } = await app.call('GET', `${BASES}/${base}/documents`);
 	const documents = new Map(body.data.map((document: { file_name: string }) => [document.file_name, document]));
 	const titles: Record<string, string> = {};

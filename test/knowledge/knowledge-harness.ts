@@ -29,6 +29,8 @@ export interface KnowledgeHarness extends AsyncDisposable {
 	untilProcessed(id: string): Promise<DocumentRecord>;
 	/** Resolves with the knowledge base when nothing is indexed any more. */
 	untilSettled(id: string): Promise<KnowledgeBaseRecord>;
+	/** Resolves with the knowledge base when its basis covers all documents and no training is due or runs. */
+	untilTrained(id: string): Promise<KnowledgeBaseRecord>;
 	/** The texts of the hits, best first. */
 	search(knowledgeBase: string, query: string): Promise<string[]>;
 }
@@ -104,6 +106,11 @@ export async function openKnowledgeHarness({
 			until('the knowledge base is indexed', async () => {
 				const record = await base(id);
 				return presentStatus(record).status !== 'indexing' && record;
+			}),
+		untilTrained: (id) =>
+			until('the knowledge base is trained', async () => {
+				const record = await base(id);
+				return presentStatus(record).trained_at !== null && record;
 			}),
 		async search(id, query) {
 			const { hits } = await knowledge.search([await base(id)], query, { top_k: 50, min_score: 0 });

@@ -1,5 +1,5 @@
 import { type Deferred, deferred } from '../../src/base/index.ts';
-import type { ParseJob } from '../../src/contract/index.ts';
+import type { ParseJob, TrainJob } from '../../src/contract/index.ts';
 import type { WorkerPool } from '../../src/pool/index.ts';
 import { openSharedWorkerPool } from '../support/shared-worker-pool.ts';
 
@@ -39,14 +39,14 @@ class Latch<T> {
  */
 export class PausablePool implements WorkerPool {
 	readonly size = 2;
-	readonly trainLatch = new Latch<unknown>();
+	readonly trainLatch = new Latch<TrainJob>();
 	/** Files parsed so far. */
 	parsed = 0;
 	/** For each parse: whether the file was to be parsed alone. */
 	readonly isolated: boolean[] = [];
 	/** The error with which a parse, or a training, fails. */
 	parseFailure: (job: ParseJob) => Error | undefined = () => undefined;
-	trainFailure: () => Error | undefined = () => undefined;
+	trainFailure: (job: TrainJob) => Error | undefined = () => undefined;
 	/** Called before each search is passed to the workers. */
 	beforeSearch: () => Promise<void> = async () => {};
 	readonly #parseLatch = new Latch<ParseJob>();
@@ -77,7 +77,7 @@ export class PausablePool implements WorkerPool {
 	}
 
 	async train(...args: Parameters<WorkerPool['train']>): ReturnType<WorkerPool['train']> {
-		const failure = this.trainFailure();
+		const failure = this.trainFailure(args[0]);
 		if (failure) throw failure;
 		const trained = await this.#pool.train(...args);
 		await this.trainLatch.wait(args[0], args[1]);

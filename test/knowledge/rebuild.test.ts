@@ -11,7 +11,7 @@ async function shopOf(harness: KnowledgeHarness) {
 	const base = await harness.newBase();
 	const tea = await harness.add(base, 'tea.txt', 'Green tea is brewed in the kettle at eighty degrees.');
 	const ink = await harness.add(base, 'ink.txt', 'The kettle holds no ink.');
-	return { base, tea, ink, settled: await harness.untilSettled(base) };
+	return { base, tea, ink, settled: await harness.untilTrained(base) };
 }
 
 test('a rebuild that fails finally keeps the old index, the documents and the status, and reports the failure', async () => {
@@ -104,6 +104,7 @@ test('trains a large knowledge base while documents are indexed, and the new ind
 	const base = await harness.newBase();
 	const large = await harness.add(base, 'large.md', manyChunks(110, 'amber'));
 	await harness.untilProcessed(large);
+	await harness.untilTrained(base);
 	const before = await store.searchIndex.servingGeneration(base);
 	pool.trainLatch.close();
 	await knowledge.reindex(base).commit();

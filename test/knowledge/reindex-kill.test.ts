@@ -44,6 +44,11 @@ test('a server that is killed at any moment of a reindex finishes it after the n
 	assert.ok(base);
 	await settled(server, base);
 	assert.equal(await hitsOf(server, base), DOCUMENTS);
+	await until(
+		'the training that follows has ended',
+		async () => (await server.call('GET', `${BASES}/${base}/status`)).body.trained_at !== null,
+		60_000,
+	);
 	const { generations, fullText, vectors, bases, orphans, chunks, embedded } = indexTables(dataDir);
 	assert.equal(generations.length, 1);
 	assert.deepEqual([fullText, vectors, orphans], [generations, bases, 0]);

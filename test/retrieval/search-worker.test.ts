@@ -97,7 +97,7 @@ function fill(generation: string, documents: typeof SHOP): void {
 }
 
 async function train(generation: string, basis: string): Promise<TrainResult> {
-	const trained = await pool.train({ kind: 'train', database, generation, chunks: [] });
+	const trained = await pool.train({ kind: 'train', database, generation, chunks: [], tuned: false });
 	const { dimensions, trained_on, model, stored_ids, stored_vectors } = trained;
 	write(
 		{ op: 'index.open_basis', generation, basis, dimensions, trained_on, model },
@@ -291,6 +291,7 @@ test('the first chunks of a knowledge base train a basis before they are stored'
 		database,
 		generation: null,
 		chunks,
+		tuned: false,
 	});
 	assert.deepEqual([stored_ids, stored_vectors.length, trained_on], [[], 0, chunks.length]);
 	assert.equal(vectors.length, chunks.length * dimensions);

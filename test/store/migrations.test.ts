@@ -31,6 +31,7 @@ const CHECKSUMS = [
 	'de74a89692416531ae0658b5addc2727b9ce5cc4ad96d748945731b7925576f7',
 	'c05635591251bbd9cf914436703e6af971fc0133c724c119a0caed7372895788',
 	'77712df39de8d9bc49bbfb3d6a89755774012a644433a7cfeb7ca255f908c7ca',
+	'10c1f976b3ee7ed519698d23f1502c200619f0046961572a50b73c864f6ca7f1',
 ];
 
 test('no step of the schema has changed since it was written', () => {
@@ -240,4 +241,32 @@ test('stored responses from before the pending field are kept, and the pending o
 		async (key) => (await store.idempotency.storedResponse('ws_1', key, true))?.body_hash,
 	);
 	assert.deepEqual(await Promise.all(left), [undefined, 'hash 2', 'hash 3', undefined, undefined]);
+});
+
+test('the semantic weight .5 of an earlier version becomes automatic, any other stays set', async (t) => {
+	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
+	t.after(() => rm(dataDir, { recursive: true }));
+	const old = new Database(databaseFile(dataDir));
+	const before = stepsBefore('tuned_weight');
+	for (const step of before) old.exec(step);
+	old.pragma(`user_version = ${before.length}`);
+	const insert = old.prepare(
+		`INSERT INTO knowledge_bases (id, version, workspace_id, name, search_settings, documents_total, documents_pending, documents_failed, created_at, updated_at)
+		 VALUES (?, 3, 'ws_1', 'Manuals', ?, 1, 0, 0, 1, 2)`,
+	);
+	insert.run('kb_default', '{"hybrid":false,"semantic_weight":0.5}');
+	insert.run('kb_set', '{"hybrid":true,"semantic_weight":0.35}');
+	insert.run('kb_zero', '{"hybrid":true,"semantic_weight":0}');
+	old.close();
+
+	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+	const settings = ['kb_default', 'kb_set', 'kb_zero'].map(async (id) => {
+		const record = (await store.get('knowledge_bases', id)) ?? assert.fail(id);
+		return [record.search_settings, record.tuned_on, record.changed_chunks, record.tuned_weight, record.version];
+	});
+	assert.deepEqual(await Promise.all(settings), [
+		[{ hybrid: false, semantic_weight: null }, 0, 0, null, 3],
+		[{ hybrid: true, semantic_weight: 0.35 }, 0, 0, null, 3],
+		[{ hybrid: true, semantic_weight: 0 }, 0, 0, null, 3],
+	]);
 });

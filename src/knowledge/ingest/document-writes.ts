@@ -4,7 +4,7 @@ import { BUILTIN_EMBEDDER } from '../../models/index.ts';
 import type { WorkerPool } from '../../pool/index.ts';
 import type { DocumentRecord, Generation, KnowledgeBaseRecord, Store, Write } from '../../store/index.ts';
 import type { PreparedVectors } from '../embedding/index.ts';
-import { isWorthTraining, RETRAIN_GROWTH_FACTOR, RETRAIN_UNKNOWN_SHARE } from '../training/training-policy.ts';
+import { hasOutgrownBasis, needsUnknownWords, UNTUNED } from '../training/training-policy.ts';
 import { foldChunks } from './fold-chunks.ts';
 
 /** The dependencies of the built-in embedder. */
@@ -20,9 +20,20 @@ export interface TrainingDependencies {
 
 /** The index fields of the knowledge base's record. */
 export type IndexFields = Pick<KnowledgeBaseRecord, 'generation'> &
-	Partial<Pick<KnowledgeBaseRecord, 'embedder' | 'reindex_reason' | 'trained_at' | 'training_asked_at'>>;
+	Partial<
+		Pick<
+			KnowledgeBaseRecord,
+			| 'embedder'
+			| 'reindex_reason'
+			| 'trained_at'
+			| 'training_asked_at'
+			| 'tuned_on'
+			| 'changed_chunks'
+			| 'tuned_weight'
+		>
+	>;
 
-/** The writes that put a document into the index, and whether the basis should be trained again soon. */
+/** The writes that put a document into the index, and whether they request a tuned training. */
 export interface IndexChange {
 	writes: Write[];
 	fields: IndexFields;
@@ -49,7 +60,14 @@ function targetGeneration(
 		{ op: 'index.open_generation', generation: id, knowledge_base_id: knowledgeBase.id, embedder },
 	];
 	if (serving) writes.unshift({ op: 'index.drop_generation', generation: serving.id });
-	const facts = { generation: id, embedder, reindex_reason: null, trained_at: null, training_asked_at: null };
+	const facts = {
+		generation: id,
+		embedder,
+		reindex_reason: null,
+		trained_at: null,
+		training_asked_at: null,
+		...UNTUNED,
+	};
 	return { generation: undefined, id, writes, facts };
 }
 
@@ -88,7 +106,10 @@ export async function writesWithVectors(
 	return done;
 }
 
-/** Makes vectors with the trained basis, or trains the basis again if that takes little time. */
+/**
+ * Makes vectors with the serving basis, or trains an untuned basis on the whole knowledge base if that takes little time. A
+ * tuned training follows when the queue of documents is empty.
+ */
 export async function writesWithTraining(
 	{ store, pool, clock, maxSyncTrainingChunks, signal }: TrainingDependencies,
 	knowledgeBase: KnowledgeBaseRecord,
@@ -102,10 +123,14 @@ export async function writesWithTraining(
 	const { generation, id, writes, facts: fields } = targetGeneration(knowledgeBase, serving, BUILTIN_EMBEDDER);
 	const { id: document_id, title, url } = document;
 	const addition = { document_id, title, url, language: parsed.language, chunks };
+	const { tuned_on, changed_chunks } = knowledgeBase;
+	const changed = Math.max(document.chunk_count, chunks.length);
 	// The document's earlier chunks are replaced.
 	const total = (generation?.chunk_count ?? 0) - document.chunk_count + chunks.length;
-	const hasGrown = generation !== undefined && total >= RETRAIN_GROWTH_FACTOR * generation.trained_on;
-	const trainNow = total <= maxSyncTrainingChunks && (hasGrown || knowledgeBase.documents_pending === 1);
+	const hasGrown = generation !== undefined && hasOutgrownBasis({ ...generation, chunk_count: total });
+	// A tuned basis is better than an untuned basis with all words, until the knowledge base outgrows it.
+	const isLastUntuned = knowledgeBase.documents_pending === 1 && knowledgeBase.tuned_on === 0;
+	const trainNow = total <= maxSyncTrainingChunks && (hasGrown || isLastUntuned);
 	if (generation?.basis && !trainNow) {
 		const { vectors, unknownShare } = await foldChunks(pool, database, generation.basis, chunks, signal);
 		const folded = { ...addition, generation: generation.id, basis: generation.basis, vectors };
@@ -113,8 +138,7 @@ export async function writesWithTraining(
 			writes: [{ op: 'index.add_document', ...folded }],
 			fields,
 			needsTraining:
-				total > maxSyncTrainingChunks &&
-				(hasGrown || (unknownShare >= RETRAIN_UNKNOWN_SHARE && isWorthTraining(total, generation.trained_on))),
+				hasGrown || needsUnknownWords({ tuned_on, changed_chunks: changed_chunks + changed }, unknownShare),
 			madeFor,
 		};
 	}
@@ -122,7 +146,14 @@ export async function writesWithTraining(
 	const basis = newId('basis');
 	const terms = chunks.map(({ title_terms, body_terms }) => ({ title_terms, body_terms }));
 	const trained = await pool.train(
-		{ kind: 'train', database, generation: generation?.id ?? null, exceptDocumentId: document_id, chunks: terms },
+		{
+			kind: 'train',
+			database,
+			generation: generation?.id ?? null,
+			exceptDocumentId: document_id,
+			chunks: terms,
+			tuned: false,
+		},
 		signal,
 	);
 	const trained_at = clock.now();
@@ -141,5 +172,5 @@ export async function writesWithTraining(
 		{ op: 'index.add_document', generation: id, ...addition, basis, vectors: trained.vectors },
 		{ op: 'index.serve_basis', generation: id, basis },
 	);
-	return { writes, fields: { ...fields, trained_at, training_asked_at: null }, needsTraining: false, madeFor };
+	return { writes, fields: { ...fields, trained_at, ...UNTUNED }, needsTraining: false, madeFor };
 }

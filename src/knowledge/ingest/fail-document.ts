@@ -36,9 +36,10 @@ export function failDocument(
 	document: DocumentRecord,
 	error: FailureReason,
 	now: number,
-): Required<Pick<Commit, 'expect' | 'write' | 'events'>> {
+): Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>> {
 	const { pending, failed } = countsOf(document);
-	const counts = moveCounts(knowledgeBase, { pending: -pending, failed: 1 - failed }, now);
+	const change = { pending: -pending, failed: 1 - failed, chunks: document.chunk_count };
+	const counts = moveCounts(knowledgeBase, change, now);
 	const title = document.title || document.file_name || document.url || 'Untitled';
 	const set = { title: title.slice(0, 500), status: 'error' as const, error, chunk_count: 0, updated_at: now };
 	return {
@@ -49,5 +50,6 @@ export function failDocument(
 			...removeFromIndex(knowledgeBase, document.id),
 		],
 		events: counts.events,
+		jobs: counts.jobs,
 	};
 }

@@ -1,4 +1,3 @@
-import { newId } from '../../base/index.ts';
 import type { ParsedDocument } from '../../contract/index.ts';
 import { BUILTIN_EMBEDDER, type Embedders } from '../../models/index.ts';
 import {
@@ -11,7 +10,7 @@ import {
 } from '../../store/index.ts';
 import { embedderFor, type PreparedVectors } from '../embedding/index.ts';
 import { moveCounts } from '../status.ts';
-import { TRAIN } from '../training/training-policy.ts';
+import { queueTraining } from '../training/training-policy.ts';
 import {
 	type IndexChange,
 	type IndexFields,
@@ -68,10 +67,7 @@ export async function indexDocument(
 		const now = clock.now();
 		const indexFields = indexed.needsTraining ? { ...indexed.fields, training_asked_at: now } : indexed.fields;
 		const commit = indexedCommit(knowledgeBase, titled, jobId, fields, writes, indexFields, now);
-		if (indexed.needsTraining) {
-			const { id } = knowledgeBase;
-			commit.jobs?.push({ op: 'enqueue', job: { id: newId('job'), kind: TRAIN, ref: id, group: id, due_at: 0 } });
-		}
+		if (indexed.needsTraining) commit.jobs?.push(...queueTraining(knowledgeBase.id));
 		return { commit, result: true };
 	});
 }
@@ -135,7 +131,8 @@ function indexedCommit(
 	indexFields: Partial<IndexFields>,
 	now: number,
 ): Commit {
-	const counts = moveCounts(knowledgeBase, { pending: -1 }, now, {
+	const chunks = Math.max(document.chunk_count, fields.chunk_count);
+	const counts = moveCounts(knowledgeBase, { pending: -1, chunks }, now, {
 		...indexFields,
 		problem: null,
 		last_indexed_at: now,
@@ -145,6 +142,6 @@ function indexedCommit(
 		expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
 		write: [...writes, { op: 'patch', kind: 'documents', id: document.id, set }, counts.write],
 		events: counts.events,
-		jobs: [{ op: 'complete', id: jobId }],
+		jobs: [{ op: 'complete', id: jobId }, ...counts.jobs],
 	};
 }

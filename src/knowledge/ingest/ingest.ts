@@ -94,8 +94,9 @@ export class Ingest implements JobHandler {
 			const shortage = shortageOf(error);
 			const postpone = (ms: number) => ({ op: 'postpone', id: job.id, due_at: now + ms }) as const;
 			const waitMs = (shortage ? shortageDelay : retryDelay)(retryMs, failures);
-			const commit: Commit = reason
-				? { ...failDocument(knowledgeBase, document, reason, now), jobs: [complete] }
+			const failed = reason && failDocument(knowledgeBase, document, reason, now);
+			const commit: Commit = failed
+				? { ...failed, jobs: [complete, ...failed.jobs] }
 				: shortage || isRecoverable(error)
 					? { ...keepWaiting(knowledgeBase, document, shortage ?? error, now), jobs: [postpone(waitMs)] }
 					: {

@@ -8,16 +8,16 @@ import { type JobHandler, retryDelay, shortageDelay } from '../job-loop.ts';
 import { moveCounts, problemCommit } from '../status.ts';
 import {
 	type BuiltBasis,
-	buildLargeBasis,
+	buildTunedBasis,
 	foldInNewChunks,
-	type LargeBasisDependencies,
+	type TunedBasisDependencies,
 } from '../training/build-basis.ts';
 import { documentsWithCoverage, GenerationFiller } from './fill-generation.ts';
 import { endRebuild, openGeneration, REBUILD } from './request-rebuild.ts';
 import { swapGeneration } from './swap-generation.ts';
 
 export interface RebuildDependencies
-	extends Omit<LargeBasisDependencies, 'signal'>,
+	extends Omit<TunedBasisDependencies, 'signal'>,
 		Pick<EmbeddingDependencies, 'modelIdentity' | 'unsavedVectors'> {
 	documents: Documents;
 	embedders: Embedders;
@@ -187,10 +187,11 @@ export class Rebuild implements JobHandler {
 			if (embedder) {
 				for await (const _ of embedGeneration(deps, embedder, generation)) await this.#clearProblem(knowledgeBaseId);
 			}
-			// The swap trains a small generation, while it holds the lock. A large one is trained before, because that takes long.
+			// The swap trains an untuned basis of a small generation, while it holds the lock, and a tuned training follows. A large
+			// generation is trained before, because that takes long.
 			else if (trainedBasis) trainedBasis = await foldInNewChunks(deps, trainedBasis);
 			else if (stored && stored.chunk_count > maxSyncTrainingChunks)
-				trainedBasis = await buildLargeBasis(deps, generation);
+				trainedBasis = await buildTunedBasis(deps, generation);
 			const swap = { jobId: job.id, knowledgeBaseId, generation, filler, embedder, trainedBasis };
 			if (await indexing.run(knowledgeBaseId, () => swapGeneration(deps, swap))) return;
 		}
@@ -220,7 +221,7 @@ export class Rebuild implements JobHandler {
 			const jobs = [{ op: 'complete', id: job.id } as const];
 			if (!this.#isCurrent(job, record)) return { commit: { jobs }, result: false };
 			const { commit } = endRebuild(record, publicReason(error, BUILD_FAILED_SENTENCE), clock.now());
-			return { commit: { ...commit, jobs }, result: true };
+			return { commit: { ...commit, jobs: [...jobs, ...commit.jobs] }, result: true };
 		});
 		if (!hasGivenUp) return;
 		log.error({ knowledge_base: job.ref, error: messageOf(error) }, 'reindexing was given up; the old index serves');

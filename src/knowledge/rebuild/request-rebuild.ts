@@ -11,6 +11,7 @@ import {
 } from '../../store/index.ts';
 import { INGEST } from '../documents.ts';
 import { moveCounts } from '../status.ts';
+import { UNTUNED } from '../training/training-policy.ts';
 
 /** The kind of job that builds the index of a knowledge base again. */
 export const REBUILD = 'rebuild';
@@ -40,14 +41,13 @@ export function requestRebuild(
 		const { set, write, jobs } =
 			record.documents_total === 0 ? emptyIndex(record, now) : beginRebuild(record, embedders.configured);
 		const counts = moveCounts(record, {}, now, set);
-		const next = { ...record, ...set, updated_at: now, version: record.version + 1 };
 		const commit: Commit = {
 			expect: [expectVersion('knowledge_bases', record)],
 			write: [...write, counts.write],
 			events: counts.events,
-			jobs: [...jobs, ...makeDue],
+			jobs: [...jobs, ...makeDue, ...counts.jobs],
 		};
-		return { commit, result: next };
+		return { commit, result: counts.next };
 	});
 }
 
@@ -65,7 +65,7 @@ export function stopRebuild(
 		if (!record) throw new AppError('not_found', 'The knowledge base does not exist.');
 		if (record.rebuilding === null) return { commit: null, result: record };
 		const { commit, result } = endRebuild(record, null, clock.now());
-		commit.jobs = [{ op: 'complete_all', ref: record.id, kind: REBUILD }];
+		commit.jobs.push({ op: 'complete_all', ref: record.id, kind: REBUILD });
 		return { commit, result };
 	});
 }
@@ -88,12 +88,12 @@ export function openGeneration({ id }: KnowledgeBaseRecord, generation: string, 
 	return { op: 'index.open_generation', generation, knowledge_base_id: id, embedder };
 }
 
-/** The commit, without jobs, that ends a rebuild early, and the record after it. */
+/** The commit that ends a rebuild early, without its job, and the record after it. */
 export function endRebuild(
 	record: KnowledgeBaseRecord,
 	problem: KnowledgeBaseRecord['problem'],
 	now: number,
-): { commit: Commit; result: KnowledgeBaseRecord } {
+): { commit: Commit & Required<Pick<Commit, 'jobs'>>; result: KnowledgeBaseRecord } {
 	const set = { rebuilding: null, problem };
 	const counts = moveCounts(record, {}, now, set);
 	const drop: Write[] =
@@ -103,8 +103,9 @@ export function endRebuild(
 			expect: [expectVersion('knowledge_bases', record)],
 			write: [counts.write, ...drop],
 			events: counts.events,
+			jobs: counts.jobs,
 		},
-		result: { ...record, ...set, updated_at: now, version: record.version + 1 },
+		result: counts.next,
 	};
 }
 
@@ -120,6 +121,7 @@ function emptyIndex({ generation }: KnowledgeBaseRecord, now: number): RebuildSt
 			last_indexed_at: now,
 			trained_at: null,
 			training_asked_at: null,
+			...UNTUNED,
 		},
 		write,
 		jobs: [],

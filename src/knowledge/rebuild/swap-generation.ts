@@ -12,7 +12,7 @@ import { type EmbeddingDependencies, embedGeneration } from '../embedding/index.
 import { failDocument } from '../ingest/fail-document.ts';
 import { isPending, moveCounts } from '../status.ts';
 import { type BasisDependencies, type BuiltBasis, buildBasis, foldInNewChunks } from '../training/build-basis.ts';
-import { TRAIN } from '../training/training-policy.ts';
+import { TRAIN, UNTUNED } from '../training/training-policy.ts';
 import { documentsWithCoverage, type GenerationFiller, type UnreadableDocument } from './fill-generation.ts';
 
 export interface SwapDependencies
@@ -99,19 +99,31 @@ async function markUnreadable(
 	});
 }
 
-/** The basis with a vector for every chunk, and the time of its training if it was trained; null if there is no chunk. */
+/** A basis with a vector for every chunk. */
+interface CompleteBasis {
+	basis: string;
+	/** Of the trained basis. */
+	facts: Partial<Pick<KnowledgeBaseRecord, 'trained_at' | 'tuned_on' | 'changed_chunks' | 'tuned_weight'>>;
+}
+
+/** Null if there is no chunk. */
 async function completeBasis(
 	deps: SwapDependencies,
 	{ generation, embedder, trainedBasis }: Swap,
-): Promise<{ basis: string; trainedAt: number | null } | null> {
+): Promise<CompleteBasis | null> {
 	if (embedder) {
 		for await (const _ of embedGeneration(deps, embedder, generation)) deps.signal.throwIfAborted();
 		const opened = await deps.store.searchIndex.openedBasis(generation);
-		return opened ? { basis: opened.id, trainedAt: null } : null;
+		return opened ? { basis: opened.id, facts: {} } : null;
 	}
-	if (trainedBasis) return foldInNewChunks(deps, trainedBasis);
+	if (trainedBasis) await foldInNewChunks(deps, trainedBasis);
 	const stored = await deps.store.searchIndex.generation(generation);
-	return stored?.chunk_count ? buildBasis(deps, generation) : null;
+	if (!trainedBasis && !stored?.chunk_count) return null;
+	const { basis, trainedAt, trainedOn, isTuned, semanticWeight } =
+		trainedBasis ?? (await buildBasis(deps, generation, { tuned: false }));
+	const changed_chunks = Math.max(0, (stored?.chunk_count ?? 0) - trainedOn);
+	const tuning = isTuned ? { tuned_on: trainedOn, changed_chunks, tuned_weight: semanticWeight } : {};
+	return { basis, facts: { trained_at: trainedAt, ...tuning } };
 }
 
 /** Updates the records from the chunks of the new generation, because a newer parser may find more. */
@@ -130,11 +142,7 @@ async function describeDocuments(
 	}
 }
 
-async function commitSwap(
-	{ store, clock }: SwapDependencies,
-	swap: Swap,
-	built: Awaited<ReturnType<typeof completeBasis>>,
-): Promise<void> {
+async function commitSwap({ store, clock }: SwapDependencies, swap: Swap, built: CompleteBasis | null): Promise<void> {
 	const { generation, knowledgeBaseId, jobId } = swap;
 	await decideAndCommit(store, async () => {
 		const knowledgeBase = await rebuildingBase(store, swap);
@@ -147,18 +155,17 @@ async function commitSwap(
 			rebuilding: null,
 			problem: null,
 			last_indexed_at: now,
-			trained_at: built?.trainedAt ?? null,
+			trained_at: null,
 			training_asked_at: null,
+			...UNTUNED,
+			...built?.facts,
 		};
 		const counts = moveCounts(knowledgeBase, {}, now, facts);
 		const commit: Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>> = {
 			expect: [expectVersion('knowledge_bases', knowledgeBase)],
 			write: [counts.write],
 			events: counts.events,
-			jobs: [
-				{ op: 'complete', id: jobId },
-				{ op: 'complete_all', ref: knowledgeBaseId, kind: TRAIN },
-			],
+			jobs: [{ op: 'complete', id: jobId }, { op: 'complete_all', ref: knowledgeBaseId, kind: TRAIN }, ...counts.jobs],
 		};
 		if (built) commit.write.push({ op: 'index.serve_basis', generation, basis: built.basis });
 		const previous = knowledgeBase.generation;

@@ -14,10 +14,10 @@ export interface BasisDependencies {
 	signal: AbortSignal;
 }
 
-/** The dependencies of a training on a large generation, which takes many seconds. */
-export interface LargeBasisDependencies extends BasisDependencies {
-	/** Admits one training at a time, so that threads stay free to embed new documents. */
-	largeTrainings: Semaphore;
+/** The dependencies of a tuned training, which takes many seconds. */
+export interface TunedBasisDependencies extends BasisDependencies {
+	/** Admits one tuned training at a time. */
+	tunedTrainings: Semaphore;
 }
 
 /** A trained basis of a generation, stored beside the serving basis. */
@@ -25,6 +25,12 @@ export interface BuiltBasis {
 	generation: string;
 	basis: string;
 	trainedAt: number;
+	/** How many chunks it was trained on. */
+	trainedOn: number;
+	/** Whether its directions were tuned. */
+	isTuned: boolean;
+	/** The weight of the semantic half that a tuned training chose; null if it had too little text to choose. */
+	semanticWeight: number | null;
 	/** The last chunk with a vector. Ids grow, so no later chunk has one. */
 	lastChunk: number;
 }
@@ -33,8 +39,10 @@ export interface BuiltBasis {
 export async function buildBasis(
 	{ store, pool, clock, signal }: BasisDependencies,
 	generation: string,
+	{ tuned }: { tuned: boolean },
 ): Promise<BuiltBasis> {
-	const trained = await pool.train({ kind: 'train', database: store.databaseFile, generation, chunks: [] }, signal);
+	const database = store.databaseFile;
+	const trained = await pool.train({ kind: 'train', database, generation, chunks: [], tuned }, signal);
 	const trainedAt = clock.now();
 	const basis = newId('basis');
 	const { dimensions, trained_on, model, stored_ids, stored_vectors } = trained;
@@ -45,12 +53,23 @@ export async function buildBasis(
 		const vectors = stored_vectors.slice(at * dimensions, (at + chunk_ids.length) * dimensions);
 		await commitWrite(store, { op: 'index.add_vectors', basis, chunk_ids, vectors });
 	}
-	return { generation, basis, trainedAt, lastChunk: stored_ids.at(-1) ?? 0 };
+	return {
+		generation,
+		basis,
+		trainedAt,
+		trainedOn: trained_on,
+		isTuned: tuned,
+		semanticWeight: trained.semantic_weight,
+		lastChunk: stored_ids.at(-1) ?? 0,
+	};
 }
 
-/** Builds a basis of a large generation while documents are indexed, and folds those in. */
-export function buildLargeBasis(deps: LargeBasisDependencies, generation: string): Promise<BuiltBasis> {
-	return deps.largeTrainings.run(async () => foldInNewChunks(deps, await buildBasis(deps, generation)), deps.signal);
+/** Builds a tuned basis while documents are indexed, and folds those in. */
+export function buildTunedBasis(deps: TunedBasisDependencies, generation: string): Promise<BuiltBasis> {
+	return deps.tunedTrainings.run(
+		async () => foldInNewChunks(deps, await buildBasis(deps, generation, { tuned: true })),
+		deps.signal,
+	);
 }
 
 /** Embeds the chunks that were stored since. If nothing else is indexed meanwhile, every chunk has a vector afterwards. */
@@ -58,12 +77,12 @@ export async function foldInNewChunks(
 	{ store, pool, signal }: BasisDependencies,
 	built: BuiltBasis,
 ): Promise<BuiltBasis> {
-	const { generation, basis, trainedAt } = built;
+	const { generation, basis } = built;
 	let { lastChunk } = built;
 	for (;;) {
 		const chunks = await store.searchIndex.termsAfter(generation, lastChunk, BATCH_SIZE);
 		const last = chunks.at(-1);
-		if (!last) return { generation, basis, trainedAt, lastChunk };
+		if (!last) return { ...built, lastChunk };
 		const { vectors } = await pool.fold({ kind: 'fold', database: store.databaseFile, basis, chunks }, signal);
 		await commitWrite(store, { op: 'index.add_vectors', basis, chunk_ids: chunks.map(({ id }) => id), vectors });
 		lastChunk = last.id;

@@ -245,6 +245,14 @@ export const MIGRATIONS: readonly string[] = [
 	CREATE INDEX idempotency_by_expiry ON idempotency (expires_at);
 	CREATE INDEX idempotency_by_subject ON idempotency (subject) WHERE subject IS NOT NULL;
 	`,
+	// The weight .5 was the default: it becomes automatic, which is null.
+	`
+	ALTER TABLE knowledge_bases ADD COLUMN tuned_on INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE knowledge_bases ADD COLUMN changed_chunks INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE knowledge_bases ADD COLUMN tuned_weight REAL;
+	UPDATE knowledge_bases SET search_settings = json_set(search_settings, '$.semantic_weight', NULL)
+	WHERE search_settings ->> 'semantic_weight' = 0.5;
+	`,
 ];
 
 /**

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { moveCounts } from '../../src/knowledge/status.ts';
+import { hasOutgrownBasis, isTrainingDue, needsUnknownWords } from '../../src/knowledge/training/training-policy.ts';
+import type { KnowledgeBaseRecord } from '../../src/store/index.ts';
+import { knowledgeBase } from '../store/samples.ts';
+
+const NOW = 1000;
+
+const tuned = (given: Partial<KnowledgeBaseRecord> = {}): KnowledgeBaseRecord => ({
+	...knowledgeBase({ generation: 'gen_1', embedder: 'builtin', documents_total: 10, trained_at: 1, tuned_on: 100 }),
+	version: 1,
+	...given,
+});
+
+test('a training is due when more than a twentieth of the chunks has changed, or none was tuned', () => {
+	assert.equal(isTrainingDue({ tuned_on: 0, changed_chunks: 0 }), true);
+	assert.equal(isTrainingDue({ tuned_on: 100, changed_chunks: 5 }), false);
+	assert.equal(isTrainingDue({ tuned_on: 100, changed_chunks: 6 }), true);
+});
+
+test('many unknown words make a training due after a smaller change', () => {
+	assert.equal(needsUnknownWords({ tuned_on: 100, changed_chunks: 2 }, 0.3), true);
+	assert.equal(needsUnknownWords({ tuned_on: 100, changed_chunks: 2 }, 0.2), false);
+	assert.equal(needsUnknownWords({ tuned_on: 100, changed_chunks: 1 }, 1), false);
+	assert.equal(hasOutgrownBasis({ chunk_count: 149, trained_on: 100 }), false);
+	assert.equal(hasOutgrownBasis({ chunk_count: 150, trained_on: 100 }), true);
+});
+
+test('the commit that empties the queue requests the training for all changes together', () => {
+	const first = moveCounts(tuned({ documents_pending: 2 }), { pending: -1, chunks: 4 }, NOW);
+	assert.deepEqual([first.next.changed_chunks, first.next.training_asked_at, first.jobs], [4, null, []]);
+	const last = moveCounts(first.next, { pending: -1, chunks: 4 }, NOW);
+	assert.deepEqual([last.next.changed_chunks, last.next.training_asked_at], [8, NOW]);
+	assert.deepEqual(
+		last.jobs.map(({ op }) => op),
+		['complete_all', 'enqueue'],
+		'instead of a training that waits',
+	);
+	assert.deepEqual(moveCounts(tuned(), { chunks: 5 }, NOW).jobs, [], 'too little has changed');
+});
+
+test('a request keeps its time until a training answers it', () => {
+	const { next, jobs } = moveCounts(tuned({ training_asked_at: 7 }), { chunks: 1 }, NOW);
+	assert.deepEqual([next.training_asked_at, jobs.length], [7, 2]);
+});
+
+test('no training is requested during a rebuild, for vectors of a provider, or without documents', () => {
+	for (const given of [
+		{ rebuilding: 'gen_2' },
+		{ embedder: 'stand-in/first' },
+		{ generation: null },
+		{ documents_total: 1, documents_failed: 1 },
+	]) {
+		const { next, jobs } = moveCounts(tuned(given), { chunks: 50 }, NOW);
+		assert.deepEqual([next.training_asked_at, jobs], [null, []], JSON.stringify(given));
+	}
+});
