@@ -7,13 +7,13 @@ import { areaUnderCurve, evaluate, mean } from '../../bench/retrieval/measures.t
 
 /**
  * The least nDCG@10 of any change: a hundredth below the present value. First full text, which does not depend on training;
- * then both halves together.
+ * then the default settings: both halves, with the weight that the collection chooses itself.
  */
 const FLOORS: Record<string, Partial<Record<Mode, number>>> = {
-	covidfaq: { keyword: 0.595, hybrid: 0.614 },
-	cranfield: { keyword: 0.511, hybrid: 0.555 },
+	covidfaq: { keyword: 0.597, hybrid: 0.647 },
+	cranfield: { keyword: 0.511, hybrid: 0.576 },
 };
-const FLOOR_OF_ANSWERABILITY = 0.95;
+const FLOOR_OF_ANSWERABILITY = 0.968;
 
 const covidfaq = readCollection('covidfaq');
 const cranfield = readCollection('cranfield');
@@ -37,6 +37,7 @@ test('search keeps its nDCG@10 and separates questions of another field', { skip
 				if (mode === 'hybrid') own.push(confidence);
 			}
 			await t.test(`${collection.name}, ${mode}: at least ${floor}`, () => {
+				t.diagnostic(`${collection.name}, ${mode}: nDCG@10 ${mean(gains).toFixed(4)}`);
 				assert.ok(mean(gains) >= floor, `nDCG@10 is ${mean(gains).toFixed(4)}`);
 			});
 		}
@@ -50,5 +51,6 @@ test('search keeps its nDCG@10 and separates questions of another field', { skip
 			foreign.push((await indexed.search(text, 'hybrid')).confidence);
 	}
 	const area = areaUnderCurve(own, foreign);
+	t.diagnostic(`answerability ${area.toFixed(4)}`);
 	assert.ok(area >= FLOOR_OF_ANSWERABILITY, `answerability is ${area.toFixed(3)}`);
 });
