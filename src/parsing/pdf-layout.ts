@@ -1,6 +1,7 @@
 import type { Block } from './blocks.ts';
 import type { HeadingLevelOf } from './pdf-headings.ts';
 import type { Line } from './pdf-lines.ts';
+import { tableAt } from './pdf-tables.ts';
 
 /** A larger gap between lines, in font sizes, begins a paragraph. */
 const PARAGRAPH_GAP = 1.75;
@@ -24,15 +25,28 @@ function finishBlock({ block, parts }: OpenBlock): void {
 	block.text = parts.join('');
 }
 
-/** Joins lines into headings, paragraphs and list items, in reading order. */
+/** Joins lines into headings, paragraphs, list items and rows of tables, in reading order. */
 export function linesToBlocks(lines: Line[], levelOf: HeadingLevelOf): Block[] {
 	const columnWidth = columnWidths(lines);
 	const dehyphenator = new Dehyphenator(lines);
 	const blocks: Block[] = [];
 	let open = null as OpenBlock | null;
-	for (const line of lines) {
+	/** The last numbered item. */
+	let step: Step | null = null;
+	for (let index = 0; index < lines.length; index++) {
+		const line = lines[index] as Line;
+		const table = tableAt(lines, index, levelOf);
+		if (table !== null) {
+			if (open !== null) finishBlock(open);
+			open = null;
+			for (const row of table.rows) blocks.push(row);
+			index = table.end - 1;
+			continue;
+		}
 		const level = levelOf(line);
-		const item: boolean = level === null && beginsItem(line, open?.last, columnWidth);
+		const isNext: boolean = isNextStep(line, step);
+		const item: boolean = level === null && (isNext || beginsItem(line, open?.last, columnWidth));
+		if (item) step = stepOf(line) ?? step;
 		if (open !== null && open.level === level && !item && continues(open.last, line, columnWidth)) {
 			dehyphenator.join(open, line.text, level !== null || isWrapped(open.last, line, columnWidth));
 			open.last = line;
@@ -47,6 +61,23 @@ export function linesToBlocks(lines: Line[], levelOf: HeadingLevelOf): Block[] {
 	}
 	if (open !== null) finishBlock(open);
 	return blocks;
+}
+
+/** A numbered item. */
+interface Step {
+	number: number;
+	left: number;
+}
+
+function stepOf({ text, left }: Line): Step | null {
+	const number = /^\(?(\d{1,3})[.)]\s+\S/.exec(text)?.[1];
+	return number === undefined ? null : { number: Number(number), left };
+}
+
+/** Whether a line begins with the number after that of the last item, at the same edge. */
+function isNextStep(line: Line, step: Step | null): boolean {
+	const next = stepOf(line);
+	return step !== null && next?.number === step.number + 1 && Math.abs(next.left - step.left) < 0.5 * line.size;
 }
 
 /** A number at the beginning of a line may be the end of a wrapped sentence ("in / 1990. "); a bullet cannot. */

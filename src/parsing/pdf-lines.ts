@@ -14,6 +14,15 @@ export interface Line {
 	size: number;
 	/** Whether it is upright on the page; a rotated line is a label or watermark. */
 	isUpright: boolean;
+	/** Its parts between gaps, in the order in which the file draws them. Only tables need them. */
+	pieces: LinePiece[];
+}
+
+/** A part of a line without gaps. */
+export interface LinePiece {
+	text: string;
+	left: number;
+	right: number;
 }
 
 /** A run of text as PDF.js gives it (its TextItem). */
@@ -40,7 +49,11 @@ export class LineWriter {
 
 	add(run: TextRun): void {
 		if (run.str.trim() !== '') this.#draw(run.str, linePositionOf(run));
-		else if (this.#line !== null) this.#line.text += run.str;
+		else if (this.#line !== null) {
+			this.#line.text += run.str;
+			const piece = this.#line.pieces.at(-1);
+			if (piece !== undefined) piece.text += run.str;
+		}
 		if (run.hasEOL) this.end();
 	}
 
@@ -49,16 +62,26 @@ export class LineWriter {
 		const line = this.#line;
 		this.#line = null;
 		if (line === null) return;
-		line.text = stripInvisible(line.text.normalize('NFKC')).replace(/\s+/gu, ' ').trim();
+		line.text = visibleText(line.text);
+		for (const piece of line.pieces) piece.text = visibleText(piece.text);
 		if (line.text !== '') this.#onLine(line);
 	}
 
 	#draw(text: string, at: LinePosition): void {
 		if (this.#line !== null && !isOnSameLine(this.#line, at)) this.end();
 		const line = this.#line;
-		if (line === null) this.#line = { text, page: this.#page, ...at };
+		const { left, right } = at;
+		if (line === null) this.#line = { text, page: this.#page, ...at, pieces: [{ text, left, right }] };
 		else {
-			if (this.#last !== null && hasGap(this.#last, at)) line.text += ' ';
+			const piece = line.pieces.at(-1);
+			if (this.#last !== null && hasGap(this.#last, at)) {
+				line.text += ' ';
+				line.pieces.push({ text, left, right });
+			} else if (piece !== undefined) {
+				piece.text += text;
+				piece.left = Math.min(piece.left, left);
+				piece.right = Math.max(piece.right, right);
+			}
 			line.text += text;
 			line.left = Math.min(line.left, at.left);
 			line.right = Math.max(line.right, at.right);
@@ -67,6 +90,10 @@ export class LineWriter {
 		}
 		this.#last = at;
 	}
+}
+
+function visibleText(text: string): string {
+	return stripInvisible(text.normalize('NFKC')).replace(/\s+/gu, ' ').trim();
 }
 
 type LinePosition = Pick<Line, 'left' | 'right' | 'baseline' | 'size' | 'isUpright'>;

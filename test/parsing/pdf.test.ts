@@ -129,3 +129,74 @@ test('a stream whose compressed data is broken does not stop the other pages fro
 		assert.deepEqual(outlined(blocks), ['paragraph Still here']);
 	}
 });
+
+test('a table of a PDF keeps its rows and columns, also where cells have several lines', async () => {
+	const cell = (text: string, x: number, y: number) => ({ text, x, y, size: 10 });
+	const pages = [
+		[
+			...bodyLines(['The display shows a code when something is wrong with the device.']),
+			...[cell('Code', 50, 660), cell('Meaning', 80, 660), cell('What to do', 220, 660)],
+			...[
+				cell('E1', 50, 640),
+				cell('There is too little', 80, 640),
+				cell('water.', 80, 628),
+				cell('Fill it.', 220, 640),
+			],
+			...[
+				cell('E2', 50, 608),
+				cell('Too hot.', 80, 608),
+				cell('Wait for an hour,', 220, 608),
+				cell('then try again.', 220, 596),
+			],
+			...[cell('E3', 50, 576), cell('Lid open.', 80, 576), cell('Close it.', 220, 576)],
+			...bodyLines(['After that the device works again, if none of these happened to be the cause.'], 540),
+		],
+	];
+	const { blocks } = await parsed(makePdf({ pages }), 'a.pdf');
+	assert.deepEqual(outlined(blocks).slice(1, -1), [
+		'row Code | Meaning | What to do',
+		'row E1 | There is too little water. | Fill it.',
+		'row E2 | Too hot. | Wait for an hour, then try again.',
+		'row E3 | Lid open. | Close it.',
+	]);
+	assert.deepEqual(blocks[1]?.kind === 'row' && blocks[1].table, { header: true });
+});
+
+test('properties of a PDF are rows, and the text after them is not', async () => {
+	const properties = [
+		['Model', 'HB-170'],
+		['Power', '2,200 watts'],
+		['Length of the cable', '0.9 metres'],
+	];
+	const lines = properties.flatMap(([name = '', value = ''], index) => [
+		{ text: name, x: 50, y: 700 - index * 14, size: 10 },
+		{ text: value, x: 220, y: 700 - index * 14, size: 10 },
+	]);
+	const pages = [[...lines, ...bodyLines(['Read this.'], 630)]];
+	const { blocks } = await parsed(makePdf({ pages }), 'a.pdf');
+	assert.deepEqual(outlined(blocks), [
+		'row Model | HB-170',
+		'row Power | 2,200 watts',
+		'row Length of the cable | 0.9 metres',
+		'paragraph Read this.',
+	]);
+});
+
+test('a numbered step stays apart from a full line before it', async () => {
+	const pages = [
+		bodyLines([
+			'1. Fill the kettle with water.',
+			'2. Stir in 30 grams of citric acid. Do not use vinegar: it harms the lid.',
+			'3. Heat it to 60 degrees.',
+		]),
+	];
+	const { blocks } = await parsed(makePdf({ pages }), 'a.pdf');
+	assert.deepEqual(
+		blocks.map(({ kind, text }) => [kind, text.slice(0, 7)]),
+		[
+			['item', '1. Fill'],
+			['item', '2. Stir'],
+			['item', '3. Heat'],
+		],
+	);
+});
