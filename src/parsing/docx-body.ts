@@ -3,6 +3,7 @@ import { stripInvisible } from './blocks.ts';
 import { outlineOf, type Styles } from './docx-styles.ts';
 import { type Element, readXml } from './docx-xml.ts';
 import { MAX_TEXT_BYTES, resourceLimit, TextBudget } from './limits.ts';
+import { looksLikeHeader, type TableCell, type TableRow, tableBlocks } from './table-blocks.ts';
 
 /** Subtrees whose text is not part of the document: deleted or moved text, and form field names. */
 const SKIPPED = new Set(['w:del', 'w:moveFrom', 'w:rPrChange', 'w:pPrChange', 'w:instrText', 'w:delText', 'w:ffData']);
@@ -23,12 +24,22 @@ interface Paragraph {
 }
 
 interface Table {
-	rows: number;
-	cells: string[];
+	/** The rows that are finished. */
+	rows: TableRow[];
+	/** The cells of the open row. */
+	cells: TableCell[];
+	/** The texts of the open cell. */
 	cell: string[];
+	/** The columns that the open cell spans, and whether it continues the cell above it. */
+	columns: number;
+	isContinued: boolean;
 	headerRow: boolean;
 	notes: string[];
 }
+
+const MAX_SPANNED_COLUMNS = 63;
+/** Rows are kept until their table ends; their text counts already. */
+const MAX_TABLE_CELLS = 500_000;
 
 /** The text of notes by their ids ("footnote 1", "endnote 1"). */
 export type Notes = ReadonlyMap<string, string>;
@@ -89,6 +100,7 @@ class BodyReader {
 	readonly #budget = new TextBudget();
 	#written = 0;
 	#nested = 0;
+	#cells = 0;
 	#skipping = 0;
 	#inText = 0;
 	#hidden = false;
@@ -132,6 +144,14 @@ class BodyReader {
 				if (table !== undefined)
 					table.headerRow = element.attribute('val') !== 'false' && element.attribute('val') !== '0';
 				break;
+			case 'w:gridSpan':
+			case 'w:gridBefore':
+				if (table !== undefined) this.#addSpan(table, element);
+				break;
+			case 'w:vMerge':
+				// Without a value it continues the merged cell above (ISO/IEC 29500-1, 17.4.84).
+				if (table !== undefined) table.isContinued = element.attribute('val') !== 'restart';
+				break;
 		}
 	}
 
@@ -170,7 +190,15 @@ class BodyReader {
 				this.#boxes.push([]);
 				break;
 			case 'w:tbl':
-				this.#tables.push({ rows: 0, cells: [], cell: [], headerRow: false, notes: [] });
+				this.#tables.push({
+					rows: [],
+					cells: [],
+					cell: [],
+					columns: 1,
+					isContinued: false,
+					headerRow: false,
+					notes: [],
+				});
 				break;
 			case 'mc:AlternateContent':
 				this.#alternatives.push(false);
@@ -249,31 +277,48 @@ class BodyReader {
 		this.#nested += text.length;
 		if (this.#nested > MAX_NESTED_CHARACTERS)
 			throw resourceLimit('The tables of the Word document are nested too deeply.');
-		table.cells.push(text.replace(/\s+/gu, ' '));
+		if (++this.#cells > MAX_TABLE_CELLS) {
+			throw resourceLimit('The tables of the Word document have too many cells. Split it.');
+		}
+		const isHeading = table.cells.length === 0 && table.columns > 1;
+		table.cells.push({
+			text: table.isContinued ? CONTINUED : text.replace(/\s+/gu, ' '),
+			columns: table.columns,
+			rows: 1,
+			isHeading,
+		});
 		table.cell = [];
+		table.columns = 1;
+		table.isContinued = false;
+	}
+
+	#addSpan(table: Table, element: Element): void {
+		const columns = Number(element.attribute('val'));
+		if (!Number.isInteger(columns) || columns < 1) return;
+		const spanned = Math.min(columns, MAX_SPANNED_COLUMNS);
+		if (element.name === 'w:gridSpan') table.columns = spanned;
+		// A row may begin in a later column.
+		else table.cells.push({ text: '', columns: spanned, rows: 1, isHeading: false });
 	}
 
 	#endRow(): void {
 		const table = this.#tables.at(-1);
 		if (table === undefined) return;
 		const outer = this.#tables.at(-2);
-		const filled = table.cells.some((cell) => cell !== '');
+		const texts = table.cells.map(({ text }) => text).filter((text) => text !== '' && text !== CONTINUED);
 		// A table within a cell is part of that cell's text.
-		if (outer !== undefined && filled) outer.cell.push(table.cells.filter((cell) => cell !== '').join(', '));
-		else if (filled) {
-			const text = table.cells.join(' | ');
-			const first = table.rows === 0;
-			const header = first && (table.headerRow || table.cells.every((cell) => cell !== '' && cell.length <= 60));
-			this.#emit({ kind: 'row', text, page: null, ...(first ? { table: { header } } : {}) });
-			table.rows++;
-		}
+		if (outer !== undefined) {
+			if (texts.length > 0) outer.cell.push(texts.join(', '));
+		} else if (texts.length > 0) table.rows.push({ cells: table.cells, isHeader: table.headerRow });
 		table.cells = [];
 		table.headerRow = false;
 	}
 
 	#endTable(): void {
 		const table = this.#tables.pop();
-		for (const note of table?.notes ?? []) this.#emit({ kind: 'paragraph', text: note, page: null });
+		if (table === undefined) return;
+		for (const block of blocksOfTable(table.rows)) this.#emit(block);
+		for (const note of table.notes) this.#emit({ kind: 'paragraph', text: note, page: null });
 	}
 
 	#endBox(): void {
@@ -289,6 +334,42 @@ class BodyReader {
 		const box = this.#boxes.at(-1);
 		if (box === undefined) this.#budget.spend(block.text);
 		(box ?? this.blocks).push(block);
+	}
+}
+
+/** The text of a cell that continues the one above it. */
+const CONTINUED = '\u0000';
+const MAX_HEADER_CHARACTERS = 60;
+
+function blocksOfTable(rows: TableRow[]): Block[] {
+	const [first, second] = rows;
+	if (first !== undefined && !rows.some(({ isHeader }) => isHeader)) {
+		const texts = first.cells.map(({ text }) => text);
+		const isFilled = texts.every((text) => text !== '' && text.length <= MAX_HEADER_CHARACTERS);
+		const below = second?.cells.map(({ text }) => text);
+		first.isHeader = (isFilled && texts.length > 1) || looksLikeHeader(texts, below);
+	}
+	mergeDown(rows);
+	return tableBlocks(rows, null, null);
+}
+
+/** Turns cells that continue the one above them into the span of that one. */
+function mergeDown(rows: TableRow[]): void {
+	/** The cell above each column. */
+	let above = new Map<number, TableCell>();
+	for (const row of rows) {
+		const next = new Map<number, TableCell>();
+		const own: TableCell[] = [];
+		let column = 0;
+		for (const cell of row.cells) {
+			const merged = cell.text === CONTINUED ? above.get(column) : undefined;
+			if (merged !== undefined && merged.columns === cell.columns) merged.rows++;
+			else own.push(cell.text === CONTINUED ? { ...cell, text: '' } : cell);
+			next.set(column, merged ?? cell);
+			column += cell.columns;
+		}
+		row.cells = own;
+		above = next;
 	}
 }
 

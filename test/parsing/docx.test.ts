@@ -48,6 +48,34 @@ test('keeps the structure of lists and tables', async () => {
 	);
 });
 
+test('merged cells of a Word table are read in each row and column that they span', async () => {
+	const tc = (text: string, properties = '') => `<w:tc><w:tcPr>${properties}</w:tcPr>${p(text)}</w:tc>`;
+	const rows = [
+		`<w:trPr><w:tblHeader/></w:trPr>${tc('', '<w:vMerge w:val="restart"/>')}${tc('Home')}${tc('Work', '<w:gridSpan w:val="2"/>')}`,
+		`<w:trPr><w:tblHeader/></w:trPr>${tc('', '<w:vMerge/>')}${tc('Solo')}${tc('Team')}${tc('Firm')}`,
+		tc('Limits', '<w:gridSpan w:val="4"/>'),
+		`${tc('Users', '<w:vMerge w:val="restart"/>')}${tc('1')}${tc('5')}${tc('9')}`,
+		`${tc('', '<w:vMerge/>')}${tc('2')}${tc('many', '<w:gridSpan w:val="2"/>')}`,
+	];
+	const body = `<w:tbl>${rows.map((row) => `<w:tr>${row}</w:tr>`).join('')}</w:tbl>`;
+	assert.deepEqual(outlined((await parsed(makeDocx({ body }), 'a.docx')).blocks), [
+		'paragraph Limits',
+		'row | Home Solo | Work Team | Work Firm',
+		'row Users | 1 | 5 | 9',
+		'row Users | 2 | many | many',
+	]);
+});
+
+test('an empty corner of a Word table keeps its column', async () => {
+	const rows = [
+		['', 'Monday', 'Tuesday'],
+		['Pool', '9–18', 'closed'],
+	];
+	const { blocks } = await parsed(makeDocx({ body: table(rows) }), 'a.docx');
+	assert.deepEqual(outlined(blocks), ['row | Monday | Tuesday', 'row Pool | 9–18 | closed']);
+	assert.deepEqual(blocks[0]?.kind === 'row' && blocks[0].table, { header: true });
+});
+
 test('a footnote follows the paragraph that refers to it', async () => {
 	const body = `<w:p>${r('Claim.')}<w:r><w:footnoteReference w:id="2"/></w:r></w:p>${p('Next.')}`;
 	const footnotes =
