@@ -4,7 +4,7 @@ import type { ErrorCode } from '../base/index.ts';
 export type WorkerResult<T> = { ok: true; value: T } | { ok: false; error: { code: ErrorCode; message: string } };
 
 /** The formats of documents. */
-export type DocumentFormat = 'pdf' | 'docx' | 'html' | 'md' | 'txt' | 'csv';
+export type DocumentFormat = 'pdf' | 'docx' | 'html' | 'md' | 'txt' | 'csv' | 'xlsx';
 
 /** Parse one stored file into chunks. */
 export interface ParseJob {

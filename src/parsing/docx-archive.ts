@@ -18,19 +18,20 @@ export type Parts = ReadonlyMap<string, Uint8Array>;
 /**
  * Inflates the XML parts of a package; pictures and embedded files stay compressed. All sizes are checked before a byte is
  * inflated, and no part gets more memory than the archive declares.
+ * @param kind what the file is, for the sentences of errors
  * @throws AppError `unreadable_file` for a broken archive, `resource_limit` for an archive that inflates beyond the limits
  */
-export function openPackage(bytes: Uint8Array): Parts {
+export function openPackage(bytes: Uint8Array, kind = 'Word document'): Parts {
 	let total = 0;
 	let entries = 0;
 	const wanted = (file: UnzipFileInfo): boolean => {
 		if (++entries > MAX_ENTRIES)
-			throw resourceLimit(`The Word document holds more than ${MAX_ENTRIES.toLocaleString('en')} files.`);
+			throw resourceLimit(`The ${kind} holds more than ${MAX_ENTRIES.toLocaleString('en')} files.`);
 		if (!/(?:\.xml|\.rels)$/i.test(file.name)) return false;
 		total += file.originalSize;
 		const bomb = file.originalSize > RATIO_EXEMPT_BYTES && file.originalSize > file.size * MAX_RATIO;
 		if (bomb || file.originalSize > MAX_PART_BYTES || total > MAX_TOTAL_BYTES) {
-			throw resourceLimit('The Word document unpacks to far more data than a document holds.');
+			throw resourceLimit(`The ${kind} unpacks to far more data than a document holds.`);
 		}
 		return true;
 	};
@@ -39,7 +40,7 @@ export function openPackage(bytes: Uint8Array): Parts {
 		return new Map(files.map(([name, content]) => [name.replace(/\\/g, '/').toLowerCase(), content]));
 	} catch (error) {
 		if (error instanceof AppError) throw error;
-		throw new AppError('unreadable_file', 'The Word document is damaged: its archive cannot be opened.', {
+		throw new AppError('unreadable_file', `The ${kind} is damaged: its archive cannot be opened.`, {
 			cause: messageOf(error),
 		});
 	}

@@ -39,9 +39,10 @@ const MAX_SLICES = 12;
 
 /**
  * Reads a part from beginning to end.
+ * @param kind what the file is, for the sentences of errors
  * @throws AppError `unreadable_file` if it is not well-formed, `resource_limit` if it has too much content
  */
-export function readXml(bytes: Uint8Array, handlers: XmlHandlers): void {
+export function readXml(bytes: Uint8Array, handlers: XmlHandlers, kind = 'Word document'): void {
 	const parser = new SaxesParser<{ xmlns: true }>({ xmlns: true });
 	let depth = 0;
 	let elements = 0;
@@ -52,24 +53,24 @@ export function readXml(bytes: Uint8Array, handlers: XmlHandlers): void {
 		slices = 0;
 	};
 	parser.on('error', (error) => {
-		throw new AppError('unreadable_file', 'The Word document is damaged: one of its parts is not valid XML.', {
+		throw new AppError('unreadable_file', `The ${kind} is damaged: one of its parts is not valid XML.`, {
 			cause: error,
 		});
 	});
 	parser.on('opentagstart', () => {
 		slices = attributes = 0;
-		if (++elements > MAX_ELEMENTS) throw resourceLimit('The Word document consists of too many elements. Split it.');
+		if (++elements > MAX_ELEMENTS) throw resourceLimit(`The ${kind} consists of too many elements. Split it.`);
 	});
 	parser.on('attribute', () => {
 		slices = 0;
 		if (++attributes > MAX_ATTRIBUTES) {
-			throw resourceLimit(`One element of the Word document has more than ${MAX_ATTRIBUTES} attributes.`);
+			throw resourceLimit(`One element of the ${kind} has more than ${MAX_ATTRIBUTES} attributes.`);
 		}
 	});
 	parser.on('comment', resetSlices);
 	parser.on('processinginstruction', resetSlices);
 	parser.on('opentag', (tag) => {
-		if (++depth > MAX_DEPTH) throw resourceLimit('The Word document is nested too deeply to be read.');
+		if (++depth > MAX_DEPTH) throw resourceLimit(`The ${kind} is nested too deeply to be read.`);
 		handlers.open(new TagElement(tag));
 	});
 	parser.on('closetag', (tag) => {
@@ -81,7 +82,7 @@ export function readXml(bytes: Uint8Array, handlers: XmlHandlers): void {
 	parser.on('cdata', (text) => handlers.text(text));
 	const decoder = new TextDecoder(encodingOf(bytes));
 	for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
-		if (++slices > MAX_SLICES) throw resourceLimit('One piece of text in the Word document is larger than 10 MB.');
+		if (++slices > MAX_SLICES) throw resourceLimit(`One piece of text in the ${kind} is larger than 10 MB.`);
 		parser.write(decoder.decode(bytes.subarray(at, at + SLICE_BYTES), { stream: true }));
 	}
 	parser.close();

@@ -17,7 +17,7 @@ export function parseDocx(bytes: Uint8Array): ExtractedDocument {
 	if (body === undefined) {
 		throw new AppError(
 			'unsupported_file_type',
-			'This is not a Word document. Send a PDF, DOCX, HTML, CSV, MD or TXT file.',
+			'This is not a Word document. Send a PDF, DOCX, XLSX, HTML, CSV, MD or TXT file.',
 		);
 	}
 	const folder = main.slice(0, main.lastIndexOf('/') + 1);

@@ -11,6 +11,9 @@ const BY_EXTENSION: Record<string, DocumentFormat> = {
 	docx: 'docx',
 	docm: 'docx',
 	dotx: 'docx',
+	xlsx: 'xlsx',
+	xlsm: 'xlsx',
+	xltx: 'xlsx',
 	html: 'html',
 	htm: 'html',
 	xhtml: 'html',
@@ -26,6 +29,7 @@ const BY_EXTENSION: Record<string, DocumentFormat> = {
 const BY_CONTENT_TYPE: Record<string, DocumentFormat> = {
 	'application/pdf': 'pdf',
 	'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+	'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
 	'text/html': 'html',
 	'application/xhtml+xml': 'html',
 	'text/markdown': 'md',
@@ -63,7 +67,11 @@ function claimOf(fileName: string | null, contentType: string | null): DocumentF
 /** The names in the local headers identify the format; the main part may lie beyond the first bytes. */
 function sniffZip(ascii: string, claimed: DocumentFormat | null): DocumentFormat | null {
 	const names = localNames(ascii);
-	if (names.some((name) => /^(?:xl|ppt|visio)\//.test(name) || name === 'mimetype')) return null;
+	if (names.some((name) => name.startsWith('xl/'))) return 'xlsx';
+	if (names.some((name) => /^(?:ppt|visio)\//.test(name) || name === 'mimetype')) return null;
+	// The claim decides between the formats whose first part is the list of types.
+	if (claimed === 'xlsx' && names.includes('[Content_Types].xml') && !names.some((name) => name.startsWith('word/')))
+		return 'xlsx';
 	const office = names.some((name) => name.startsWith('word/') || name === '[Content_Types].xml');
 	return office || claimed === 'docx' ? 'docx' : null;
 }

@@ -14,6 +14,7 @@ type Parser = (bytes: Uint8Array, source: DocumentSource) => ExtractedDocument |
 const LOAD_PARSER: Record<DocumentFormat, () => Promise<Parser>> = {
 	pdf: async () => (await import('./pdf.ts')).parsePdf,
 	docx: async () => (await import('./docx.ts')).parseDocx,
+	xlsx: async () => (await import('./xlsx.ts')).parseXlsx,
 	html: async () => {
 		const { parseHtml } = await import('./html.ts');
 		return (bytes, source) => parseHtml(textOf(bytes, source, metaCharsetOf(bytes)), source);
