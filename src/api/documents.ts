@@ -8,7 +8,7 @@ import {
 } from '../contract/index.ts';
 import { type Documents, presentDocument } from '../knowledge/index.ts';
 import type { Network } from '../net/index.ts';
-import { sniffFormat } from '../parsing/index.ts';
+import { sniffFormat, unsupportedFileMessage } from '../parsing/index.ts';
 import type { DocumentRecord, IncomingBlob, KnowledgeBaseRecord, Store } from '../store/index.ts';
 import {
 	type Call,
@@ -79,7 +79,9 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 			const title = titleOf(fields);
 			if (file.blob.size === 0) throw new AppError('no_text', 'The file is empty. Upload a file with text in it.');
 			const { blob, ...source } = file;
-			if (!sniffFormat(blob.head, file.file_name, file.content_type)) throw new AppError('unsupported_file_type');
+			if (!sniffFormat(blob.head, file.file_name, file.content_type)) {
+				throw new AppError('unsupported_file_type', unsupportedFileMessage(blob.head, file.file_name));
+			}
 			const document = { source_type: 'file' as const, title, ...source };
 			return await call.runIdempotently(
 				() => fingerprintOf([blob.hash, document]),

@@ -4,6 +4,7 @@ import type { DocumentSource, ExtractedDocument } from './blocks.ts';
 import { charsetOf, decodeText } from './charset.ts';
 import { sniffFormat } from './format.ts';
 import { MAX_TITLE_CHARACTERS, TextBudget } from './limits.ts';
+import { unsupportedFileMessage } from './unsupported.ts';
 
 type Parser = (bytes: Uint8Array, source: DocumentSource) => ExtractedDocument | Promise<ExtractedDocument>;
 
@@ -40,7 +41,9 @@ const LOAD_PARSER: Record<DocumentFormat, () => Promise<Parser>> = {
  */
 export async function parseDocument(bytes: Uint8Array, source: DocumentSource): Promise<ExtractedDocument> {
 	const format = sniffFormat(bytes, source.file_name, source.content_type);
-	if (format === null) throw new AppError('unsupported_file_type');
+	if (format === null) {
+		throw new AppError('unsupported_file_type', unsupportedFileMessage(bytes, source.file_name));
+	}
 	// Outside the try block: a parser that cannot be loaded says nothing about the file.
 	const parse = await LOAD_PARSER[format]();
 	try {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
-import { SNIFF_BYTES, sniffFormat } from '../../src/parsing/index.ts';
+import { SNIFF_BYTES, sniffFormat, unsupportedFileMessage } from '../../src/parsing/index.ts';
 import { makeDocx, p } from '../fixtures/documents/docx.ts';
 import { parsed } from '../fixtures/documents/parsed.ts';
 import { bodyLines, makePdf } from '../fixtures/documents/pdf.ts';
@@ -63,4 +63,24 @@ test('a file that claims to be a PDF or Word document is rejected for its conten
 		await assert.rejects(parsed(randomBytes(1000), name), { code: 'unreadable_file' }, name);
 		await assert.rejects(parsed('', name), { code: 'unreadable_file' }, name);
 	}
+});
+
+test('a file of an unsupported type is refused with its type and the way out', async () => {
+	const compound = Buffer.from('d0cf11e0a1b11ae1', 'hex');
+	const stored = (name: string, content: string) => Buffer.from(zipSync({ [name]: strToU8(content) }, { level: 0 }));
+	const refused: Array<[name: string, bytes: Buffer, sentence: RegExp]> = [
+		['a.doc', compound, /Old Word documents \(\.doc\).*\.docx/],
+		['a.xls', compound, /Old Excel files \(\.xls\).*\.xlsx or CSV/],
+		['a.ppt', compound, /Old PowerPoint files \(\.ppt\).*PDF/],
+		['data', Buffer.concat([compound, Buffer.from('Workbook', 'utf16le')]), /Old Excel files/],
+		['a.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /Pictures \(PNG\).*OCR/],
+		['a.jpg', Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex'), /Pictures \(JPEG\).*OCR/],
+		['a.pptx', zip('[Content_Types].xml', 'ppt/presentation.xml'), /PowerPoint.*PDF/],
+		['a.odt', stored('mimetype', 'application/vnd.oasis.opendocument.text'), /OpenDocument.*\.docx/],
+		['a.rtf', Buffer.from('{\\rtf1 Words}'), /RTF.*\.docx/],
+	];
+	for (const [name, bytes, message] of refused) {
+		await assert.rejects(parsed(bytes, name), { code: 'unsupported_file_type', message }, name);
+	}
+	assert.equal(unsupportedFileMessage(zip('photo.raw'), 'a.zip'), undefined);
 });

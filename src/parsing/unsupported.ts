@@ -1,0 +1,45 @@
+/** The signatures of picture files, with the names of their types. */
+const PICTURES: Array<[name: string, signature: RegExp]> = [
+	['PNG', /^\x89PNG/],
+	['JPEG', /^\xff\xd8\xff/],
+	['GIF', /^GIF8/],
+	['WebP', /^RIFF.{4}WEBP/s],
+	['TIFF', /^(?:II\*\0|MM\0\*)/],
+	['BMP', /^BM.{4}\0{4}/s],
+	['HEIC', /^.{4}ftyp(?:heic|heix|mif1|avif)/s],
+];
+
+/** The kinds of the file format that Office had before 2007, by extension and by the name of their main stream. */
+const LEGACY_OFFICE: Array<[extension: RegExp, stream: string, sentence: string]> = [
+	[/\.do[ct]$/i, 'WordDocument', 'Old Word documents (.doc) cannot be read. Save it as .docx or PDF.'],
+	[/\.xl[st]$/i, 'Workbook', 'Old Excel files (.xls) cannot be read. Save it as .xlsx or CSV.'],
+	[/\.p[po][st]$/i, 'PowerPoint Document', 'Old PowerPoint files (.ppt) cannot be read. Save it as PDF.'],
+];
+
+/**
+ * What a file is whose type is not supported, and what to do instead; undefined if its type is unknown.
+ * @param head its first bytes
+ */
+export function unsupportedFileMessage(head: Uint8Array, fileName: string | null): string | undefined {
+	const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, 64 * 1024));
+	const ascii = bytes.toString('latin1');
+	const name = fileName ?? '';
+	const picture = PICTURES.find(([, signature]) => signature.test(ascii))?.[0];
+	if (picture !== undefined) {
+		return `Pictures (${picture}) cannot be read. Run text recognition (OCR) on it and upload the result as a PDF or text.`;
+	}
+	if (ascii.startsWith('\xd0\xcf\x11\xe0')) {
+		const found =
+			LEGACY_OFFICE.find(([extension]) => extension.test(name)) ??
+			LEGACY_OFFICE.find(([, stream]) => bytes.includes(Buffer.from(stream, 'utf16le')));
+		return found?.[2] ?? 'Office files from before 2007 cannot be read. Save it as .docx, .xlsx or PDF.';
+	}
+	if (ascii.startsWith('{\\rtf')) return 'RTF documents cannot be read. Save it as .docx or PDF.';
+	if (!ascii.startsWith('PK')) return undefined;
+	if (ascii.includes('ppt/')) return 'PowerPoint presentations (.pptx) cannot be read. Save it as PDF.';
+	if (ascii.includes('application/vnd.oasis.opendocument')) {
+		return 'OpenDocument files cannot be read. Save it as .docx, .xlsx or PDF.';
+	}
+	if (ascii.includes('application/epub+zip')) return 'EPUB books cannot be read. Save it as PDF or HTML.';
+	return undefined;
+}
