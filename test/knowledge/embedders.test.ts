@@ -475,3 +475,26 @@ for (const [failure, fault] of [
 		assert.deepEqual([chunks, embedded], [2, 2]);
 	});
 }
+
+test('a follow-up is embedded alone and after the question before, other messages once', async () => {
+	await using models = await ModelServer.start();
+	await using harness = await openKnowledgeHarness({ embedder: 'stand-in/first', providers: [models.provider()] });
+	harness.knowledge.start();
+	const base = await harness.newBase();
+	await harness.untilProcessed(await harness.add(base, 'tea.txt', TEA));
+	await harness.untilProcessed(await harness.add(base, 'ink.txt', INK));
+	const earlier = [{ role: 'user' as const, content: 'Is there a kettle?' }];
+	const search = async (question: string) => {
+		const since = models.embeddings.calls.length;
+		const options = { earlier, top_k: 5, min_score: 0 };
+		const { hits } = await harness.knowledge.search([await harness.base(base)], question, options);
+		const texts = models.embeddings.calls.slice(since).flatMap(({ body }) => body.input);
+		return { first: hits[0]?.text, texts: texts.sort() };
+	};
+	const followUp = 'How hot does it get?';
+	const found = await search(followUp);
+	assert.equal(found.first, TEA);
+	assert.deepEqual(found.texts, [followUp, `Is there a kettle?\n${followUp}`]);
+	const other = 'Which black ink dries slowly on thick paper?';
+	assert.deepEqual((await search(other)).texts, [other]);
+});
