@@ -20,6 +20,8 @@ export interface AppOverrides {
 	passwords?: Passwords;
 	/** Milliseconds that a model may take for a reply. */
 	replyTimeoutMs?: number;
+	/** Milliseconds that the search for a reply may take. */
+	searchTimeoutMs?: number;
 	/** Event streams and replies that may be in flight at once with one API key or session. */
 	streamsPerCredential?: number;
 	/** Milliseconds between checks for conversations whose retention has ended. */

@@ -65,9 +65,9 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const knowledge = resources.use(new Knowledge({ store, pool, network, embedders, clock, log }));
 	const tokenSettings = new VisitorTokenSettings({ secrets, network });
 	const deployments = resources.use(new Deployments({ store, clock, log, tokenSettings }));
-	const replyTimeoutMs = overrides.replyTimeoutMs ?? REPLY_MS;
+	const { replyTimeoutMs = REPLY_MS, searchTimeoutMs } = overrides;
 	const conversations = resources.use(
-		new Conversations({ store, outbox, knowledge, models, tools, clock, log, replyTimeoutMs }),
+		new Conversations({ store, outbox, knowledge, models, tools, clock, log, replyTimeoutMs, searchTimeoutMs }),
 	);
 	const retention = resources.use(
 		new Retention({ store, conversations, jumpDetector, log, intervalMs: overrides.retentionIntervalMs }),

@@ -10,6 +10,8 @@ export interface GroundingDependencies {
 	store: Pick<Store, 'get'>;
 	knowledge: Pick<Knowledge, 'search'>;
 	searchFailures: ThrottledLog;
+	/** Milliseconds for the search with its retries, 3,000 by default. */
+	searchTimeoutMs?: number | undefined;
 }
 
 /** The time limit of the search with its retries. After it the reply goes on without passages. */
@@ -43,7 +45,7 @@ export function shownGrounding(grounding: Grounding, { passages, shownIndexes }:
 
 /** The best passages for a question; null if the search fails, which is logged. */
 async function search(
-	{ store, knowledge, searchFailures }: GroundingDependencies,
+	{ store, knowledge, searchFailures, searchTimeoutMs = SEARCH_TIMEOUT_MS }: GroundingDependencies,
 	assistant: AssistantRecord,
 	question: MessageRecord,
 	earlier: readonly ChatMessage[],
@@ -51,7 +53,7 @@ async function search(
 ): Promise<SearchResult | null> {
 	const found = await Promise.all(assistant.knowledge_base_ids.map((id) => store.get('knowledge_bases', id)));
 	const knowledgeBases = found.filter((record): record is KnowledgeBaseRecord => record !== undefined);
-	const timeout = AbortSignal.timeout(SEARCH_TIMEOUT_MS);
+	const timeout = AbortSignal.timeout(searchTimeoutMs);
 	const searchSignal = anySignal(signal, timeout);
 	const options = {
 		...assistant.rag_settings,

@@ -20,6 +20,8 @@ export interface ReplyDependencies {
 	log: Log;
 	/** A broken index fails the search of every reply. */
 	searchFailures: ThrottledLog;
+	/** Milliseconds for the search, 3,000 by default. */
+	searchTimeoutMs?: number | undefined;
 }
 
 /** Earlier messages that a model gets at most. It uses those that fit. */

@@ -13,6 +13,9 @@ import { ModelServer } from '../support/model-server.ts';
 
 const TEA = 'Green tea is brewed in the kettle at eighty degrees.';
 
+/** A search that fails is tried until this time. */
+const FAILING_SEARCH_MS = 3_000;
+
 /** What the doctor finds. */
 async function doctor(dataDir: string): Promise<string> {
 	const command = findCommand(commands, ['doctor']) ?? assert.fail('there is no such command');
@@ -28,7 +31,7 @@ async function doctor(dataDir: string): Promise<string> {
 test('replies without a search while an index lacks a table; doctor, reindex and start repair it', async () => {
 	const logged: Array<Record<string, unknown>> = [];
 	const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
-	await using first = await startTestApp({ overrides: { log } });
+	await using first = await startTestApp({ overrides: { log, searchTimeoutMs: FAILING_SEARCH_MS } });
 	const { deployment, knowledgeBase } = await createApiFixture(first, { texts: [TEA] });
 	const breakIndex = () => {
 		const db = new Database(join(first.dataDir, 'parley.db'));
@@ -72,7 +75,10 @@ test('replies without a search while an index lacks a table; doctor, reindex and
 
 test('tells the model of a provider that the search failed', async () => {
 	await using models = await ModelServer.start();
-	await using app = await startTestApp({ settings: { providers: [models.provider()] } });
+	await using app = await startTestApp({
+		settings: { providers: [models.provider()] },
+		overrides: { searchTimeoutMs: FAILING_SEARCH_MS },
+	});
 	const { deployment } = await createApiFixture(app, { texts: [TEA], model: 'stand-in/small' });
 	const ask = () =>
 		app.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'How hot is green tea brewed?' });
@@ -125,7 +131,14 @@ test('limits the time for the vectors of all knowledge bases together, then sear
 	const answered = deferred<void>();
 	models.embeddings.setDefault({ wait: answered.promise });
 	const question = { deployment_id: deployment, content: 'How hot is green tea brewed?' };
+	const before = models.embeddings.calls.length;
 	const reply = await app.call('POST', '/api/v1/messages', question);
 	assert.match(reply.body.content, /eighty degrees/);
+	const requested = models.embeddings.calls.slice(before);
+	assert.deepEqual(
+		requested.map(({ body }) => body.model),
+		['first'],
+		'the first took all the time',
+	);
 	answered.resolve();
 });

@@ -43,6 +43,9 @@ export const ORIGIN = 'https://shop.example';
 export const quickDerive: DeriveKey = async (password, salt, bytes) =>
 	createHash('sha512').update(salt).update(password).digest().subarray(0, bytes);
 
+/** On a busy machine a search may take long, and a reply would go on without its passages. */
+const SEARCH_TIMEOUT_MS = 120_000;
+
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
 	const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'parley-test-')));
 	const key = options.key ?? createApiKey();
@@ -59,6 +62,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
 		log: createLog('silent'),
 		passwords: new Passwords(quickDerive),
 		pool: options.overrides?.pool ?? openSharedWorkerPool(),
+		searchTimeoutMs: SEARCH_TIMEOUT_MS,
 		...options.overrides,
 	});
 
