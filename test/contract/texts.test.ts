@@ -111,7 +111,7 @@ const EXEMPT: readonly RegExp[] = [
 	// Data that is sent unchanged in a URL.
 	/\/query\/\*$/,
 	// Searched and not stored, or indexed without its control characters.
-	/^searchKnowledgeBase\/query$|^addDocument\/content$/,
+	/^searchKnowledgeBase\/(?:query|messages\/content)$|^addDocument\/content$/,
 ];
 
 interface Schema {
