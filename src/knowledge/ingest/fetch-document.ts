@@ -56,7 +56,10 @@ function rejectionOf(blob: IncomingBlob, fileName: string | null, contentType: s
 			'The file at the URL is empty. Import a URL that leads to a document with text in it.',
 		);
 	if (sniffFormat(blob.head, fileName, contentType)) return null;
-	return new AppError('unsupported_file_type', 'The URL does not lead to a PDF, DOCX, XLSX, HTML, CSV, MD or TXT document.');
+	return new AppError(
+		'unsupported_file_type',
+		'The URL does not lead to a PDF, DOCX, XLSX, HTML, CSV, MD or TXT document.',
+	);
 }
 
 /** The last segment of the address. It may have an extension that names the format. */
