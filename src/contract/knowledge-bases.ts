@@ -120,7 +120,7 @@ export const SearchRequest = Strict({
 	messages: Type.Optional(
 		Type.Array(Strict({ role: OneOf(['user', 'assistant']), content: SearchText(['And for the battery?']) }), {
 			minItems: 1,
-			maxItems: 100,
+			maxItems: 20,
 			description:
 				'A dialogue, oldest message first, in place of `query`. It finds what a reply to the last message finds, which must be of the user: earlier messages count if the last one depends on them ("And for the battery?"). Exactly one of `query` and `messages` is required.',
 		}),
@@ -233,6 +233,16 @@ export const knowledgeBaseOperations = {
 		tag: 'Knowledge bases',
 		access: withKey('knowledge_bases:read'),
 		body: SearchRequest,
+		examples: {
+			'A question': { query: 'How long is the warranty?', top_k: 5 },
+			'A dialogue': {
+				messages: [
+					{ role: 'user', content: 'How long is the warranty of the kettle?' },
+					{ role: 'assistant', content: 'Three years from the day of purchase.' },
+					{ role: 'user', content: 'And for the battery?' },
+				],
+			},
+		},
 		result: SearchResponse,
 	},
 } as const satisfies OperationTable;

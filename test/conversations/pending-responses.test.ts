@@ -33,6 +33,9 @@ async function copyWithOldSchema({ dataDir }: TestApp): Promise<string> {
 		ALTER TABLE old_idempotency RENAME TO idempotency;
 		CREATE INDEX idempotency_by_expiry ON idempotency (expires_at);
 		CREATE INDEX idempotency_by_subject ON idempotency (subject) WHERE subject IS NOT NULL;
+		ALTER TABLE knowledge_bases DROP COLUMN tuned_on;
+		ALTER TABLE knowledge_bases DROP COLUMN changed_chunks;
+		ALTER TABLE knowledge_bases DROP COLUMN tuned_weight;
 	`);
 	const step = MIGRATIONS.findIndex((sql) => sql.includes('pending TEXT'));
 	db.pragma(`user_version = ${step}`);
