@@ -120,7 +120,7 @@ export const SearchRequest = Strict({
 	messages: Type.Optional(
 		Type.Array(Strict({ role: OneOf(['user', 'assistant']), content: SearchText(['And for the battery?']) }), {
 			minItems: 1,
-			maxItems: 20,
+			maxItems: 30,
 			description:
 				'A dialogue, oldest message first, in place of `query`. It finds what a reply to the last message finds, which must be of the user: earlier messages count if the last one depends on them ("And for the battery?"). Exactly one of `query` and `messages` is required.',
 		}),

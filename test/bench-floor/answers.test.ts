@@ -9,7 +9,8 @@ import { askSpans, spanFigures } from '../../bench/answers/spans.ts';
 import { type Figure, type Goal, isMet } from '../../bench/report/figure.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 
-// A part of `npm run bench -- answers`. The bounds are slightly below the present figures.
+// A part of `npm run bench -- answers`. The bounds are below the present figures by two or three answers,
+// because a search may come before or after the training of its knowledge base.
 
 const atLeast = (bound: number): Goal => ({ is: 'at least', bound });
 const atMost = (bound: number): Goal => ({ is: 'at most', bound });
@@ -20,21 +21,21 @@ const SPAN_BOUNDS: Record<string, Goal> = {
 	'squad: gold span in the answer': atLeast(86),
 	'squad: right passage cited': atLeast(91),
 	'squad: answerable refused': atMost(3),
-	'squad: foreign refused': atLeast(91),
-	'squad: reply length, median': atMost(340),
-	'squad: reply length, 90th percentile': atMost(720),
+	'squad: foreign refused': atLeast(89),
+	'squad: reply length, median': atMost(355),
+	'squad: reply length, 90th percentile': atMost(745),
 };
 const DIALOGUE_BOUNDS: Record<string, Goal> = {
 	'mtrag-un: nDCG@5, first questions': atLeast(0.93),
-	'mtrag-un: nDCG@5, later questions': atLeast(0.91),
-	'mtrag-un: relevant passage cited': atLeast(79),
+	'mtrag-un: nDCG@5, later questions': atLeast(0.88),
+	'mtrag-un: relevant passage cited': atLeast(76),
 	'mtrag-un: answerable refused': atMost(8),
 	'mtrag-un: unanswerable refused': atLeast(63),
 };
 const SET_BOUNDS: Record<string, Goal> = {
-	'open: single questions right': atLeast(42),
-	'open: follow-ups right': atLeast(38),
-	'open: unanswerable refused': atLeast(58),
+	'open: single questions right': atLeast(41),
+	'open: follow-ups right': atLeast(36),
+	'open: unanswerable refused': atLeast(56),
 	'open: unanswerable refused, foreign': atLeast(92),
 	'open: wrong among given answers': atMost(57.5),
 	'open: reply length, median': atMost(285),
