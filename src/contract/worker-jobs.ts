@@ -86,7 +86,7 @@ export interface TrainResult {
 	dimensions: number;
 	/** How many chunks it was trained on. */
 	trained_on: number;
-	/** The weight of the semantic half that suits the knowledge base; null unless the training was a tuned one. */
+	/** The weight of the semantic half that suits the knowledge base; null without tuning, and if there is too little text to choose. */
 	semantic_weight: number | null;
 	/** Rows of the stored chunks whose ids follow in the same order. */
 	stored_ids: number[];

@@ -13,7 +13,7 @@ const FLATTENED_ELEMENTS = /^(?:H[1-6]|PRE|TABLE)$/;
 
 /** The text of links beside a heading: to edit the section, to link to it. */
 const HEADING_LINKS =
-	/(?:\s*\[\s*(?:edit|edit source|bearbeiten|quelltext bearbeiten|modifier|modifier le code|editar|editar código|modifica|modifica wikitesto|bewerken|brontekst bewerken|редактировать|編集|编辑)(?:\s*\|[^\]]*)?\s*\])+$|\s*[¶§]$/iu;
+	/(?:\s*\[\s*(?:edit|edit source|bearbeiten|quelltext bearbeiten|modifier|modifier le code|editar|editar código|modifica|modifica wikitesto|bewerken|brontekst bewerken|редактировать|編集|编辑)(?:\s*\|[^[\]]{0,80})?\s*\])+$|\s*[¶§]$/iu;
 
 /** A longer text before a table, or in place of a term, is not its name. */
 const MAX_LABEL_CHARACTERS = 120;

@@ -204,7 +204,8 @@ class SheetReader {
 			const end = Math.max(...cells.keys());
 			rows.push(columns.filter((column) => column <= end).map((column) => cells.get(column) ?? ''));
 			last = row;
-			this.#meter.cells += rows.at(-1)?.length ?? 0;
+			// The filled cells were counted when they were set.
+			this.#meter.cells += (rows.at(-1)?.length ?? 0) - cells.size;
 			if (this.#meter.cells > MAX_CELLS) throw resourceLimit(TOO_MANY_CELLS);
 		}
 		return rows;

@@ -180,7 +180,7 @@ export interface KnowledgeBaseRecord extends WorkspaceScopedRecord {
 	tuned_on: number;
 	/** Chunks that were added, removed or replaced since that training began. */
 	changed_chunks: number;
-	/** The weight of the semantic half that it chose; null if the serving basis is not tuned. */
+	/** The weight of the semantic half that it chose; null without a tuned basis, and if there was too little text to choose. */
 	tuned_weight: number | null;
 }
 
