@@ -21,7 +21,8 @@ const SCRIPTS: Array<[language: string, letters: RegExp]> = [
 const MIN_SCRIPT_SHARE = 0.2;
 const LETTER = /\p{L}/gu;
 const MIN_LETTERS = 10;
-/** A text without a function word needs this many letters: the statistics of a few names or figures are chance. */
+const LATIN_LETTER = /\p{Script=Latin}/gu;
+/** A text in Latin letters without a function word needs this many: the statistics of a few names or figures are chance. */
 const MIN_LETTERS_WITHOUT_FUNCTION_WORDS = 60;
 
 /** Function words decide alone if a language has this many points, this share of the words and this lead. */
@@ -51,7 +52,8 @@ export function detectLanguage(text: string): string | null {
 	const [language, bestPoints] = first ?? ['', 0];
 	if (bestPoints >= MIN_POINTS && bestPoints >= MIN_SHARE * distinct && bestPoints >= MIN_LEAD * (second?.[1] ?? 0))
 		return language;
-	if (points.size === 0 && letters < MIN_LETTERS_WITHOUT_FUNCTION_WORDS) return null;
+	const isLatin = count(sample, LATIN_LETTER) > letters / 2;
+	if (isLatin && points.size === 0 && letters < MIN_LETTERS_WITHOUT_FUNCTION_WORDS) return null;
 	return combineEvidence(sample, points);
 }
 

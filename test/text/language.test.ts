@@ -26,6 +26,10 @@ for (const [language, text] of Object.entries(SAMPLES)) {
 	test(`detects a sentence in ${language}`, () => assert.equal(detectLanguage(text), language));
 }
 
+test('detects the language of a short title in Cyrillic letters without a function word', () => {
+	assert.equal(detectLanguage('Правила возврата товара'), 'ru');
+});
+
 test('returns null for texts that are too short or have no words', () => {
 	for (const text of ['', 'refund', '12345 67890', '😀😀😀', '\u0000']) assert.equal(detectLanguage(text), null);
 });

@@ -1,20 +1,9 @@
 import type { PendingMessage } from '../transport/conversation-storage.ts';
-import type { ServerSentEvent } from '../transport/event-stream.ts';
-import type { Requests } from '../transport/requests.ts';
 import type { Announcement } from './announcement.ts';
-import type { ApiErrorHandler, ApiErrorHandlerOptions } from './api-error-handler.ts';
+import type { ConversationConnection } from './conversation-connection.ts';
 import type { MessageQueue } from './message-queue.ts';
-import type { Notices } from './notices.ts';
-import type { Conversation } from './visitor-conversation.ts';
 
-export interface DeliveryOptions {
-	requests: Requests;
-	conversation: Conversation;
-	notices: Notices;
-	errorHandler: ApiErrorHandler;
-	emit: ApiErrorHandlerOptions['emit'];
-	streaming: boolean;
-	onEvent(event: ServerSentEvent): void;
+export interface DeliveryOptions extends ConversationConnection {
 	/** Announces something to screen readers. */
 	announce(what: Announcement): void;
 	load(conversation: string, signal?: AbortSignal): Promise<void>;

@@ -1,10 +1,7 @@
 import { backoff } from '../transport/backoff.ts';
-import type { ServerSentEvent } from '../transport/event-stream.ts';
-import { ApiError, type Requests } from '../transport/requests.ts';
+import { ApiError } from '../transport/requests.ts';
 import { sleep } from '../transport/sleep.ts';
-import type { ApiErrorHandler, ApiErrorHandlerOptions } from './api-error-handler.ts';
-import type { Notices } from './notices.ts';
-import type { Conversation } from './visitor-conversation.ts';
+import type { ConversationConnection } from './conversation-connection.ts';
 
 /** Without streaming the list of messages is polled. */
 const POLL_WHILE_WRITING_MS = 2_000;
@@ -12,14 +9,7 @@ const POLL_MS = 8_000;
 /** A stream that lasted longer resets the retry delay. */
 const STABLE_STREAM_MS = 5_000;
 
-export interface StreamFollowerOptions {
-	requests: Requests;
-	conversation: Conversation;
-	notices: Notices;
-	errorHandler: ApiErrorHandler;
-	emit: ApiErrorHandlerOptions['emit'];
-	streaming: boolean;
-	onEvent(event: ServerSentEvent): void;
+export interface StreamFollowerOptions extends ConversationConnection {
 	load(conversation: string, signal: AbortSignal): Promise<void>;
 	/** The follower has started or ended. */
 	onChanged(): void;

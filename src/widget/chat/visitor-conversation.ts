@@ -115,9 +115,9 @@ export function createConversation(deploymentId: string) {
 		},
 		/** Applies an event of the conversation's stream. */
 		applyEvent_(event: ServerSentEvent): TranscriptUpdate {
-			const update = applyToTranscript(transcript, event);
+			// Set first: an event that cannot be read is not asked for again.
 			if (event.id) position = event.id;
-			return update;
+			return applyToTranscript(transcript, event);
 		},
 
 		/**
