@@ -16,7 +16,14 @@ export type {
 	Write,
 } from './commit.ts';
 export { CONVERSATION_ERASURE_JOB } from './commit.ts';
+export type {
+	ConversationRecord,
+	MessageRecord,
+	ReplyCallRecord,
+	ReplyRoundRecord,
+} from './conversation-records.ts';
 export { dataFolderError } from './data-folder-error.ts';
+export type { DocumentRecord, KnowledgeBaseRecord } from './knowledge-records.ts';
 export type {
 	AccessReader,
 	DeliveriesReader,
@@ -29,17 +36,11 @@ export type {
 export type {
 	ApiKeyRecord,
 	AssistantRecord,
-	ConversationRecord,
 	DeliveryAttemptRecord,
 	DeliveryRecord,
 	DeploymentRecord,
-	DocumentRecord,
 	Kind,
-	KnowledgeBaseRecord,
-	MessageRecord,
 	Records,
-	ReplyCallRecord,
-	ReplyRoundRecord,
 	SessionRecord,
 	ToolRecord,
 	UserRecord,

@@ -1,5 +1,5 @@
 import type { ParsedChunk } from '../contract/index.ts';
-import type { DocumentRecord } from './records.ts';
+import type { DocumentRecord } from './knowledge-records.ts';
 
 /**
  * How the search index changes. Each knowledge base is served by one *generation*: its chunks, their full text and one

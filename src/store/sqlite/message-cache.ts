@@ -1,6 +1,6 @@
 import { LruCache } from '../../base/index.ts';
 import type { Commit, Write } from '../commit.ts';
-import type { MessageRecord } from '../records.ts';
+import type { MessageRecord } from '../conversation-records.ts';
 
 const MAX_MESSAGES = 1_000;
 /** Characters of a message with its citations. Longer messages are read from disk, so that the cache takes some megabytes at most. */

@@ -1,5 +1,5 @@
+import type { MessageRecord } from '../../conversation-records.ts';
 import type { ConversationsReader, IdleConversation, ListPosition, TranscriptMessage } from '../../readers.ts';
-import type { MessageRecord } from '../../records.ts';
 import { hasUnerasedRows } from '../conversation-erasure.ts';
 import type { Prepare } from '../statements.ts';
 import { columnsOf, decodeRow } from '../tables.ts';

@@ -1,5 +1,5 @@
+import type { DocumentRecord } from '../../knowledge-records.ts';
 import type { DocumentBlob, DocumentsReader, ListPosition } from '../../readers.ts';
-import type { DocumentRecord } from '../../records.ts';
 import type { Prepare } from '../statements.ts';
 import { columnsOf, decodeRow } from '../tables.ts';
 import { LIST_START } from './list.ts';

@@ -1,5 +1,5 @@
+import type { DocumentRecord } from '../../knowledge-records.ts';
 import type { ListPosition, SearchIndexReader } from '../../readers.ts';
-import type { DocumentRecord } from '../../records.ts';
 import type {
 	DocumentCoverage,
 	Generation,

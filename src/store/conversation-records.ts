@@ -1,0 +1,65 @@
+import type { Citation, Conversation, EndUser, Message, ToolCall, Usage } from '../contract/index.ts';
+import type { VersionedRecord, WorkspaceScopedRecord } from './versioned-record.ts';
+
+export interface ConversationRecord extends WorkspaceScopedRecord {
+	deployment_id: string;
+	assistant_id: string;
+	channel: Conversation['channel'];
+	status: Conversation['status'];
+	title: string | null;
+	metadata: Record<string, unknown>;
+	end_user_id: string | null;
+	end_user: EndUser | null;
+	handled_by: Conversation['handled_by'];
+	message_count: number;
+	last_message_at: number | null;
+	archived_at: number | null;
+}
+
+export interface MessageRecord extends VersionedRecord {
+	workspace_id: string;
+	conversation_id: string;
+	/** Its number in the conversation, from 1. */
+	seq: number;
+	role: Message['role'];
+	author: Message['author'];
+	content: string;
+	status: Message['status'];
+	model: string | null;
+	citations: Citation[];
+	/** Of a reply that has ended. The calls of an unfinished reply are `reply_calls` records. */
+	tool_calls: ToolCall[];
+	usage: Usage | null;
+	error: Message['error'];
+	feedback: Message['feedback'];
+	feedback_comment: string | null;
+	/** How often the reply was started: after one crash it is started again, after a second it has failed. */
+	attempts: number;
+	completed_at: number | null;
+}
+
+/** A round of an unfinished or failed reply: the model's text before its tool calls. */
+export interface ReplyRoundRecord extends VersionedRecord {
+	message_id: string;
+	/** Its number in the reply, from 1. */
+	number: number;
+	/** The full name of the model that wrote it. */
+	model: string;
+	text: string;
+	/** Usage of the reply up to the calls of this round. */
+	usage: Usage | null;
+	/** Data that the model needs again with the round. */
+	memory: unknown;
+	/** What the reply is based on; with its first round only. */
+	grounding: unknown;
+}
+
+/** A tool call of such a round. */
+export interface ReplyCallRecord extends VersionedRecord {
+	message_id: string;
+	/** Its round's number in the reply, from 1. */
+	round: number;
+	/** Its number among all calls of the reply, from 1. */
+	number: number;
+	call: ToolCall;
+}
