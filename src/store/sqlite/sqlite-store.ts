@@ -19,6 +19,7 @@ import { ENDED_CODE, STALLED_CODE, WriteHealth } from '../write-health.ts';
 import { databaseFile, openReadOnly } from './connection.ts';
 import { MessageCache } from './message-cache.ts';
 import { SqliteReaders } from './readers.ts';
+import { STALLED_MESSAGE, StallDetector } from './stall-detector.ts';
 import type { Fence, WriterOutcome, WriterTask } from './writer.ts';
 import type { FromWriter, ToWriter, WriterThreadData } from './writer-thread.ts';
 
@@ -41,11 +42,6 @@ export interface SqliteStoreOptions {
 
 /** Tasks that may wait for the writer. Above it commits are refused, so that a stalled disk cannot fill the memory. */
 const MAX_PENDING_TASKS = 20_000;
-
-const STALL_CHECK_MS = 1_000;
-/** Checks in a row without any answer after which the disk counts as stalled. The longest waits for a lock are five seconds. */
-const STALLED_CHECKS = 20;
-const STALLED_MESSAGE = `The writer has not answered for ${(STALL_CHECK_MS * STALLED_CHECKS) / 1_000} seconds.`;
 
 /** Time for waiting tasks and for the checkpoint of the WAL. */
 const CLOSE_MS = 10_000;
@@ -118,12 +114,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	#failure: Error | undefined;
 	#closing = false;
 	readonly #closed = deferred<void>();
-	/** Checks that the writer still answers. */
-	readonly #stallTimer: NodeJS.Timeout;
-	/** Checks in a row at which tasks waited and none had been answered since the check before. */
-	#checksWithoutProgress = 0;
-	#madeProgress = false;
-
+	readonly #stallDetector: StallDetector;
 	readonly #onFailure: (error: Error) => void;
 	readonly #closeMs: number;
 
@@ -134,7 +125,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		fence: Fence,
 		options: Omit<SqliteStoreOptions, 'dataDir' | 'writer' | 'role'>,
 	) {
-		const { onFailure = () => {}, log, stallCheckMs = STALL_CHECK_MS, closeMs = CLOSE_MS } = options;
+		const { onFailure = () => {}, log, stallCheckMs, closeMs = CLOSE_MS } = options;
 		const db = openReadOnly(file);
 		super(db);
 		this.#readOnly = db;
@@ -145,8 +136,11 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		this.#onFailure = onFailure;
 		this.#closeMs = closeMs;
 		this.health = new WriteHealth({ log: log ?? createLog('silent'), probe: () => this.#probe() });
-		this.#stallTimer = setInterval(() => this.#checkForStall(), stallCheckMs);
-		this.#stallTimer.unref();
+		this.#stallDetector = new StallDetector({
+			checkMs: stallCheckMs,
+			isWaiting: () => this.#pendingTasks.size > 0,
+			onStall: () => this.health.recordFailure(STALLED_CODE, STALLED_MESSAGE),
+		});
 		this.jobs = { claim: (kind, limit, leaseMs) => this.#claim(kind, limit, leaseMs) };
 		thread.on('message', (message: FromWriter) => this.#receive(message));
 		thread.on('error', (error) => this.#fail(error));
@@ -178,7 +172,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		try {
 			await closed;
 		} finally {
-			clearInterval(this.#stallTimer);
+			this.#stallDetector[Symbol.dispose]();
 			this.health[Symbol.dispose]();
 			this.#readOnly.close();
 			const ended = this.#thread.terminate();
@@ -191,14 +185,6 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	async #probe(): Promise<void> {
 		await this.blobs.probe();
 		await this.#submit<CommitOutcome>({ task: 'commit', commit: PROBE_COMMIT }, { isProbe: true });
-	}
-
-	/** Counts checks instead of time: when this thread itself was blocked, the answers wait to be read. */
-	#checkForStall(): void {
-		this.#checksWithoutProgress =
-			this.#pendingTasks.size === 0 || this.#madeProgress ? 0 : this.#checksWithoutProgress + 1;
-		this.#madeProgress = false;
-		if (this.#checksWithoutProgress === STALLED_CHECKS) this.health.recordFailure(STALLED_CODE, STALLED_MESSAGE);
 	}
 
 	#claim(kind: string, limit: number, leaseMs: number): Promise<Job[]> {
@@ -265,7 +251,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		}
 		if ('troubled' in message) this.health.recordFailure(message.troubled.code, message.troubled.message);
 		if (!('outcomes' in message)) return;
-		this.#madeProgress = true;
+		this.#stallDetector.recordProgress();
 		this.health.recordProgress();
 		for (const [offset, outcome] of message.outcomes.entries()) this.#settle(message.first + offset, outcome);
 	}
