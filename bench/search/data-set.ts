@@ -99,6 +99,7 @@ export function emptyBase(id: string): Omit<KnowledgeBaseRecord, 'version'> {
 		tuned_on: 0,
 		changed_chunks: 0,
 		tuned_weight: null,
+		training_failures: 0,
 		created_at: now,
 		updated_at: now,
 	};

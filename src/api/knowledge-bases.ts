@@ -101,6 +101,7 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				tuned_on: 0,
 				changed_chunks: 0,
 				tuned_weight: null,
+				training_failures: 0,
 				created_at: now,
 				updated_at: now,
 			};

@@ -92,7 +92,8 @@ export interface Job {
 
 /** A change of the queue of jobs. */
 export type JobWrite =
-	| { op: 'enqueue'; job: Omit<Job, 'attempts'> }
+	/** With `unless_queued` only if no job of its kind about its id waits or runs. */
+	| { op: 'enqueue'; job: Omit<Job, 'attempts'>; unless_queued?: true }
 	/** Removes the job, done or given up. */
 	| { op: 'complete'; id: string }
 	/** Makes it due later. */

@@ -64,6 +64,8 @@ export type IndexWrite =
 	| { op: 'index.add_vectors'; basis: string; chunk_ids: number[]; vectors: Int8Array }
 	/** Makes this basis serve the generation's searches and drops its other bases. */
 	| { op: 'index.serve_basis'; generation: string; basis: string }
+	/** Drops the bases of a generation that do not serve: a training that failed has left them. */
+	| { op: 'index.drop_unserved_bases'; generation: string }
 	/** Drops a generation with everything it holds. */
 	| { op: 'index.drop_generation'; generation: string };
 

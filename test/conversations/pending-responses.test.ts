@@ -36,6 +36,7 @@ async function copyWithOldSchema({ dataDir }: TestApp): Promise<string> {
 		ALTER TABLE knowledge_bases DROP COLUMN tuned_on;
 		ALTER TABLE knowledge_bases DROP COLUMN changed_chunks;
 		ALTER TABLE knowledge_bases DROP COLUMN tuned_weight;
+		ALTER TABLE knowledge_bases DROP COLUMN training_failures;
 	`);
 	const step = MIGRATIONS.findIndex((sql) => sql.includes('pending TEXT'));
 	db.pragma(`user_version = ${step}`);

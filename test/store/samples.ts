@@ -46,6 +46,7 @@ export function knowledgeBase(given: Partial<Sample<'knowledge_bases'>> = {}): S
 		tuned_on: 0,
 		changed_chunks: 0,
 		tuned_weight: null,
+		training_failures: 0,
 		created_at: NOON,
 		updated_at: NOON,
 		...given,

@@ -201,6 +201,18 @@ test('a new basis takes over in one commit, which drops the old one with its vec
 	assert.throws(() => reader.searchNearest('basis_1', new Int8Array(DIMENSIONS), 1), /no such table/);
 });
 
+test('drops the bases of a generation that do not serve, and no other', () => {
+	write(open(), openBasis('basis_1'), serve('basis_1'), openBasis('basis_2'), openBasis('basis_3'));
+	write(open('gen_2'), openBasis('basis_4', 'gen_2'));
+	write({ op: 'index.drop_unserved_bases', generation: 'gen_1' });
+	const bases = () => db.prepare('SELECT id FROM bases ORDER BY id').pluck().all();
+	assert.deepEqual(bases(), ['basis_1', 'basis_4']);
+	const tables = "SELECT count(*) FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%' AND name LIKE 'vec_%'";
+	assert.equal(db.prepare(tables).pluck().get(), 2);
+	for (const generation of ['gen_2', 'gen_gone']) write({ op: 'index.drop_unserved_bases', generation });
+	assert.deepEqual(bases(), ['basis_1']);
+});
+
 test('a dropped generation leaves no row and no table, and other generations unchanged', async () => {
 	write(open('gen_2'), add('doc_a', ['kept'], { generation: 'gen_2' }));
 	const before = tables();

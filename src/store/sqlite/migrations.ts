@@ -253,6 +253,7 @@ export const MIGRATIONS: readonly string[] = [
 	UPDATE knowledge_bases SET search_settings = json_set(search_settings, '$.semantic_weight', NULL)
 	WHERE search_settings ->> 'semantic_weight' = 0.5;
 	`,
+	'ALTER TABLE knowledge_bases ADD COLUMN training_failures INTEGER NOT NULL DEFAULT 0;',
 ];
 
 /**

@@ -19,6 +19,7 @@ export function applyIndexWrite(db: Database, write: IndexWrite): void {
 	else if (write.op === 'index.open_basis') openBasis(db, write);
 	else if (write.op === 'index.add_vectors') addVectors(db, write);
 	else if (write.op === 'index.serve_basis') serveBasis(db, write);
+	else if (write.op === 'index.drop_unserved_bases') dropUnservedBases(db, write.generation);
 	else dropGeneration(db, write.generation);
 }
 
@@ -204,7 +205,12 @@ function addVectors(db: Database, { basis, chunk_ids, vectors }: WriteOf<'index.
 function serveBasis(db: Database, { generation, basis }: WriteOf<'index.serve_basis'>): void {
 	if (!basesOf(db, generation).includes(basis)) throw new Error(`Generation ${generation} has no basis ${basis}.`);
 	statement(db, 'UPDATE generations SET basis = ? WHERE id = ?').run(basis, generation);
-	for (const other of basesOf(db, generation)) if (other !== basis) dropBasis(db, other);
+	dropUnservedBases(db, generation);
+}
+
+function dropUnservedBases(db: Database, generation: string): void {
+	const serving = generationOf(statementsOf(db), generation)?.basis;
+	for (const basis of basesOf(db, generation)) if (basis !== serving) dropBasis(db, basis);
 }
 
 /** Drops every generation of a knowledge base, including a generation that is being built. */

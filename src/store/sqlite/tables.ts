@@ -155,6 +155,7 @@ const TABLES: { readonly [K in Kind]: Columns<K> } = {
 		tuned_on: 'plain',
 		changed_chunks: 'plain',
 		tuned_weight: 'plain',
+		training_failures: 'plain',
 		created_at: 'plain',
 		updated_at: 'plain',
 	},

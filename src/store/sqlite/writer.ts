@@ -232,8 +232,10 @@ export class Writer {
 			case 'enqueue': {
 				const { id, kind, ref, group, due_at } = write.job;
 				this.#prepare(
-					'INSERT INTO jobs (id, kind, ref, fair_group, due_at, attempts, lease_epoch, lease_until) VALUES (?, ?, ?, ?, ?, 0, 0, 0)',
-				).run(id, kind, ref, group, due_at);
+					`INSERT INTO jobs (id, kind, ref, fair_group, due_at, attempts, lease_epoch, lease_until)
+					 SELECT @id, @kind, @ref, @group, @due_at, 0, 0, 0
+					 WHERE NOT @unless_queued OR NOT EXISTS (SELECT 1 FROM jobs WHERE ref = @ref AND kind = @kind)`,
+				).run({ id, kind, ref, group, due_at, unless_queued: write.unless_queued ? 1 : 0 });
 				return;
 			}
 			case 'complete':

@@ -132,6 +132,29 @@ export function jobContract(opened: () => Store): void {
 		);
 	});
 
+	test('a job that is queued unless one is queued already is queued once for its kind and id', async () => {
+		const store = opened();
+		const [kind, other] = [newId('job'), newId('job')];
+		const ref = newId('knowledge_base');
+		const [first, second, third] = [job({ kind, ref }), job({ kind, ref }), job({ kind, ref })];
+		const enqueueOnce = (one: Omit<Job, 'attempts'>) =>
+			store.commit({ jobs: [{ op: 'enqueue', job: one, unless_queued: true }] });
+		for (const one of [first, second, job({ kind: other, ref }), job({ kind })]) await enqueueOnce(one);
+		const claimed = await store.jobs.claim(kind, 10, HOUR);
+		assert.equal(claimed.length, 2, 'one for each id');
+		assert.equal(claimed.filter(({ id }) => id === first.id).length, 1);
+		assert.equal((await store.jobs.claim(other, 10, HOUR)).length, 1);
+		await enqueueOnce(second);
+		assert.deepEqual(await store.jobs.claim(kind, 10, HOUR), [], 'the claimed job counts');
+		await store.commit({
+			jobs: [
+				{ op: 'complete', id: first.id },
+				{ op: 'enqueue', job: third, unless_queued: true },
+			],
+		});
+		assert.equal((await store.jobs.claim(kind, 10, HOUR))[0]?.id, third.id);
+	});
+
 	test('completes the jobs of one kind about an id without those of other kinds', async () => {
 		const store = opened();
 		const [kind, other] = [newId('job'), newId('job')];
