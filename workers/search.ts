@@ -1,6 +1,5 @@
 import type { SearchHit, SearchJob, SearchResult, WorkerResult } from '../src/contract/index.ts';
 import {
-	type Dialogue,
 	deserialiseBasis,
 	dialogueQuery,
 	type EmbeddedQuery,
@@ -46,11 +45,10 @@ function searchAll(job: SearchJob): SearchResult {
 	return reader.snapshot(() => {
 		const hits: SearchHit[] = [];
 		let confidence = 0;
-		const dialogue = { message: job.query, earlier: job.earlier ?? [] };
 		for (const target of job.targets) {
 			const { hybrid, semantic_weight } = target;
 			const options = { hybrid, semantic_weight, limit: job.top_k };
-			const result = searchTarget(reader, target, dialogue, options);
+			const result = searchTarget(reader, target, job, options);
 			confidence = Math.max(confidence, result.confidence);
 			for (const hit of result.hits) {
 				const searchHit = hit.score >= job.min_score ? toHit(reader, target.knowledge_base_id, hit) : undefined;
@@ -65,7 +63,7 @@ function searchAll(job: SearchJob): SearchResult {
 function searchTarget(
 	reader: SearchReader,
 	target: SearchJob['targets'][number],
-	dialogue: Dialogue,
+	{ query, context }: Pick<SearchJob, 'query' | 'context'>,
 	options: SearchOptions,
 ) {
 	const id = target.generation;
@@ -84,7 +82,7 @@ function searchTarget(
 		vector: (chunk: number) => reader.vector(basis, chunk),
 		terms: (chunk: number) => reader.termsOf(chunk),
 	};
-	return searchGeneration(index, dialogueQuery(dialogue, index.languages), options);
+	return searchGeneration(index, dialogueQuery(query, context ?? null, index.languages), options);
 }
 
 /** From the cache if the generation is large, else from the store. */

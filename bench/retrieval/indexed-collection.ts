@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SearchJob, SearchResult, TrainJob, TrainResult, WorkerResult } from '../../src/contract/index.ts';
+import type { SearchResult, TrainJob, TrainResult, WorkerResult } from '../../src/contract/index.ts';
 import { searchSettingsOf } from '../../src/knowledge/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
+import { type Dialogue, dialogueContext } from '../../src/retrieval/index.ts';
 import { type IndexWrite, openSqliteStore, type Store } from '../../src/store/index.ts';
 import { analyse, detectLanguage } from '../../src/text/index.ts';
 import embed from '../../workers/embed.ts';
@@ -69,11 +70,12 @@ export class IndexedCollection implements AsyncDisposable {
 	}
 
 	/** The ten best documents for a question after earlier messages, and the confidence, from the search worker. */
-	async search(query: string, mode: Mode, earlier?: SearchJob['earlier']): Promise<SearchResult> {
+	async search(query: string, mode: Mode, earlier: Dialogue['earlier'] = []): Promise<SearchResult> {
 		const settings = { semantic_weight: this.semanticWeight, ...MODES[mode] };
 		const target = { knowledge_base_id: 'kb_bench', generation: GENERATION, basis: BASIS, ...settings };
+		const context = dialogueContext({ message: query, earlier }) ?? undefined;
 		return resultOf(
-			await search({ database: this.#store.databaseFile, targets: [target], query, earlier, top_k: 10, min_score: 0 }),
+			await search({ database: this.#store.databaseFile, targets: [target], query, context, top_k: 10, min_score: 0 }),
 		);
 	}
 

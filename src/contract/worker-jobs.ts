@@ -133,8 +133,8 @@ export interface SearchJob {
 		};
 	}>;
 	query: string;
-	/** The messages before the query, oldest first. The search uses them if the query depends on them. */
-	earlier?: ReadonlyArray<{ role: 'user' | 'assistant'; content: string }> | undefined;
+	/** What the query depends on: the question before, the reply to it, and how much (up to 1). Absent if it stands alone. */
+	context?: { question: string; reply: string; weight: number } | undefined;
 	top_k: number;
 	min_score: number;
 }

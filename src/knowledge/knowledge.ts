@@ -3,7 +3,7 @@ import type { SearchJob, SearchResult } from '../contract/index.ts';
 import { builtinEmbedders, type Embedders } from '../models/index.ts';
 import type { Network } from '../net/index.ts';
 import type { WorkerPool } from '../pool/index.ts';
-import { type Dialogue, dialogueText, recentMessages } from '../retrieval/index.ts';
+import { type Dialogue, dialogueContext, textInContext } from '../retrieval/index.ts';
 import { aroundCommit, type KnowledgeBaseRecord, type Store, type UncommittedChange } from '../store/index.ts';
 import { Documents, INGEST } from './documents.ts';
 import { ModelIdentity, QuestionVectors, UnsavedVectors } from './embedding/index.ts';
@@ -49,6 +49,13 @@ export interface SearchOptions {
 	signal?: AbortSignal | undefined;
 	/** The time limit in milliseconds of all embedders together for the question's vectors; then the search uses words alone. */
 	vectorTimeoutMs?: number | undefined;
+}
+
+/** A query as an embedder reads it. */
+interface QueryTexts {
+	query: string;
+	/** Absent if the query stands alone. */
+	inContext?: string | undefined;
 }
 
 /** The vectors of a query by a provider's embedder. Null with the built-in embedder, and if the provider fails. */
@@ -154,12 +161,13 @@ export class Knowledge implements AsyncDisposable {
 		query: string,
 		{ earlier = [], top_k, min_score, settings, signal, vectorTimeoutMs }: SearchOptions,
 	): Promise<SearchResult> {
-		const dialogue = { message: query, earlier: recentMessages(earlier) };
+		const context = dialogueContext({ message: query, earlier }) ?? undefined;
+		const texts = { query, inContext: context && textInContext(query, context) };
 		const timeoutSignal = vectorTimeoutMs === undefined ? undefined : AbortSignal.timeout(vectorTimeoutMs);
 		for (let attempt = 1; ; attempt++) {
-			const targets = await this.#targets(knowledgeBases, dialogue, { settings, signal, late: timeoutSignal });
+			const targets = await this.#targets(knowledgeBases, texts, { settings, signal, timeoutSignal });
 			if (targets.length === 0) return { hits: [], confidence: 0 };
-			const job = { database: this.#store.databaseFile, targets, query, earlier: dialogue.earlier, top_k, min_score };
+			const job = { database: this.#store.databaseFile, targets, query, context, top_k, min_score };
 			const result = await this.#pool.search(job, signal);
 			if (attempt === MAX_SEARCH_ATTEMPTS || (await this.#isStillServing(targets))) return result;
 		}
@@ -167,12 +175,12 @@ export class Knowledge implements AsyncDisposable {
 
 	async #targets(
 		knowledgeBases: readonly KnowledgeBaseRecord[],
-		dialogue: Dialogue,
+		texts: QueryTexts,
 		{
 			settings,
 			signal,
-			late: timeoutSignal,
-		}: Pick<SearchOptions, 'settings' | 'signal'> & { late: AbortSignal | undefined },
+			timeoutSignal,
+		}: Pick<SearchOptions, 'settings' | 'signal'> & { timeoutSignal: AbortSignal | undefined },
 	): Promise<SearchJob['targets']> {
 		const targets: SearchJob['targets'] = [];
 		/** One call for each embedder, failures included: a search never waits twice for the same embedder. */
@@ -185,13 +193,14 @@ export class Knowledge implements AsyncDisposable {
 			const { embedder } = serving;
 			let known = serving.basis === null ? NO_VECTORS : vectors.get(embedder);
 			if (known === undefined) {
-				known = await this.#vectorsOf(embedder, dialogue, signal, timeoutSignal);
+				known = await this.#vectorsOf(embedder, texts, signal, timeoutSignal);
 				vectors.set(embedder, known);
 			}
 			const { vector, vectorInContext } = known;
+			const readTexts = texts.inContext === undefined ? [texts.query] : [texts.query, texts.inContext];
 			const isComparable =
 				vector !== null &&
-				(await this.#questionVectors.isComparable(vector, dialogue.message, serving, signal, timeoutSignal));
+				(await this.#questionVectors.isComparable(vector, readTexts, serving, signal, timeoutSignal));
 			const question = isComparable ? { embedder, vector, vectorInContext } : undefined;
 			targets.push({
 				knowledge_base_id: id,
@@ -205,18 +214,17 @@ export class Knowledge implements AsyncDisposable {
 		return targets;
 	}
 
-	/** The vectors of a message, and of its context if it depends on that, by one embedder. */
+	/** The vectors of a query, alone and in its context, by one embedder. */
 	async #vectorsOf(
 		embedder: string,
-		dialogue: Dialogue,
+		{ query, inContext }: QueryTexts,
 		signal: AbortSignal | undefined,
 		timeoutSignal: AbortSignal | undefined,
 	): Promise<QueryVectors> {
 		const vectorOf = (text: string) => this.#questionVectors.vectorOf(embedder, text, signal, timeoutSignal);
-		const inContext = dialogueText(dialogue);
 		const [vector, vectorInContext] = await Promise.all([
-			vectorOf(dialogue.message),
-			inContext === null ? null : vectorOf(inContext),
+			vectorOf(query),
+			inContext === undefined ? null : vectorOf(inContext),
 		]);
 		return { vector, vectorInContext: vectorInContext ?? undefined };
 	}

@@ -1,4 +1,10 @@
-export { type Dialogue, dialogueQuery, dialogueText, recentMessages } from './dialogue/index.ts';
+export {
+	type Dialogue,
+	type DialogueContext,
+	dialogueContext,
+	dialogueQuery,
+	textInContext,
+} from './dialogue/index.ts';
 export {
 	type EmbeddedQuery,
 	type GenerationIndex,

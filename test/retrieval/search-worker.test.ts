@@ -7,6 +7,7 @@ import type Database from 'better-sqlite3';
 import { createLog } from '../../src/base/index.ts';
 import type { SearchJob, SearchResult, TrainResult } from '../../src/contract/index.ts';
 import { createWorkerPool, type WorkerPool } from '../../src/pool/index.ts';
+import { type Dialogue, dialogueContext } from '../../src/retrieval/index.ts';
 import type { IndexWrite } from '../../src/store/index.ts';
 import { openWritable } from '../../src/store/sqlite/connection.ts';
 import { migrate } from '../../src/store/sqlite/migrations.ts';
@@ -107,7 +108,10 @@ async function train(generation: string, basis: string): Promise<TrainResult> {
 	return trained;
 }
 
-type Options = Partial<Omit<SearchJob, 'targets'> & SearchJob['targets'][number]> & { generations?: string[] };
+type Options = Partial<Omit<SearchJob, 'targets'> & SearchJob['targets'][number]> & {
+	generations?: string[];
+	earlier?: Dialogue['earlier'];
+};
 
 function ask(query: string, options: Options = {}): Promise<SearchResult> {
 	const {
@@ -116,7 +120,7 @@ function ask(query: string, options: Options = {}): Promise<SearchResult> {
 		semantic_weight = 0.5,
 		top_k = 5,
 		min_score = 0,
-		earlier,
+		earlier = [],
 	} = options;
 	const targets = generations.map((generation) => ({
 		knowledge_base_id: `kb_${generation}`,
@@ -125,7 +129,8 @@ function ask(query: string, options: Options = {}): Promise<SearchResult> {
 		hybrid,
 		semantic_weight,
 	}));
-	return pool.search({ database, targets, query, earlier, top_k, min_score });
+	const context = dialogueContext({ message: query, earlier }) ?? undefined;
+	return pool.search({ database, targets, query, context, top_k, min_score });
 }
 
 const first = async (query: string, options?: Options) => (await ask(query, options)).hits[0]?.document_id;
@@ -297,7 +302,7 @@ test('the first chunks of a knowledge base train a basis before they are stored'
 	assert.equal(vectors.length, chunks.length * dimensions);
 });
 
-const ABOUT_BICYCLES: SearchJob['earlier'] = [
+const ABOUT_BICYCLES: Dialogue['earlier'] = [
 	{ role: 'user', content: 'Do you sell bicycles with a warranty?' },
 	{ role: 'assistant', content: 'All bicycles have a warranty.' },
 ];

@@ -54,13 +54,14 @@ export class QuestionVectors {
 
 	/**
 	 * Whether a question's vector may be compared with those of a generation. If another model made them, the search uses words
-	 * alone and the vector is removed from the cache.
+	 * alone, and the vectors of the question are removed from the cache.
+	 * @param texts the question as it was embedded, alone and in its context
 	 * @param timeoutSignal its abort ends the wait for the answer, and nothing else
 	 * @throws the reason of `signal`
 	 */
 	async isComparable(
 		vector: Float32Array,
-		question: string,
+		texts: readonly string[],
 		serving: Generation,
 		signal: AbortSignal = NEVER_ABORTS,
 		timeoutSignal: AbortSignal = NEVER_ABORTS,
@@ -79,7 +80,7 @@ export class QuestionVectors {
 			signal.throwIfAborted();
 			this.#logKeywordOnly(id, error);
 		}
-		this.#cache.delete(keyOf(id, question));
+		for (const text of texts) this.#cache.delete(keyOf(id, text));
 		return false;
 	}
 

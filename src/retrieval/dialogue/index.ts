@@ -1,1 +1,7 @@
-export { type Dialogue, dialogueQuery, dialogueText, recentMessages } from './dialogue-query.ts';
+export {
+	type Dialogue,
+	type DialogueContext,
+	dialogueContext,
+	dialogueQuery,
+	textInContext,
+} from './dialogue-query.ts';

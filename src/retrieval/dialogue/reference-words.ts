@@ -18,6 +18,12 @@ const NONE: ReadonlySet<string> = new Set();
 const set = (list: string): ReadonlySet<string> => new Set(words(list));
 const opening = (phrases: string) => new RegExp(`^[\\s\\p{P}]*(?:${phrases})(?![\\p{L}\\p{N}])`, 'iu');
 
+/**
+ * The Arabic `و` (and) is written together with the next word, and many other words begin with the same letter. So it counts
+ * only alone, before words that begin a question, and before the article.
+ */
+const ARABIC_AND = 'و|و(?:هل|كم|كيف|متى|[أا]ين|من|ما|ماذا|لماذا|لكن|في|عن|مع|[إا]لى|على|بالنسبة)|و(?:ال|لل)\\p{L}{3,}';
+
 /** By language (ISO 639-1): those of the widget. */
 const REFERENCE_WORDS: Record<string, ReferenceWords> = {
 	en: {
@@ -80,7 +86,7 @@ const REFERENCE_WORDS: Record<string, ReferenceWords> = {
 		leading: NONE,
 		final: set('هناك'),
 		comparisons: set('آخر أخرى غير نفس'),
-		opening: /^\s*(?:و|أو|لكن|ماذا عن|أقصد)/u,
+		opening: opening(`${ARABIC_AND}|أو|لكن|ماذا عن|أقصد`),
 	},
 };
 

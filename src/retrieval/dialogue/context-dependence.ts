@@ -1,5 +1,5 @@
-import { isContentWord, queryLanguage, queryWords, words } from '../../text/index.ts';
-import { type ReferenceWords, referenceWordsOf } from './reference-words.ts';
+import { isContentWord, queryLanguage, words } from '../../text/index.ts';
+import { REFERENCE_LANGUAGES, type ReferenceWords, referenceWordsOf } from './reference-words.ts';
 
 /** A message without content words says nothing without its context: `why?`, `and then?`. */
 const WITHOUT_CONTENT = 1;
@@ -17,13 +17,14 @@ const MAX_WORDS_BEFORE_COMPARISON = 1;
 const SENTENCE_END = /(?<=[.!?。？！؟])\s*/u;
 
 /**
- * How much a message depends on the messages before it: 0 if it stands alone, 1 if it says nothing by itself.
- * @param languages of the documents (ISO 639-1), the most frequent first
+ * How much a message depends on the messages before it: 0 if it stands alone, 1 if it says nothing by itself. The language of
+ * the message decides which words refer to earlier messages. It may be another one than that of the documents.
+ * @param previous the question before it, whose language decides if the message alone does not show its own
  */
-export function leaningOf(message: string, languages: ReadonlyArray<string | null>): number {
-	const contentWords = queryWords(message, languages).filter(({ isInterrogative }) => !isInterrogative).length;
+export function contextDependence(message: string, previous: string): number {
+	const language = queryLanguage(message, [queryLanguage(previous, ANY_LANGUAGE), ...ANY_LANGUAGE]);
+	const contentWords = words(message).filter((word) => isContentWord(word, language)).length;
 	if (contentWords === 0) return WITHOUT_CONTENT;
-	const language = queryLanguage(message, languages);
 	const reference = referenceWordsOf(language);
 	return Math.max(
 		contentWords <= SHORT_WORDS ? SHORT : 0,
@@ -31,6 +32,9 @@ export function leaningOf(message: string, languages: ReadonlyArray<string | nul
 		...(reference ? message.split(SENTENCE_END).map((sentence) => referenceIn(sentence, language, reference)) : []),
 	);
 }
+
+/** The languages with reference words first: of two that fit equally well, the first counts. */
+const ANY_LANGUAGE: ReadonlyArray<string | null> = [...REFERENCE_LANGUAGES, null];
 
 /** The strongest reference of a sentence to what is before it. */
 function referenceIn(sentence: string, language: string | null, reference: ReferenceWords): number {
