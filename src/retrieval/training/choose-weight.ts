@@ -31,7 +31,10 @@ export function chooseSemanticWeight(
 	pieces: readonly Piece[],
 ): number | null {
 	if (pieces.length === 0) return null;
-	const keywords = new KeywordScores(chunks);
+	const keywords = new KeywordScores(
+		chunks,
+		pieces.flatMap(({ terms }) => terms),
+	);
 	const vectors = embedChunks(basis, chunks).vectors;
 	let keyword = 0;
 	let semantic = 0;
@@ -42,24 +45,23 @@ export function chooseSemanticWeight(
 	return semantic >= MIN_SEMANTIC_SHARE * keyword ? STRONG_WEIGHT : WEAK_WEIGHT;
 }
 
-/** BM25 over chunks in memory. */
+/** BM25 over chunks in memory, for the terms of some questions. */
 class KeywordScores {
 	readonly #chunks: number;
 	readonly #lengths: Float64Array;
 	readonly #meanLength: number;
-	/** The chunks of each term, with its count in them. */
-	readonly #postings = new Map<string, Array<{ chunk: number; count: number }>>();
+	/** For each asked term its chunks, each followed by the count in it: an object for each would take many times the memory. */
+	readonly #postings: ReadonlyMap<string, number[]>;
 
-	constructor(chunks: readonly ChunkTerms[]) {
+	constructor(chunks: readonly ChunkTerms[], asked: Iterable<string>) {
 		this.#chunks = chunks.length;
 		this.#lengths = new Float64Array(chunks.length);
+		this.#postings = new Map(Array.from(asked, (term) => [term, []]));
 		let sum = 0;
 		for (const [chunk, text] of chunks.entries()) {
 			for (const [term, count] of countTerms(text)) {
 				(this.#lengths[chunk] as number) += count;
-				const postings = this.#postings.get(term);
-				if (postings === undefined) this.#postings.set(term, [{ chunk, count }]);
-				else postings.push({ chunk, count });
+				this.#postings.get(term)?.push(chunk, count);
 			}
 			sum += this.#lengths[chunk] as number;
 		}
@@ -70,8 +72,10 @@ class KeywordScores {
 		const scores = new Float64Array(this.#chunks);
 		for (const term of terms) {
 			const postings = this.#postings.get(term) ?? [];
-			const weight = inverseFrequency(postings.length, this.#chunks);
-			for (const { chunk, count } of postings) {
+			const weight = inverseFrequency(postings.length / 2, this.#chunks);
+			for (let at = 0; at < postings.length; at += 2) {
+				const chunk = postings[at] as number;
+				const count = postings[at + 1] as number;
 				const length = (this.#lengths[chunk] as number) / this.#meanLength;
 				(scores[chunk] as number) += (weight * count * (K1 + 1)) / (count + K1 * (1 - B + B * length));
 			}
