@@ -1,6 +1,6 @@
 import { AppError, type Clock, mergedFields, newId } from '../base/index.ts';
 import type { Operations, SearchRequest } from '../contract/index.ts';
-import { type Knowledge, presentKnowledgeBase, presentStatus } from '../knowledge/index.ts';
+import { type Knowledge, presentKnowledgeBase, presentStatus, searchSettingsChange } from '../knowledge/index.ts';
 import {
 	decideAndCommit,
 	expectVersion,
@@ -40,7 +40,10 @@ function dialogueOf({ query, messages }: Pick<SearchRequest, 'query' | 'messages
 	if (query !== undefined && messages !== undefined) throw invalidSearch('/messages', 'must not be given with query');
 	if (query !== undefined) return { message: query, earlier: [] };
 	const last = messages?.at(-1);
-	if (messages === undefined || last === undefined) throw invalidSearch('/query', 'is required, or messages');
+	if (messages === undefined || last === undefined) {
+		const details = [{ path: '/query', message: 'is required without messages' }];
+		throw new AppError('invalid_request', 'Send query or messages.', { details });
+	}
 	if (last.role !== 'user') {
 		throw invalidSearch(`/messages/${messages.length - 1}/role`, 'must be user in the last message');
 	}
@@ -80,13 +83,15 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 
 		createKnowledgeBase({ caller, body, commit }) {
 			const now = clock.now();
+			const defaults = { hybrid: true, semantic_weight: null };
+			const unset = { search_settings: defaults, tuned_weight: null };
 			const record: KnowledgeBaseRecord = {
 				id: newId('knowledge_base'),
 				version: 1,
 				workspace_id: caller.workspaceId,
 				name: body.name,
 				description: body.description ?? null,
-				search_settings: { hybrid: true, semantic_weight: null, ...body.search_settings },
+				search_settings: { ...defaults, ...searchSettingsChange(unset, body.search_settings ?? {}) },
 				generation: null,
 				rebuilding: null,
 				embedder: null,
@@ -121,7 +126,9 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 			decideAndCommit(store, async () => {
 				const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
 				requireVersion(record, ifMatchVersions);
-				const set = { ...mergedFields(record, body), updated_at: clock.now() };
+				const { search_settings, ...fields } = body;
+				const change = search_settings ? { search_settings: searchSettingsChange(record, search_settings) } : {};
+				const set = { ...mergedFields(record, { ...fields, ...change }), updated_at: clock.now() };
 				const next = { ...record, ...set, version: record.version + 1 };
 				return {
 					commit: {

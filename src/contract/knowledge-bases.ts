@@ -26,8 +26,8 @@ const semantic_weight = Type.Number({
 		'Share of the semantic half: the weight in use. By default the knowledge base chooses it when it trains (`semantic_weight_source`: `auto`); before that it is 0.5.',
 });
 const semantic_weight_source = OneOf(['auto', 'set'], {
-	description:
-		'`auto`: the knowledge base chooses the weight itself when it trains. `set`: a request has set it. Read-only.',
+	description: '`auto`: the knowledge base chooses the weight itself when it trains. `set`: a request has set it.',
+	readOnly: true,
 });
 const status = OneOf(['ready', 'indexing', 'error']);
 const documents_failed = Type.Integer({
@@ -50,9 +50,12 @@ const SearchSettingsPatch = Patch({
 		type: ['number', 'null'],
 		minimum: 0,
 		maximum: 1,
-		description: 'Share of the semantic half. A number sets it; null returns it to the choice of the knowledge base.',
+		description:
+			'Share of the semantic half. A number sets it; null returns it to the choice of the knowledge base. The weight of a response, sent back with its `semantic_weight_source`, changes nothing.',
 	}),
+	semantic_weight_source,
 });
+export type SearchSettingsPatch = Static<typeof SearchSettingsPatch>;
 
 export const KnowledgeBase = Type.Object({
 	id: Type.String(),

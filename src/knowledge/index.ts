@@ -1,4 +1,4 @@
 export { Documents, type NewDocument, presentDocument } from './documents.ts';
 export { Knowledge, type KnowledgeDependencies, type SearchOptions } from './knowledge.ts';
-export { searchSettingsOf } from './search-settings.ts';
+export { searchSettingsChange, searchSettingsOf } from './search-settings.ts';
 export { presentKnowledgeBase, presentStatus } from './status.ts';

@@ -75,10 +75,32 @@ test('merges search settings field by field', async () => {
 	assert.deepEqual(created.body.search_settings, { ...expected, hybrid: true });
 	const set = await app.call('PATCH', `${BASES}/${made.id}`, { search_settings: { semantic_weight: 0.5 } });
 	assert.equal(set.body.search_settings.semantic_weight_source, 'set', 'also to the automatic weight');
-	const readOnly = await app.call('PATCH', `${BASES}/${made.id}`, {
-		search_settings: { semantic_weight_source: 'auto' },
+	const unknown = await app.call('PATCH', `${BASES}/${made.id}`, {
+		search_settings: { semantic_weight_sources: 'auto' },
 	});
-	assert.equal(readOnly.status, 400);
+	assert.equal(unknown.status, 400);
+});
+
+test('accepts the search settings of a response with a change, and ignores their read-only field', async () => {
+	const { body: made } = await app.call('POST', BASES, { name: 'x' });
+	const change = async (search_settings: object) => {
+		const { status, body } = await app.call('PATCH', `${BASES}/${made.id}`, { search_settings });
+		assert.equal(status, 200, JSON.stringify(body));
+		return body.search_settings;
+	};
+	const automatic = made.search_settings;
+	assert.equal(automatic.semantic_weight_source, 'auto');
+	const read = await change({ ...automatic, hybrid: false });
+	assert.deepEqual(read, { ...automatic, hybrid: false }, 'the weight stays automatic');
+	const set = await change({ ...read, semantic_weight: 0.2 });
+	assert.deepEqual(set, { ...read, semantic_weight: 0.2, semantic_weight_source: 'set' });
+	assert.deepEqual(await change({ semantic_weight_source: 'auto' }), set);
+	assert.deepEqual(await change({ ...set, hybrid: true }), { ...set, hybrid: true });
+	const copied = await app.call('POST', BASES, { name: 'y', search_settings: set });
+	assert.deepEqual([copied.status, copied.body.search_settings], [201, set]);
+	const document = await app.call('GET', '/api/openapi.json');
+	const schemas = JSON.stringify(document.body);
+	assert.match(schemas, /"semantic_weight_source":\{[^}]*"readOnly":true/);
 });
 
 test('finds the passage, and each hit has its source and score', async () => {
@@ -241,6 +263,8 @@ test('a search takes either a query or messages that end with one of the user', 
 		return [response.status, response.body.error.code, response.body.error.details[0].path];
 	};
 	assert.deepEqual(await refusal({}), [400, 'invalid_request', '/query']);
+	const { body } = await app.call('POST', `${BASES}/${shop}/search`, {});
+	assert.equal(body.error.message, 'Send query or messages.');
 	assert.deepEqual(await refusal({ query: 'kettle', messages: [user] }), [400, 'invalid_request', '/messages']);
 	const last = { role: 'assistant', content: 'It is blue.' };
 	assert.deepEqual(await refusal({ messages: [user, last] }), [400, 'invalid_request', '/messages/1/role']);
