@@ -1,28 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import test from 'node:test';
 import { sleep } from '../../src/base/index.ts';
-import { type ServerProcess, startServer } from '../support/server-process.ts';
+import type { ServerProcess } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
 import { indexTables } from './index-tables.ts';
+import { createRestartableServer } from './restartable-server.ts';
 
 const BASES = '/api/v1/knowledge-bases';
 const CUTS = 4;
 const DOCUMENTS = 30;
 
 test('a server that is killed at any moment of a reindex finishes it after the next start and leaves one index', async (t) => {
-	const dataDir = await mkdtemp(join(tmpdir(), 'parley-reindex-'));
-	t.after(() => rm(dataDir, { recursive: true, force: true }));
-	let key: string | undefined;
+	const { dataDir, start } = await createRestartableServer(t);
 	let base: string | undefined;
-	const start = async () => {
-		const server = await startServer({ dataDir, ...(key === undefined ? {} : { key }) });
-		key = server.key;
-		return server;
-	};
 
 	for (let cut = 0; cut < CUTS; cut++) {
 		await using server = await start();
