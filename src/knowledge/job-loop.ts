@@ -102,12 +102,15 @@ export class JobLoop implements AsyncDisposable {
 				const free = handler.concurrencyLimit - running.size;
 				if (free <= 0) continue;
 				for (const job of await this.#store.jobs.claim(handler.kind, free, handler.leaseMs)) {
-					if (running.has(job.id)) continue;
 					claimed++;
-					const done = this.#perform(handler, job).finally(() => {
-						running.delete(job.id);
-						this.#wake();
-					});
+					// A job that has just postponed itself may be claimed again before its run has ended.
+					const previous = running.get(job.id) ?? Promise.resolve();
+					const done = previous
+						.then(() => this.#perform(handler, job))
+						.finally(() => {
+							if (running.get(job.id) === done) running.delete(job.id);
+							this.#wake();
+						});
 					running.set(job.id, done);
 				}
 			}

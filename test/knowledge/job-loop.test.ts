@@ -114,6 +114,31 @@ test('counts the failures of a job over its attempts', async () => {
 	assert.deepEqual(told, [1, 2, 3, 4]);
 });
 
+test('a job that is claimed again before its run has ended runs again after it', async () => {
+	const store = queueOf({ ill: 1 });
+	const runs: string[] = [];
+	const work: JobHandler = {
+		kind: 'ill',
+		concurrencyLimit: 2,
+		leaseMs: 1,
+		async perform() {
+			runs.push('start');
+			if (runs.length === 1) throw new Error('It does not work.');
+		},
+		async afterFailure(job) {
+			store.waiting.push(job);
+			loop.wake();
+			await until('it is claimed again', () => store.waiting.length === 0);
+			runs.push('end');
+		},
+	};
+	const loop = new JobLoop({ store, log, handlers: [work], retryMs: 1 });
+	loop.start();
+	await until('it has run twice', () => runs.length === 3);
+	assert.deepEqual(runs, ['start', 'end', 'start']);
+	await loop[Symbol.asyncDispose]();
+});
+
 test('retries wait a quarter of an hour at most, and a minute at most after a shortage of the system', () => {
 	const seconds = (delay: typeof retryDelay) =>
 		[1, 2, 3, 4, 5, 9, 1000].map((failures) => delay(5_000, failures) / 1000);
