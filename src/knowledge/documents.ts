@@ -183,8 +183,11 @@ export class Documents {
 	}
 
 	/** Deletes files without a document, which a crash between keeping the bytes and committing the document leaves. */
-	async removeOrphanedBlobs(): Promise<void> {
-		for await (const hash of this.#store.blobs.list()) await this.removeUnusedBlob(hash);
+	async removeOrphanedBlobs(signal: AbortSignal): Promise<void> {
+		for await (const hash of this.#store.blobs.list()) {
+			signal.throwIfAborted();
+			await this.removeUnusedBlob(hash);
+		}
 	}
 
 	/** Deletes those of the given files that no document refers to any more. */

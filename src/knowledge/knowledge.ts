@@ -77,6 +77,9 @@ export class Knowledge implements AsyncDisposable {
 	readonly #clock: Clock;
 	readonly #embedders: Embedders;
 	readonly #questionVectors: QuestionVectors;
+	readonly #shutdown = new AbortController();
+	/** Tasks of the start that may take longer than it. They never reject. */
+	readonly #startTasks: Promise<void>[] = [];
 
 	constructor(deps: KnowledgeDependencies) {
 		this.#store = deps.store;
@@ -119,18 +122,24 @@ export class Knowledge implements AsyncDisposable {
 	/** Starts the job loop. Postponed jobs are due at once, because a restarted server may have a new provider key. */
 	start(): void {
 		this.#jobs.start();
+		const { signal } = this.#shutdown;
 		const jobs = [INGEST, REBUILD].map((kind) => ({ op: 'make_due', kind }) as const);
-		this.#store.commit({ jobs }).then(
-			() => this.#jobs.wake(),
-			(error: unknown) => this.#log.error({ error: messageOf(error) }, 'postponed jobs could not be made due'),
+		this.#runAtStart('postponed jobs could not be made due', async () => void (await this.#store.commit({ jobs })));
+		this.#runAtStart('trainings could not be requested', () =>
+			requestTrainings({ store: this.#store, clock: this.#clock }, signal),
 		);
-		requestTrainings({ store: this.#store, clock: this.#clock }).then(
+		this.#runAtStart('unused files could not be removed', () => this.documents.removeOrphanedBlobs(signal));
+	}
+
+	/** Runs a task beside the job loop, which then checks for new jobs. Logs its failure. */
+	#runAtStart(failureMessage: string, task: () => Promise<void>): void {
+		const done = task().then(
 			() => this.#jobs.wake(),
-			(error: unknown) => this.#log.error({ error: messageOf(error) }, 'trainings could not be requested'),
+			(error: unknown) => {
+				if (!this.#shutdown.signal.aborted) this.#log.error({ error: messageOf(error) }, failureMessage);
+			},
 		);
-		this.documents.removeOrphanedBlobs().catch((error: unknown) => {
-			this.#log.error({ error: messageOf(error) }, 'unused files could not be removed');
-		});
+		this.#startTasks.push(done);
 	}
 
 	/**
@@ -238,6 +247,8 @@ export class Knowledge implements AsyncDisposable {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
+		this.#shutdown.abort(new Error('The server is stopping.'));
+		await Promise.all(this.#startTasks);
 		await this.#jobs[Symbol.asyncDispose]();
 	}
 }

@@ -11,7 +11,7 @@ import {
 	type Write,
 } from '../store/index.ts';
 import { searchSettingsOf } from './search-settings.ts';
-import { isTrainingDue, queueTraining } from './training/training-policy.ts';
+import { isTrainingDue, queueTrainingAfterChange } from './training/training-policy.ts';
 
 /** The change of the counts of a knowledge base's documents. */
 export interface CountChange {
@@ -103,6 +103,7 @@ export function moveCounts(
 			| 'tuned_on'
 			| 'changed_chunks'
 			| 'tuned_weight'
+			| 'training_failures'
 		>
 	> = {},
 ): { write: Write; events: NewEvent[]; jobs: JobWrite[]; next: KnowledgeBaseRecord } {
@@ -133,7 +134,7 @@ export function moveCounts(
 				updated_at: now,
 			},
 		},
-		jobs: needsTraining ? queueTraining(record.id) : [],
+		jobs: needsTraining ? [queueTrainingAfterChange(next, now)] : [],
 		next,
 		events: becameReady
 			? [

@@ -44,9 +44,10 @@ export class PausablePool implements WorkerPool {
 	parsed = 0;
 	/** For each parse: whether the file was to be parsed alone. */
 	readonly isolated: boolean[] = [];
-	/** The error with which a parse, or a training, fails. */
+	/** The error with which a parse, a training, or the embedding of new chunks fails. */
 	parseFailure: (job: ParseJob) => Error | undefined = () => undefined;
 	trainFailure: (job: TrainJob) => Error | undefined = () => undefined;
+	foldFailure: () => Error | undefined = () => undefined;
 	/** Called before each search is passed to the workers. */
 	beforeSearch: () => Promise<void> = async () => {};
 	readonly #parseLatch = new Latch<ParseJob>();
@@ -93,7 +94,12 @@ export class PausablePool implements WorkerPool {
 		this.#pool.warmUp();
 	}
 
-	fold: WorkerPool['fold'] = (...args) => this.#pool.fold(...args);
+	async fold(...args: Parameters<WorkerPool['fold']>): ReturnType<WorkerPool['fold']> {
+		const failure = this.foldFailure();
+		if (failure) throw failure;
+		return this.#pool.fold(...args);
+	}
+
 	check: WorkerPool['check'] = (job) => this.#pool.check(job);
 
 	async [Symbol.asyncDispose](): Promise<void> {

@@ -123,6 +123,23 @@ test('trains a large knowledge base while documents are indexed, and the new ind
 	assert.match((await harness.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
 });
 
+test('a rebuild of a large knowledge base whose tuning fails serves an untuned basis', async () => {
+	await using harness = await openKnowledgeHarness({ maxSyncTrainingChunks: 10 });
+	const { knowledge, pool, store } = harness;
+	knowledge.start();
+	const base = await harness.newBase();
+	await harness.add(base, 'large.md', manyChunks(12, 'amber'));
+	const { generation } = await harness.untilTrained(base);
+	pool.trainFailure = ({ tuned }) => (tuned ? new AppError('internal_error', 'Tuning failed.') : undefined);
+	await knowledge.reindex(base).commit();
+	const after = await harness.untilSettled(base);
+	assert.notEqual(after.generation, generation);
+	assert.deepEqual([after.problem, after.tuned_on], [null, 0]);
+	assert.equal((await store.searchIndex.servingGeneration(base))?.trained_on, 12);
+	const { bases, orphans } = indexTables(harness.dataDir);
+	assert.deepEqual([bases.length, orphans], [1, 0]);
+});
+
 test('a knowledge base whose documents are all removed during a rebuild is empty and ready', async () => {
 	await using harness = await openKnowledgeHarness();
 	const { knowledge, pool } = harness;

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { moveCounts } from '../../src/knowledge/status.ts';
-import { hasOutgrownBasis, isTrainingDue, needsUnknownWords } from '../../src/knowledge/training/training-policy.ts';
+import {
+	hasOutgrownBasis,
+	hasUnknownWords,
+	isTrainingDue,
+	isTuningExpected,
+	trainingDelay,
+} from '../../src/knowledge/training/training-policy.ts';
 import type { KnowledgeBaseRecord } from '../../src/store/index.ts';
 import { knowledgeBase } from '../store/samples.ts';
 
@@ -20,9 +26,9 @@ test('a training is due when more than a twentieth of the chunks has changed, or
 });
 
 test('many unknown words make a training due after a smaller change', () => {
-	assert.equal(needsUnknownWords({ tuned_on: 100, changed_chunks: 2 }, 0.3), true);
-	assert.equal(needsUnknownWords({ tuned_on: 100, changed_chunks: 2 }, 0.2), false);
-	assert.equal(needsUnknownWords({ tuned_on: 100, changed_chunks: 1 }, 1), false);
+	assert.equal(hasUnknownWords({ tuned_on: 100, changed_chunks: 2 }, 0.3), true);
+	assert.equal(hasUnknownWords({ tuned_on: 100, changed_chunks: 2 }, 0.2), false);
+	assert.equal(hasUnknownWords({ tuned_on: 100, changed_chunks: 1 }, 1), false);
 	assert.equal(hasOutgrownBasis({ chunk_count: 149, trained_on: 100 }), false);
 	assert.equal(hasOutgrownBasis({ chunk_count: 150, trained_on: 100 }), true);
 });
@@ -32,17 +38,33 @@ test('the commit that empties the queue requests the training for all changes to
 	assert.deepEqual([first.next.changed_chunks, first.next.training_asked_at, first.jobs], [4, null, []]);
 	const last = moveCounts(first.next, { pending: -1, chunks: 4 }, NOW);
 	assert.deepEqual([last.next.changed_chunks, last.next.training_asked_at], [8, NOW]);
-	assert.deepEqual(
-		last.jobs.map(({ op }) => op),
-		['complete_all', 'enqueue'],
-		'instead of a training that waits',
-	);
+	const [job, ...others] = last.jobs;
+	assert.ok(job?.op === 'enqueue' && job.unless_queued, 'a training that waits or runs keeps its job');
+	assert.deepEqual([job.job.ref, job.job.due_at, others], [last.next.id, 0, []]);
 	assert.deepEqual(moveCounts(tuned(), { chunks: 5 }, NOW).jobs, [], 'too little has changed');
 });
 
 test('a request keeps its time until a training answers it', () => {
 	const { next, jobs } = moveCounts(tuned({ training_asked_at: 7 }), { chunks: 1 }, NOW);
-	assert.deepEqual([next.training_asked_at, jobs.length], [7, 2]);
+	assert.deepEqual([next.training_asked_at, jobs.length], [7, 1]);
+});
+
+test('a training that has failed waits longer after each failure, twelve hours at most', () => {
+	assert.deepEqual(
+		[0, 1, 2, 3, 10, 100].map((failures) => trainingDelay(failures) / 1000),
+		[0, 5, 10, 20, 2_560, 43_200],
+	);
+	const { jobs } = moveCounts(tuned({ training_failures: 3 }), { chunks: 50 }, NOW);
+	assert.deepEqual(
+		jobs.map((write) => write.op === 'enqueue' && write.job.due_at),
+		[NOW + 20_000],
+	);
+});
+
+test('a tuned basis is expected from its request on, until its training has failed three times', () => {
+	assert.equal(isTuningExpected({ training_asked_at: null, training_failures: 0 }), false);
+	assert.equal(isTuningExpected({ training_asked_at: 7, training_failures: 2 }), true);
+	assert.equal(isTuningExpected({ training_asked_at: 7, training_failures: 3 }), false);
 });
 
 test('no training is requested during a rebuild, for vectors of a provider, or without documents', () => {

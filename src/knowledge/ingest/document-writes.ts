@@ -4,7 +4,13 @@ import { BUILTIN_EMBEDDER } from '../../models/index.ts';
 import type { WorkerPool } from '../../pool/index.ts';
 import type { DocumentRecord, Generation, KnowledgeBaseRecord, Store, Write } from '../../store/index.ts';
 import type { PreparedVectors } from '../embedding/index.ts';
-import { hasOutgrownBasis, needsUnknownWords, UNTUNED } from '../training/training-policy.ts';
+import {
+	hasOutgrownBasis,
+	hasUnknownWords,
+	isTuningExpected,
+	UNTRAINED,
+	UNTUNED,
+} from '../training/training-policy.ts';
 import { foldChunks } from './fold-chunks.ts';
 
 /** The dependencies of the built-in embedder. */
@@ -30,6 +36,7 @@ export type IndexFields = Pick<KnowledgeBaseRecord, 'generation'> &
 			| 'tuned_on'
 			| 'changed_chunks'
 			| 'tuned_weight'
+			| 'training_failures'
 		>
 	>;
 
@@ -51,24 +58,17 @@ function targetGeneration(
 	knowledgeBase: KnowledgeBaseRecord,
 	serving: Generation | undefined,
 	embedder: string,
-): { generation: Generation | undefined; id: string; writes: Write[]; facts: IndexFields } {
+): { generation: Generation | undefined; id: string; writes: Write[]; fields: IndexFields } {
 	if (serving?.embedder === embedder) {
-		return { generation: serving, id: serving.id, writes: [], facts: { generation: serving.id } };
+		return { generation: serving, id: serving.id, writes: [], fields: { generation: serving.id } };
 	}
 	const id = newId('generation');
 	const writes: Write[] = [
 		{ op: 'index.open_generation', generation: id, knowledge_base_id: knowledgeBase.id, embedder },
 	];
 	if (serving) writes.unshift({ op: 'index.drop_generation', generation: serving.id });
-	const facts = {
-		generation: id,
-		embedder,
-		reindex_reason: null,
-		trained_at: null,
-		training_asked_at: null,
-		...UNTUNED,
-	};
-	return { generation: undefined, id, writes, facts };
+	const fields = { generation: id, embedder, reindex_reason: null, ...UNTRAINED };
+	return { generation: undefined, id, writes, fields };
 }
 
 /** The writes that add vectors of a provider's embedder; null if they do not match the index. */
@@ -80,7 +80,7 @@ export async function writesWithVectors(
 	{ language, chunks }: ParsedDocument,
 	{ embedder, vectors }: PreparedVectors,
 ): Promise<IndexChange | null> {
-	const { generation, id, writes, facts: fields } = targetGeneration(knowledgeBase, serving, embedder);
+	const { generation, id, writes, fields } = targetGeneration(knowledgeBase, serving, embedder);
 	const done = { writes, fields, needsTraining: false, madeFor: basisOf(serving) };
 	const addition = { op: 'index.add_document', generation: id, document_id, title, url, language, chunks } as const;
 	const basis = generation?.basis ? await store.searchIndex.openedBasis(generation.id) : undefined;
@@ -109,6 +109,7 @@ export async function writesWithVectors(
 /**
  * Makes vectors with the serving basis, or trains an untuned basis on the whole knowledge base if that takes little time. A
  * tuned training follows when the queue of documents is empty.
+ * @param changedChunks how many chunks differ from those that are indexed of the document
  */
 export async function writesWithTraining(
 	{ store, pool, clock, maxSyncTrainingChunks, signal }: TrainingDependencies,
@@ -116,21 +117,23 @@ export async function writesWithTraining(
 	serving: Generation | undefined,
 	document: DocumentRecord,
 	parsed: ParsedDocument,
+	changedChunks: number,
 ): Promise<IndexChange> {
 	const { chunks } = parsed;
 	const database = store.databaseFile;
 	const madeFor = basisOf(serving);
-	const { generation, id, writes, facts: fields } = targetGeneration(knowledgeBase, serving, BUILTIN_EMBEDDER);
+	const { generation, id, writes, fields } = targetGeneration(knowledgeBase, serving, BUILTIN_EMBEDDER);
 	const { id: document_id, title, url } = document;
 	const addition = { document_id, title, url, language: parsed.language, chunks };
 	const { tuned_on, changed_chunks } = knowledgeBase;
-	const changed = Math.max(document.chunk_count, chunks.length);
 	// The document's earlier chunks are replaced.
 	const total = (generation?.chunk_count ?? 0) - document.chunk_count + chunks.length;
 	const hasGrown = generation !== undefined && hasOutgrownBasis({ ...generation, chunk_count: total });
-	// A tuned basis is better than an untuned basis with all words, until the knowledge base outgrows it.
-	const isLastUntuned = knowledgeBase.documents_pending === 1 && knowledgeBase.tuned_on === 0;
-	const trainNow = total <= maxSyncTrainingChunks && (hasGrown || isLastUntuned);
+	// A tuned basis is better than an untuned basis with all words, until the knowledge base outgrows it. A tuned training that
+	// is expected knows them soon, and it would start again if another basis began to serve.
+	const isLast = knowledgeBase.documents_pending === 1;
+	const needsWords = isLast && tuned_on === 0 && !isTuningExpected(knowledgeBase);
+	const trainNow = total <= maxSyncTrainingChunks && (hasGrown || needsWords);
 	if (generation?.basis && !trainNow) {
 		const { vectors, unknownShare } = await foldChunks(pool, database, generation.basis, chunks, signal);
 		const folded = { ...addition, generation: generation.id, basis: generation.basis, vectors };
@@ -138,7 +141,7 @@ export async function writesWithTraining(
 			writes: [{ op: 'index.add_document', ...folded }],
 			fields,
 			needsTraining:
-				hasGrown || needsUnknownWords({ tuned_on, changed_chunks: changed_chunks + changed }, unknownShare),
+				hasGrown || hasUnknownWords({ tuned_on, changed_chunks: changed_chunks + changedChunks }, unknownShare),
 			madeFor,
 		};
 	}

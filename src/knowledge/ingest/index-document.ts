@@ -10,7 +10,8 @@ import {
 } from '../../store/index.ts';
 import { embedderFor, type PreparedVectors } from '../embedding/index.ts';
 import { moveCounts } from '../status.ts';
-import { queueTraining } from '../training/training-policy.ts';
+import { queueTrainingAfterChange } from '../training/training-policy.ts';
+import { countChangedChunks } from './changed-chunks.ts';
 import {
 	type IndexChange,
 	type IndexFields,
@@ -39,6 +40,7 @@ export async function indexDocument(
 ): Promise<boolean> {
 	const { store, embedders, clock } = deps;
 	let indexed: IndexChange | null | undefined;
+	let changedChunks = 0;
 	return decideAndCommit(store, async () => {
 		const document = await store.get('documents', documentId);
 		const knowledgeBase = document && (await store.get('knowledge_bases', document.knowledge_base_id));
@@ -55,9 +57,10 @@ export async function indexDocument(
 			indexed?.madeFor.generation !== (generation?.id ?? null) ||
 			indexed.madeFor.basis !== (generation?.basis ?? null)
 		) {
+			changedChunks = await countChangedChunks(store, document, parsed);
 			indexed =
 				prepared.embedder === BUILTIN_EMBEDDER
-					? await writesWithTraining(deps, knowledgeBase, generation, titled, parsed)
+					? await writesWithTraining(deps, knowledgeBase, generation, titled, parsed, changedChunks)
 					: await writesWithVectors(store, knowledgeBase, generation, titled, parsed, prepared);
 		}
 		if (indexed === null) return { commit: null, result: false };
@@ -66,8 +69,9 @@ export async function indexDocument(
 		const writes = [...indexed.writes, ...addToRebuilding(knowledgeBase, titled, parsed)];
 		const now = clock.now();
 		const indexFields = indexed.needsTraining ? { ...indexed.fields, training_asked_at: now } : indexed.fields;
-		const commit = indexedCommit(knowledgeBase, titled, jobId, fields, writes, indexFields, now);
-		if (indexed.needsTraining) commit.jobs?.push(...queueTraining(knowledgeBase.id));
+		const commit = indexedCommit(knowledgeBase, titled, jobId, { fields, changedChunks, writes, indexFields }, now);
+		// Also while documents wait: the training decides whether the basis is too poor to wait for them.
+		if (indexed.needsTraining) commit.jobs.push(queueTrainingAfterChange(knowledgeBase, now));
 		return { commit, result: true };
 	});
 }
@@ -103,7 +107,7 @@ export function copyIndexedDuplicate(
 		if (!duplicate) return { commit: null, result: false };
 		const { title, chunk_count, page_count, language } = duplicate;
 		const fields = { title: document.title || title, chunk_count, page_count, language };
-		const write: Write[] = knowledgeBase.generation
+		const writes: Write[] = knowledgeBase.generation
 			? [
 					{
 						op: 'index.copy_document',
@@ -115,10 +119,21 @@ export function copyIndexedDuplicate(
 					},
 				]
 			: [];
-		const commit = indexedCommit(knowledgeBase, document, jobId, fields, write, {}, clock.now());
-		commit.expect?.push(expectVersion('documents', duplicate));
+		const changedChunks = Math.max(document.chunk_count, chunk_count);
+		const commit = indexedCommit(knowledgeBase, document, jobId, { fields, changedChunks, writes }, clock.now());
+		commit.expect.push(expectVersion('documents', duplicate));
 		return { commit, result: true };
 	});
+}
+
+/** How a document becomes indexed. */
+interface DocumentChange {
+	/** The fields of its record that describe its content. */
+	fields: Pick<DocumentRecord, 'title' | 'chunk_count' | 'page_count' | 'language'>;
+	/** Chunks that were added, removed or replaced. */
+	changedChunks: number;
+	writes: readonly Write[];
+	indexFields?: Partial<IndexFields>;
 }
 
 /** The commit that makes a document indexed. */
@@ -126,13 +141,10 @@ function indexedCommit(
 	knowledgeBase: KnowledgeBaseRecord,
 	document: DocumentRecord,
 	jobId: string,
-	fields: Pick<DocumentRecord, 'title' | 'chunk_count' | 'page_count' | 'language'>,
-	writes: readonly Write[],
-	indexFields: Partial<IndexFields>,
+	{ fields, changedChunks, writes, indexFields }: DocumentChange,
 	now: number,
-): Commit {
-	const chunks = Math.max(document.chunk_count, fields.chunk_count);
-	const counts = moveCounts(knowledgeBase, { pending: -1, chunks }, now, {
+): Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>> {
+	const counts = moveCounts(knowledgeBase, { pending: -1, chunks: changedChunks }, now, {
 		...indexFields,
 		problem: null,
 		last_indexed_at: now,

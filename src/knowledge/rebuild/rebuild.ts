@@ -8,6 +8,7 @@ import { type JobHandler, retryDelay, shortageDelay } from '../job-loop.ts';
 import { moveCounts, problemCommit } from '../status.ts';
 import {
 	type BuiltBasis,
+	buildBasis,
 	buildTunedBasis,
 	foldInNewChunks,
 	type TunedBasisDependencies,
@@ -29,6 +30,8 @@ export interface RebuildDependencies
 	maxSyncTrainingChunks: number;
 }
 
+/** Claims of a job up to which it tunes the basis: each earlier claim ended with the server's process. */
+const MAX_TUNED_CLAIMS = 2;
 /** Concurrent rebuilds: a rebuild that takes hours must not block all others. */
 const MAX_CONCURRENT_REBUILDS = 2;
 /** Attempts without progress before a rebuild is given up. Each attempt continues with what was built. */
@@ -190,12 +193,30 @@ export class Rebuild implements JobHandler {
 			// The swap trains an untuned basis of a small generation, while it holds the lock, and a tuned training follows. A large
 			// generation is trained before, because that takes long.
 			else if (trainedBasis) trainedBasis = await foldInNewChunks(deps, trainedBasis);
-			else if (stored && stored.chunk_count > maxSyncTrainingChunks)
-				trainedBasis = await buildTunedBasis(deps, generation);
+			else if (stored && stored.chunk_count > maxSyncTrainingChunks) {
+				trainedBasis = await this.#trainBasis(deps, job, generation);
+			}
 			const swap = { jobId: job.id, knowledgeBaseId, generation, filler, embedder, trainedBasis };
 			if (await indexing.run(knowledgeBaseId, () => swapGeneration(deps, swap))) return;
 		}
 		throw new AppError('unavailable', 'The knowledge base changes faster than it is indexed.');
+	}
+
+	/** Trains a tuned basis; if that fails, an untuned one, because the new index need not wait for the tuning. */
+	async #trainBasis(
+		deps: RebuildDependencies & TunedBasisDependencies,
+		job: Job,
+		generation: string,
+	): Promise<BuiltBasis> {
+		try {
+			if (job.attempts <= MAX_TUNED_CLAIMS) return await buildTunedBasis(deps, generation);
+		} catch (error) {
+			const isOver = (await deps.store.searchIndex.generation(generation)) === undefined;
+			if (isOver || deps.signal.aborted || shortageOf(error)) throw error;
+			const fields = { knowledge_base: job.ref, error: messageOf(error) };
+			deps.log.warn(fields, 'a basis could not be tuned, so it is trained without tuning');
+		}
+		return foldInNewChunks(deps, await buildBasis(deps, generation, { tuned: false }));
 	}
 
 	/** Retries documents with the status `error`, once for each rebuild, however many attempts the rebuild takes. */

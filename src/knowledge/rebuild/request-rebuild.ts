@@ -11,7 +11,7 @@ import {
 } from '../../store/index.ts';
 import { INGEST } from '../documents.ts';
 import { moveCounts } from '../status.ts';
-import { UNTUNED } from '../training/training-policy.ts';
+import { UNTRAINED } from '../training/training-policy.ts';
 
 /** The kind of job that builds the index of a knowledge base again. */
 export const REBUILD = 'rebuild';
@@ -119,9 +119,7 @@ function emptyIndex({ generation }: KnowledgeBaseRecord, now: number): RebuildSt
 			reindex_reason: null,
 			problem: null,
 			last_indexed_at: now,
-			trained_at: null,
-			training_asked_at: null,
-			...UNTUNED,
+			...UNTRAINED,
 		},
 		write,
 		jobs: [],

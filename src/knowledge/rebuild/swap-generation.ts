@@ -12,7 +12,7 @@ import { type EmbeddingDependencies, embedGeneration } from '../embedding/index.
 import { failDocument } from '../ingest/fail-document.ts';
 import { isPending, moveCounts } from '../status.ts';
 import { type BasisDependencies, type BuiltBasis, buildBasis, foldInNewChunks } from '../training/build-basis.ts';
-import { TRAIN, UNTUNED } from '../training/training-policy.ts';
+import { TRAIN, UNTRAINED } from '../training/training-policy.ts';
 import { documentsWithCoverage, type GenerationFiller, type UnreadableDocument } from './fill-generation.ts';
 
 export interface SwapDependencies
@@ -102,8 +102,8 @@ async function markUnreadable(
 /** A basis with a vector for every chunk. */
 interface CompleteBasis {
 	basis: string;
-	/** Of the trained basis. */
-	facts: Partial<Pick<KnowledgeBaseRecord, 'trained_at' | 'tuned_on' | 'changed_chunks' | 'tuned_weight'>>;
+	/** The fields of the knowledge base that describe a trained basis. */
+	fields: Partial<Pick<KnowledgeBaseRecord, 'trained_at' | 'tuned_on' | 'changed_chunks' | 'tuned_weight'>>;
 }
 
 /** Null if there is no chunk. */
@@ -114,7 +114,7 @@ async function completeBasis(
 	if (embedder) {
 		for await (const _ of embedGeneration(deps, embedder, generation)) deps.signal.throwIfAborted();
 		const opened = await deps.store.searchIndex.openedBasis(generation);
-		return opened ? { basis: opened.id, facts: {} } : null;
+		return opened ? { basis: opened.id, fields: {} } : null;
 	}
 	if (trainedBasis) await foldInNewChunks(deps, trainedBasis);
 	const stored = await deps.store.searchIndex.generation(generation);
@@ -123,7 +123,7 @@ async function completeBasis(
 		trainedBasis ?? (await buildBasis(deps, generation, { tuned: false }));
 	const changed_chunks = Math.max(0, (stored?.chunk_count ?? 0) - trainedOn);
 	const tuning = isTuned ? { tuned_on: trainedOn, changed_chunks, tuned_weight: semanticWeight } : {};
-	return { basis, facts: { trained_at: trainedAt, ...tuning } };
+	return { basis, fields: { trained_at: trainedAt, ...tuning } };
 }
 
 /** Updates the records from the chunks of the new generation, because a newer parser may find more. */
@@ -148,19 +148,17 @@ async function commitSwap({ store, clock }: SwapDependencies, swap: Swap, built:
 		const knowledgeBase = await rebuildingBase(store, swap);
 		const now = clock.now();
 		const embedder = swap.embedder?.id ?? BUILTIN_EMBEDDER;
-		const facts = {
+		const fields = {
 			generation,
 			embedder,
 			reindex_reason: null,
 			rebuilding: null,
 			problem: null,
 			last_indexed_at: now,
-			trained_at: null,
-			training_asked_at: null,
-			...UNTUNED,
-			...built?.facts,
+			...UNTRAINED,
+			...built?.fields,
 		};
-		const counts = moveCounts(knowledgeBase, {}, now, facts);
+		const counts = moveCounts(knowledgeBase, {}, now, fields);
 		const commit: Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>> = {
 			expect: [expectVersion('knowledge_bases', knowledgeBase)],
 			write: [counts.write],

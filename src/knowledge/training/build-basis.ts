@@ -35,13 +35,17 @@ export interface BuiltBasis {
 	lastChunk: number;
 }
 
-/** Trains a basis on a generation and stores it with its vectors in portions. It does not serve yet. */
+/**
+ * Trains a basis on a generation and stores it with its vectors in portions. It does not serve yet. A basis that an earlier
+ * attempt has left is dropped.
+ */
 export async function buildBasis(
 	{ store, pool, clock, signal }: BasisDependencies,
 	generation: string,
 	{ tuned }: { tuned: boolean },
 ): Promise<BuiltBasis> {
 	const database = store.databaseFile;
+	await commitWrite(store, { op: 'index.drop_unserved_bases', generation });
 	const trained = await pool.train({ kind: 'train', database, generation, chunks: [], tuned }, signal);
 	const trainedAt = clock.now();
 	const basis = newId('basis');

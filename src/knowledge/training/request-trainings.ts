@@ -2,27 +2,37 @@ import type { Clock } from '../../base/index.ts';
 import { decideAndCommit, expectVersion, type KnowledgeBaseRecord, type Store } from '../../store/index.ts';
 import { paginate } from '../paginate.ts';
 import { isReadyForTraining } from '../status.ts';
-import { isTrainingDue, queueTraining } from './training-policy.ts';
+import { isTrainingDue, queueTraining, trainingDelay } from './training-policy.ts';
 
-/** Requests the training of each knowledge base that is due for one: those of an earlier version never had a tuned training. */
-export async function requestTrainings({ store, clock }: { store: Store; clock: Clock }): Promise<void> {
+/**
+ * Requests the training of each knowledge base that is due for one and has no job: an earlier version had no tuned trainings,
+ * or gave up those that failed. They come after the trainings that new documents request.
+ */
+export async function requestTrainings(
+	{ store, clock }: { store: Store; clock: Clock },
+	signal: AbortSignal,
+): Promise<void> {
 	const all = paginate(
 		(after, limit) => store.list('knowledge_bases', { where: {}, order: 'asc', after, limit }),
 		(record) => record,
 	);
 	for await (const { id, ...record } of all) {
-		if (!isUnrequested(record)) continue;
+		signal.throwIfAborted();
+		if (!needsTraining(record)) continue;
 		await decideAndCommit(store, async () => {
 			const current = await store.get('knowledge_bases', id);
-			if (!current || !isUnrequested(current)) return { commit: null, result: undefined };
-			const set = { training_asked_at: clock.now() };
-			const write = [{ op: 'patch', kind: 'knowledge_bases', id, set } as const];
+			if (!current || !needsTraining(current)) return { commit: null, result: undefined };
+			const now = clock.now();
+			const set = { training_asked_at: now };
+			const write =
+				current.training_asked_at === null ? [{ op: 'patch', kind: 'knowledge_bases', id, set } as const] : [];
 			const expect = [expectVersion('knowledge_bases', current)];
-			return { commit: { expect, write, jobs: queueTraining(id) }, result: undefined };
+			const jobs = [queueTraining(id, now + trainingDelay(current.training_failures))];
+			return { commit: { expect, write, jobs }, result: undefined };
 		});
 	}
 }
 
-function isUnrequested(record: Omit<KnowledgeBaseRecord, 'id'>): boolean {
-	return record.training_asked_at === null && isReadyForTraining(record) && isTrainingDue(record);
+function needsTraining(record: Omit<KnowledgeBaseRecord, 'id'>): boolean {
+	return isReadyForTraining(record) && (record.training_asked_at !== null || isTrainingDue(record));
 }

@@ -19,8 +19,17 @@ const CHANGED_SHARE = 0.05;
 const UNKNOWN_WORD_SHARE = 0.25;
 const CHANGED_SHARE_WITH_UNKNOWN_WORDS = 0.01;
 
+/** From this many failures on, a tuned basis is no longer expected soon. */
+const MANY_FAILURES = 3;
+/** The delay of a training after its first failure. It doubles with each further failure. */
+const FIRST_RETRY_MS = 5_000;
+const MAX_RETRY_MS = 12 * 3_600_000;
+
 /** The fields of a record while no tuned basis serves. */
 export const UNTUNED = { tuned_on: 0, changed_chunks: 0, tuned_weight: null } as const;
+
+/** The fields of a record whose index is new. */
+export const UNTRAINED = { trained_at: null, training_asked_at: null, training_failures: 0, ...UNTUNED } as const;
 
 type TuningState = Pick<KnowledgeBaseRecord, 'tuned_on' | 'changed_chunks'>;
 
@@ -29,8 +38,8 @@ export function isTrainingDue({ tuned_on, changed_chunks }: TuningState): boolea
 	return tuned_on === 0 || changed_chunks > CHANGED_SHARE * tuned_on;
 }
 
-/** Whether a document with many words that the basis does not know makes a tuned training due. */
-export function needsUnknownWords({ tuned_on, changed_chunks }: TuningState, unknownShare: number): boolean {
+/** Whether a document makes a tuned training due because the basis does not know many of its words. */
+export function hasUnknownWords({ tuned_on, changed_chunks }: TuningState, unknownShare: number): boolean {
 	return unknownShare >= UNKNOWN_WORD_SHARE && changed_chunks > CHANGED_SHARE_WITH_UNKNOWN_WORDS * tuned_on;
 }
 
@@ -39,11 +48,46 @@ export function hasOutgrownBasis({ chunk_count, trained_on }: Pick<Generation, '
 	return chunk_count >= RETRAIN_GROWTH_FACTOR * trained_on;
 }
 
-/** The writes that queue a training. At most one training of a knowledge base waits. */
-export function queueTraining(knowledgeBaseId: string): JobWrite[] {
-	const job = { id: newId('job'), kind: TRAIN, ref: knowledgeBaseId, group: knowledgeBaseId, due_at: 0 };
-	return [
-		{ op: 'complete_all', ref: knowledgeBaseId, kind: TRAIN },
-		{ op: 'enqueue', job },
-	];
+/** Whether a knowledge base has a tuned basis soon: its training was requested and has not failed too often. */
+export function isTuningExpected({
+	training_asked_at,
+	training_failures,
+}: Pick<KnowledgeBaseRecord, 'training_asked_at' | 'training_failures'>): boolean {
+	return training_asked_at !== null && !hasFailedOften(training_failures);
+}
+
+/** Whether a training has failed so often that the next attempts probably fail, too. */
+export function hasFailedOften(failures: number): boolean {
+	return failures >= MANY_FAILURES;
+}
+
+/** The number of failures after another one. A permanent failure counts as many: the same attempt would fail again. */
+export function failuresAfter(failures: number, isPermanent: boolean): number {
+	return Math.max(failures + 1, isPermanent ? MANY_FAILURES : 0);
+}
+
+/**
+ * Milliseconds until a requested training is due. A training that always fails costs many seconds of computing each time, and
+ * a new document seldom removes the cause, so a request does not shorten the delay.
+ */
+export function trainingDelay(failures: number, retryMs: number = FIRST_RETRY_MS): number {
+	return failures === 0 ? 0 : Math.min(MAX_RETRY_MS, retryMs * 2 ** (failures - 1));
+}
+
+/**
+ * The write that queues a training. At most one training of a knowledge base waits or runs: a request that comes meanwhile is
+ * `training_asked_at` alone, and the job continues with it.
+ * @param due_at milliseconds since the epoch; 0 comes before trainings that nothing waits for
+ */
+export function queueTraining(knowledgeBaseId: string, due_at: number): JobWrite {
+	const job = { id: newId('job'), kind: TRAIN, ref: knowledgeBaseId, group: knowledgeBaseId, due_at };
+	return { op: 'enqueue', job, unless_queued: true };
+}
+
+/** The write that queues the training of a knowledge base whose documents have changed. */
+export function queueTrainingAfterChange(
+	{ id, training_failures }: Pick<KnowledgeBaseRecord, 'id' | 'training_failures'>,
+	now: number,
+): JobWrite {
+	return queueTraining(id, training_failures === 0 ? 0 : now + trainingDelay(training_failures));
 }
