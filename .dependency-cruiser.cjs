@@ -228,7 +228,7 @@ module.exports = {
 		tsConfig: { fileName: 'tsconfig.json' },
 		enhancedResolveOptions: {
 			exportsFields: ['exports'],
-			conditionNames: ['import', 'node', 'default', 'types'],
+			conditionNames: ['import', 'node', 'default'],
 			extensions: ['.ts', '.mjs', '.js', '.json', '.d.ts', '.d.mts'],
 			mainFields: ['module', 'main', 'types'],
 		},

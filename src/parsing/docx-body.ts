@@ -1,12 +1,14 @@
-import type { Block } from './blocks.ts';
-import { stripInvisible } from './blocks.ts';
+import { type Block, stripInvisible } from './blocks.ts';
 import { outlineOf, type Styles } from './docx-styles.ts';
-import { type Element, readXml } from './docx-xml.ts';
 import { MAX_TEXT_BYTES, resourceLimit, TextBudget } from './limits.ts';
-import { looksLikeHeader, type TableCell, type TableRow, tableBlocks } from './table-blocks.ts';
+import { TableBuilder } from './ooxml-table.ts';
+import { type Element, readXml } from './xml-reader.ts';
 
-/** Subtrees whose text is not part of the document: deleted or moved text, and form field names. */
-const SKIPPED = new Set(['w:del', 'w:moveFrom', 'w:rPrChange', 'w:pPrChange', 'w:instrText', 'w:delText', 'w:ffData']);
+/** Subtrees that are not part of the document: deleted or moved text, properties before a change, and names of form fields. */
+const SKIPPED = new Set(
+	`w:del w:moveFrom w:rPrChange w:pPrChange w:tblPrChange w:tblPrExChange w:trPrChange w:tcPrChange w:tblGridChange
+	w:sectPrChange w:instrText w:delText w:ffData`.split(/\s+/),
+);
 
 /** The maximum number of characters that nested tables may copy into the cells around them. */
 const MAX_NESTED_CHARACTERS = 5 * MAX_TEXT_BYTES;
@@ -23,21 +25,6 @@ interface Paragraph {
 	textBoxes: Block[];
 }
 
-interface Table {
-	/** The rows that are finished. */
-	rows: TableRow[];
-	/** The cells of the open row. */
-	cells: TableCell[];
-	/** The texts of the open cell. */
-	cell: string[];
-	/** The columns that the open cell spans, and whether it continues the cell above it. */
-	columns: number;
-	isContinued: boolean;
-	headerRow: boolean;
-	notes: string[];
-}
-
-const MAX_SPANNED_COLUMNS = 63;
 /** Rows are kept until their table ends; their text counts already. */
 const MAX_TABLE_CELLS = 500_000;
 
@@ -57,7 +44,7 @@ export interface Body {
  */
 export function readBody(part: Uint8Array, styles: Styles, notes: Notes): Body {
 	const reader = new BodyReader(styles, notes);
-	readXml(part, reader);
+	readXml(part, reader, 'Word document');
 	return { blocks: reader.blocks, title: reader.title };
 }
 
@@ -67,24 +54,25 @@ export function readNotes(part: Uint8Array | undefined, kind: 'footnote' | 'endn
 	let id: string | null = null;
 	let text = '';
 	let inText = 0;
-	readXml(part, {
-		open: (element) => {
+	const handlers = {
+		open: (element: Element) => {
 			if (element.name === `w:${kind}`) {
-				id =
-					element.attribute('type') === null || element.attribute('type') === 'normal' ? element.attribute('id') : null;
+				const type = element.attribute('type');
+				id = type === null || type === 'normal' ? element.attribute('id') : null;
 				text = '';
 			} else if (element.name === 'w:t') inText++;
 			else if (element.name === 'w:tab' || element.name === 'w:br') text += ' ';
 		},
-		close: (name) => {
+		close: (name: string) => {
 			if (name === 'w:t') inText--;
 			else if (name === 'w:p') text += ' ';
 			else if (name === `w:${kind}` && id !== null) into.set(`${kind} ${id}`, text.replace(/\s+/gu, ' ').trim());
 		},
-		text: (value) => {
+		text: (value: string) => {
 			if (inText > 0) text += value;
 		},
-	});
+	};
+	readXml(part, handlers, 'Word document');
 }
 
 class BodyReader {
@@ -94,7 +82,7 @@ class BodyReader {
 	readonly #notes: Notes;
 	/** Open paragraphs: a text box holds paragraphs within a paragraph. */
 	readonly #paragraphs: Paragraph[] = [];
-	readonly #tables: Table[] = [];
+	readonly #tables: TableBuilder[] = [];
 	/** Blocks of the text boxes that are open. */
 	readonly #boxes: Block[][] = [];
 	readonly #budget = new TextBudget();
@@ -138,19 +126,19 @@ class BodyReader {
 				if (paragraph !== undefined) paragraph.list = element.attribute('val') !== '0';
 				break;
 			case 'w:vanish':
-				this.#hidden = !/^(?:0|false|off)$/.test(element.attribute('val') ?? '');
+				this.#hidden = isOn(element.attribute('val'));
 				break;
 			case 'w:tblHeader':
-				if (table !== undefined)
-					table.headerRow = element.attribute('val') !== 'false' && element.attribute('val') !== '0';
+				table?.markRow(isOn(element.attribute('val')));
 				break;
 			case 'w:gridSpan':
+				table?.spanColumns(Number(element.attribute('val')));
+				break;
 			case 'w:gridBefore':
-				if (table !== undefined) this.#addSpan(table, element);
+				table?.skipColumns(Number(element.attribute('val')));
 				break;
 			case 'w:vMerge':
-				// Without a value it continues the merged cell above (ISO/IEC 29500-1, 17.4.84).
-				if (table !== undefined) table.isContinued = element.attribute('val') !== 'restart';
+				table?.continueCell(element.attribute('val') !== 'restart');
 				break;
 		}
 	}
@@ -190,15 +178,7 @@ class BodyReader {
 				this.#boxes.push([]);
 				break;
 			case 'w:tbl':
-				this.#tables.push({
-					rows: [],
-					cells: [],
-					cell: [],
-					columns: 1,
-					isContinued: false,
-					headerRow: false,
-					notes: [],
-				});
+				this.#tables.push(new TableBuilder());
 				break;
 			case 'mc:AlternateContent':
 				this.#alternatives.push(false);
@@ -253,8 +233,8 @@ class BodyReader {
 		const text = normaliseSpace(paragraph.text);
 		const table = this.#tables.at(-1);
 		if (table !== undefined && this.#boxes.length === 0) {
-			if (text !== '') table.cell.push(text);
-			for (const block of paragraph.textBoxes) table.cell.push(block.text);
+			if (text !== '') table.addText(text);
+			for (const block of paragraph.textBoxes) table.addText(block.text);
 			for (const note of paragraph.notes) table.notes.push(note);
 			return;
 		}
@@ -271,53 +251,24 @@ class BodyReader {
 	}
 
 	#endCell(): void {
-		const table = this.#tables.at(-1);
-		if (table === undefined) return;
-		const text = table.cell.join(' ');
-		this.#nested += text.length;
+		this.#nested += this.#tables.at(-1)?.endCell() ?? 0;
 		if (this.#nested > MAX_NESTED_CHARACTERS)
 			throw resourceLimit('The tables of the Word document are nested too deeply.');
 		if (++this.#cells > MAX_TABLE_CELLS) {
 			throw resourceLimit('The tables of the Word document have too many cells. Split it.');
 		}
-		const isHeading = table.cells.length === 0 && table.columns > 1;
-		table.cells.push({
-			text: table.isContinued ? CONTINUED : text.replace(/\s+/gu, ' '),
-			columns: table.columns,
-			rows: 1,
-			isHeading,
-		});
-		table.cell = [];
-		table.columns = 1;
-		table.isContinued = false;
-	}
-
-	#addSpan(table: Table, element: Element): void {
-		const columns = Number(element.attribute('val'));
-		if (!Number.isInteger(columns) || columns < 1) return;
-		const spanned = Math.min(columns, MAX_SPANNED_COLUMNS);
-		if (element.name === 'w:gridSpan') table.columns = spanned;
-		// A row may begin in a later column.
-		else table.cells.push({ text: '', columns: spanned, rows: 1, isHeading: false });
 	}
 
 	#endRow(): void {
-		const table = this.#tables.at(-1);
-		if (table === undefined) return;
-		const outer = this.#tables.at(-2);
-		const texts = table.cells.map(({ text }) => text).filter((text) => text !== '' && text !== CONTINUED);
+		const texts = this.#tables.at(-1)?.endRow() ?? [];
 		// A table within a cell is part of that cell's text.
-		if (outer !== undefined) {
-			if (texts.length > 0) outer.cell.push(texts.join(', '));
-		} else if (texts.length > 0) table.rows.push({ cells: table.cells, isHeader: table.headerRow });
-		table.cells = [];
-		table.headerRow = false;
+		if (texts.length > 0) this.#tables.at(-2)?.addText(texts.join(', '));
 	}
 
 	#endTable(): void {
 		const table = this.#tables.pop();
 		if (table === undefined) return;
-		for (const block of blocksOfTable(table.rows)) this.#emit(block);
+		if (this.#tables.length === 0) for (const block of table.blocks(null)) this.#emit(block);
 		for (const note of table.notes) this.#emit({ kind: 'paragraph', text: note, page: null });
 	}
 
@@ -337,40 +288,9 @@ class BodyReader {
 	}
 }
 
-/** The text of a cell that continues the one above it. */
-const CONTINUED = '\u0000';
-const MAX_HEADER_CHARACTERS = 60;
-
-function blocksOfTable(rows: TableRow[]): Block[] {
-	const [first, second] = rows;
-	if (first !== undefined && !rows.some(({ isHeader }) => isHeader)) {
-		const texts = first.cells.map(({ text }) => text);
-		const isFilled = texts.every((text) => text !== '' && text.length <= MAX_HEADER_CHARACTERS);
-		const below = second?.cells.map(({ text }) => text);
-		first.isHeader = (isFilled && texts.length > 1) || looksLikeHeader(texts, below);
-	}
-	mergeDown(rows);
-	return tableBlocks(rows, null, null);
-}
-
-/** Turns cells that continue the one above them into the span of that one. */
-function mergeDown(rows: TableRow[]): void {
-	/** The cell above each column. */
-	let above = new Map<number, TableCell>();
-	for (const row of rows) {
-		const next = new Map<number, TableCell>();
-		const own: TableCell[] = [];
-		let column = 0;
-		for (const cell of row.cells) {
-			const merged = cell.text === CONTINUED ? above.get(column) : undefined;
-			if (merged !== undefined && merged.columns === cell.columns) merged.rows++;
-			else own.push(cell.text === CONTINUED ? { ...cell, text: '' } : cell);
-			next.set(column, merged ?? cell);
-			column += cell.columns;
-		}
-		row.cells = own;
-		above = next;
-	}
+/** An attribute of a switch: without a value it is on (ISO/IEC 29500-1, 17.17.4). */
+function isOn(value: string | null): boolean {
+	return !/^(?:0|false|off)$/.test(value ?? '');
 }
 
 function normaliseSpace(text: string): string {

@@ -1,4 +1,4 @@
-import { readXml } from './docx-xml.ts';
+import { type Element, readXml } from './xml-reader.ts';
 
 /** The role of a paragraph style in the structure of a document. */
 export interface ParagraphRole {
@@ -40,8 +40,8 @@ export class Styles {
 	constructor(part: Uint8Array | undefined) {
 		let style: Style | null = null;
 		if (part === undefined) return;
-		readXml(part, {
-			open: (element) => {
+		const handlers = {
+			open: (element: Element) => {
 				const value = element.attribute('val');
 				if (element.name === 'w:style') {
 					const id = element.attribute('styleId') ?? '';
@@ -52,13 +52,14 @@ export class Styles {
 				else if (element.name === 'w:outlineLvl') style.outline = outlineOf(value);
 				else if (element.name === 'w:numPr') style.list = true;
 			},
-			close: (name) => {
+			close: (name: string) => {
 				if (name !== 'w:style' || style === null) return;
 				this.#styles.set(style.id, style);
 				style = null;
 			},
 			text: () => {},
-		});
+		};
+		readXml(part, handlers, 'Word document');
 	}
 
 	/** The role of a style by its id. */

@@ -1,44 +1,48 @@
 import { type Block, type BodyBlock, toSingleLine } from './blocks.ts';
 import { resourceLimit, type TextBudget } from './limits.ts';
-import { rowText } from './table-blocks.ts';
+import { joinHeaders, rowText } from './table-blocks.ts';
 
 /** The maximum number of cells of a file, empty ones between others included. 10 MB of text have fewer. */
 export const MAX_CELLS = 2_000_000;
+/** Rows from whose blank ones it is decided whether all rows of a sheet are double-spaced. */
+const SPACING_SAMPLE_ROWS = 40;
+const MIN_SPACED_ROWS = 3;
 
 /** Rows that are read before the first ones are written, to find the columns that have text. */
 interface Region {
 	rows: string[][];
+	/** Whether a row after the first one has a value. */
+	hasValues: boolean;
 	/** The lines above the table, each in one cell. The last one names the table. */
 	titles: string[];
 }
 
 /**
- * The blocks of a sheet: rows of cells without any mark. A blank row ends a table only if the next row looks like another
- * header. A single cell above a table is its caption, and one within it names the rows after it.
+ * The blocks of a sheet: rows of cells without any mark. A blank row ends a table only if the next row is a title or names the
+ * columns of the row after it. A single cell above a table is its caption, and one within it names the rows after it.
  */
 export function sheetBlocks(rows: Iterable<string[]>, budget: TextBudget): Block[] {
 	const blocks: Block[] = [];
-	let cells = 0;
-	let region: Region = { rows: [], titles: [] };
+	let region: Region = { rows: [], hasValues: false, titles: [] };
 	let isAfterBlank = false;
 	const end = () => {
 		writeRegion(region, blocks, budget);
-		region = { rows: [], titles: [] };
+		region = { rows: [], hasValues: false, titles: [] };
 	};
-	for (const row of rows) {
-		cells += row.length + 1;
-		if (cells > MAX_CELLS) throw resourceLimit(TOO_MANY_CELLS);
-		const trimmed = withoutEmptyEnd(row.map(toSingleLine));
-		const filled = countFilled(trimmed);
+	for (const [row, next] of withNext(withoutDoubleSpacing(trimmedRows(rows)))) {
+		const filled = countFilled(row);
 		if (filled === 0) {
 			isAfterBlank = true;
 			continue;
 		}
 		const isTitle = filled === 1 && (region.rows.length === 0 || isAfterBlank);
-		const startsTable = isAfterBlank && region.rows.length > 0 && (isTitle || isOtherHeader(trimmed, region));
+		const startsTable = isAfterBlank && region.rows.length > 0 && (isTitle || isOtherHeader(row, next, region));
 		if (startsTable) end();
-		if (isTitle) region.titles.push(trimmed.find((cell) => cell !== '') ?? '');
-		else region.rows.push(trimmed);
+		if (isTitle) region.titles.push(row.find((cell) => cell !== '') ?? '');
+		else {
+			region.hasValues ||= region.rows.length > 0 && row.some(isValue);
+			region.rows.push(row);
+		}
 		isAfterBlank = false;
 	}
 	end();
@@ -46,6 +50,48 @@ export function sheetBlocks(rows: Iterable<string[]>, budget: TextBudget): Block
 }
 
 const TOO_MANY_CELLS = `The file has more than ${MAX_CELLS.toLocaleString('en')} cells. Split it into smaller files.`;
+
+/** The rows with each cell on one line, without empty cells at their end. */
+function* trimmedRows(rows: Iterable<string[]>): Generator<string[]> {
+	let cells = 0;
+	for (const row of rows) {
+		cells += row.length + 1;
+		if (cells > MAX_CELLS) throw resourceLimit(TOO_MANY_CELLS);
+		yield withoutEmptyEnd(row.map(toSingleLine));
+	}
+}
+
+/** Leaves out blank rows if each row of the sheet is followed by one: then they separate nothing. */
+function* withoutDoubleSpacing(rows: Iterable<string[]>): Generator<string[]> {
+	const sample: string[][] = [];
+	let isSpaced: boolean | null = null;
+	for (const row of rows) {
+		if (isSpaced === null) {
+			sample.push(row);
+			if (sample.length < SPACING_SAMPLE_ROWS) continue;
+			isSpaced = isDoubleSpaced(sample);
+			for (const row of sample) if (!isSpaced || row.length > 0) yield row;
+		} else if (!isSpaced || row.length > 0) yield row;
+	}
+	if (isSpaced !== null) return;
+	isSpaced = isDoubleSpaced(sample);
+	for (const row of sample) if (!isSpaced || row.length > 0) yield row;
+}
+
+function isDoubleSpaced(rows: readonly string[][]): boolean {
+	const isFilled = rows.map((row) => row.length > 0);
+	const filled = isFilled.filter((is) => is).length;
+	return filled >= MIN_SPACED_ROWS && isFilled.every((is, index) => index === 0 || is !== isFilled[index - 1]);
+}
+
+function* withNext<T>(items: Iterable<T>): Generator<[item: T, next: T | undefined]> {
+	let held: { item: T } | null = null;
+	for (const item of items) {
+		if (held !== null) yield [held.item, item];
+		held = { item };
+	}
+	if (held !== null) yield [held.item, undefined];
+}
 
 function writeRegion({ rows, titles }: Region, blocks: Block[], budget: TextBudget): void {
 	const push = (block: BodyBlock) => {
@@ -56,12 +102,12 @@ function writeRegion({ rows, titles }: Region, blocks: Block[], budget: TextBudg
 	const used = new Set<number>();
 	for (const cells of rows) for (const [column, cell] of cells.entries()) if (cell !== '') used.add(column);
 	let caption = titles.at(-1);
-	const first = rows[0];
-	const header = first !== undefined && rows.length > 1 && isHeader(first) ? first : null;
+	const headers = rows.slice(0, countHeaders(rows));
+	const header = headers.length === 0 ? null : joinHeaders(headers);
 	const textOf = (cells: string[]) => rowText(cells.filter((_, column) => used.has(column)));
 	let isStart = true;
-	for (const [index, cells] of rows.entries()) {
-		if (index === 0 && header !== null) continue;
+	for (let index = headers.length; index < rows.length; index++) {
+		const cells = rows[index] ?? [];
 		const next = rows[index + 1];
 		if (used.size > 2 && countFilled(cells) === 1 && cells[0] !== '' && next !== undefined && countFilled(next) > 1) {
 			// The name of a group of rows.
@@ -77,6 +123,24 @@ function writeRegion({ rows, titles }: Region, blocks: Block[], budget: TextBudg
 	}
 }
 
+/**
+ * The number of rows that name the columns. A second one does if names of the first stand over several columns, and it divides only
+ * those.
+ */
+function countHeaders(rows: readonly string[][]): 0 | 1 | 2 {
+	const [first, second, third] = rows;
+	if (first === undefined || second === undefined || !isHeader(first)) return 0;
+	if (third === undefined || !isHeader(second)) return 1;
+	let divided = 0;
+	for (let column = 0; column < Math.max(first.length, second.length); column++) {
+		const [name = '', below = ''] = [first[column], second[column]];
+		const isShared = name !== '' && (name === first[column - 1] || name === first[column + 1]);
+		if (isShared && below !== '' && below !== name) divided++;
+		else if (below !== '' && below !== name) return 1;
+	}
+	return divided > 1 ? 2 : 1;
+}
+
 /** Column names are texts; values are numbers, dates and amounts. A year may name a column. */
 function isHeader(cells: readonly string[]): boolean {
 	const names = cells.filter((cell) => cell !== '');
@@ -87,10 +151,10 @@ function isValue(cell: string): boolean {
 	return /\p{Nd}/u.test(cell) && !/\p{L}{2}/u.test(cell);
 }
 
-/** Whether a row after a blank one names other columns than the table before. */
-function isOtherHeader(cells: string[], { rows }: Region): boolean {
-	const [first] = rows;
-	return first !== undefined && isHeader(cells) && rows.slice(1).some((row) => row.some(isValue));
+/** Whether a row after a blank one names other columns than the table before: a value stands under one of its names. */
+function isOtherHeader(cells: string[], next: string[] | undefined, { hasValues }: Region): boolean {
+	if (next === undefined || !hasValues || !isHeader(cells)) return false;
+	return next.some((cell, column) => isValue(cell) && cells[column] !== undefined && !isValue(cells[column] ?? ''));
 }
 
 function countFilled(cells: readonly string[]): number {

@@ -16,15 +16,18 @@ export interface TableRow {
 	cells: TableCell[];
 	/** It names the columns. Only rows before the first row of data do. */
 	isHeader: boolean;
+	/** It is the first of its group of rows: spans of rows before it end there. */
+	startsGroup?: boolean;
 }
 
 /** Spans beyond this column are ignored. */
 const MAX_SPANNED_COLUMNS = 200;
 /** Longer texts stand only in the first of the cells that they span. */
 const MAX_REPEATED_CHARACTERS = 200;
-/** How much text of spans and header rows a table may repeat: a multiple of its own. */
+/** How much text of spans and header rows a table may repeat, and how many cells spans may fill: a multiple of its own. */
 const MAX_REPETITION = 4;
 const REPETITION_CHARACTERS = 400;
+const REPETITION_CELLS = 2000;
 
 /**
  * The blocks of a table. Each row has a cell for each column, so that a value stands under its column's name:
@@ -56,8 +59,9 @@ class TableWriter {
 	readonly #page: number | null;
 	readonly #blocks: Block[] = [];
 	readonly #width: number;
-	/** The characters that may still be repeated. */
+	/** The characters that may still be repeated, and the cells that spans may still fill. */
 	#allowance = REPETITION_CHARACTERS;
+	#cellAllowance = REPETITION_CELLS;
 	#caption: string | null;
 	#header: string | null = null;
 	/** Whether the next row is the first of a part of the table. */
@@ -73,6 +77,7 @@ class TableWriter {
 			for (const { text, columns: spanned } of cells) {
 				columns += spannedColumns(spanned);
 				this.#allowance += MAX_REPETITION * (text.length + 2);
+				this.#cellAllowance += MAX_REPETITION;
 			}
 			width = Math.max(width, columns);
 		}
@@ -102,49 +107,45 @@ class TableWriter {
 		return this.#blocks;
 	}
 
-	/** The rows with the text of spanning cells in each cell that they span. */
+	/** The rows with the text of spanning cells in each cell that they span. Rows without text of their own are left out. */
 	#resolveSpans(): GridRow[] {
 		const grid: GridRow[] = [];
 		/** Per column, the text that spans into the next rows, and the number of those rows. */
 		let spans: Array<{ text: string; rows: number } | undefined> = [];
-		for (const [index, { cells, isHeader }] of this.#rows.entries()) {
+		for (const [index, { cells, isHeader, startsGroup }] of this.#rows.entries()) {
+			if (startsGroup) spans = [];
 			const resolved: string[] = [];
 			const below: typeof spans = [];
 			const fillFromAbove = () => {
 				for (let span = spans[resolved.length]; span !== undefined; span = spans[resolved.length]) {
-					if (resolved.length >= MAX_SPANNED_COLUMNS) return;
+					if (resolved.length >= MAX_SPANNED_COLUMNS || this.#cellAllowance <= 0) return;
 					if (span.rows > 1) below[resolved.length] = { text: span.text, rows: span.rows - 1 };
-					const text = this.#repeat(span.text);
-					if (text === null) return;
-					resolved.push(text);
+					resolved.push(this.#repeat(span.text));
 				}
 			};
 			for (const cell of cells) {
 				fillFromAbove();
 				for (let column = 0; column < spannedColumns(cell.columns); column++) {
-					const text = column === 0 ? cell.text : this.#repeat(cell.text);
-					if (text === null || (column > 0 && resolved.length >= MAX_SPANNED_COLUMNS)) break;
+					if (column > 0 && (resolved.length >= MAX_SPANNED_COLUMNS || this.#cellAllowance <= 0)) break;
 					if (cell.rows > 1 && index < this.#rows.length - 1)
 						below[resolved.length] = { text: cell.text, rows: cell.rows - 1 };
-					resolved.push(text);
+					resolved.push(column === 0 ? cell.text : this.#repeat(cell.text));
 				}
 			}
 			fillFromAbove();
-			const [only] = cells;
-			const isLabel =
-				only !== undefined && cells.length === 1 && this.#width > 1 && spans.length === 0 && only.text !== '';
-			const label = isLabel && (only.columns > 1 || only.isHeading) ? only.text : null;
+			const label = spans.length === 0 && this.#width > 1 ? labelOf(cells) : null;
 			spans = below;
-			if (resolved.some((text) => text !== '')) grid.push({ cells: resolved, label, isHeader });
+			if (cells.some(({ text }) => text !== '')) grid.push({ cells: resolved, label, isHeader });
 		}
 		return grid;
 	}
 
-	/** The text for a further cell, empty if it is long; null once the table has repeated too much. */
-	#repeat(text: string): string | null {
-		const repeated = text.length > MAX_REPEATED_CHARACTERS ? '' : text;
-		this.#allowance -= repeated.length + 1;
-		return this.#allowance < 0 ? null : repeated;
+	/** The text for a further cell: empty if it is long, or once the table has repeated too much. */
+	#repeat(text: string): string {
+		this.#cellAllowance--;
+		if (text.length > MAX_REPEATED_CHARACTERS) return '';
+		this.#allowance -= text.length + 1;
+		return this.#allowance < 0 ? '' : text;
 	}
 
 	#startGroup(label: string): void {
@@ -153,14 +154,8 @@ class TableWriter {
 		this.#isStart = true;
 	}
 
-	/** Header rows as one: `Price` above `monthly` and `yearly` is `Price monthly` and `Price yearly`. */
 	#startHeader(headers: string[][]): void {
-		const names: string[] = [];
-		for (let column = 0; column < Math.max(...headers.map((cells) => cells.length)); column++) {
-			const parts = headers.map((cells) => cells[column] ?? '').filter((part) => part !== '');
-			names.push(parts.filter((part, index) => part !== parts[index - 1]).join(' '));
-		}
-		this.#header = rowText(names);
+		this.#header = rowText(joinHeaders(headers));
 		this.#isStart = true;
 	}
 
@@ -210,13 +205,70 @@ export function rowText(cells: readonly string[]): string {
 		.trim();
 }
 
+/** Header rows as one: `Price` above `monthly` and `yearly` is `Price monthly` and `Price yearly`. */
+export function joinHeaders(headers: readonly string[][]): string[] {
+	const names: string[] = [];
+	for (let column = 0; column < Math.max(...headers.map((cells) => cells.length)); column++) {
+		const parts = headers.map((cells) => cells[column] ?? '').filter((part) => part !== '');
+		names.push(parts.filter((part, index) => part !== parts[index - 1]).join(' '));
+	}
+	return names;
+}
+
+/** The text of a row's only cell, if that one names the rows after it; null if the row has data. */
+function labelOf(cells: readonly TableCell[]): string | null {
+	const [only] = cells;
+	if (only === undefined || cells.length > 1 || only.text === '') return null;
+	return only.columns > 1 || only.isHeading ? only.text : null;
+}
+
 /**
- * Whether a first row without any mark names the columns: its first cell is empty or a text, and the others are filled and
- * have no digits.
+ * Marks the header rows of a table: its first row if `isHeader` says so and no row is marked, and the row after a header with a
+ * name over several columns if it divides only those. Rows that name the table or a group of rows are passed over.
+ */
+export function markHeaders(
+	rows: readonly TableRow[],
+	isHeader: (first: readonly string[], second: readonly string[] | undefined) => boolean,
+): void {
+	const [first, second, third] = rows.filter(
+		({ cells }) => labelOf(cells) === null && cells.some(({ text }) => text !== ''),
+	);
+	if (first === undefined) return;
+	const textsOf = (row: TableRow) => row.cells.map(({ text }) => text);
+	if (!rows.some((row) => row.isHeader)) first.isHeader = isHeader(textsOf(first), second && textsOf(second));
+	if (first.isHeader && second !== undefined && third !== undefined && !second.isHeader)
+		second.isHeader = dividesNames(first, second);
+}
+
+/** Whether a row has texts without digits under those names of a header that stand over several columns, and none elsewhere. */
+function dividesNames(header: TableRow, row: TableRow): boolean {
+	const isDivided: boolean[] = [];
+	for (const { columns, rows } of header.cells) {
+		// It also stands in the next row.
+		if (rows > 1) continue;
+		for (let column = 0; column < spannedColumns(columns); column++) isDivided.push(columns > 1);
+	}
+	let divided = 0;
+	let column = 0;
+	for (const { text, columns } of row.cells) {
+		if (text !== '' && isDivided[column] !== true) return false;
+		if (/\p{Nd}/u.test(text) || text.length > MAX_NAME_CHARACTERS) return false;
+		if (text !== '') divided++;
+		column += columns;
+	}
+	return divided > 1;
+}
+
+/** A longer text is no name of a column. */
+const MAX_NAME_CHARACTERS = 60;
+
+/**
+ * Whether a first row without any mark names the columns: its first cell is empty and the one below it is not, and its other cells
+ * are short texts.
  */
 export function looksLikeHeader(first: readonly string[], second: readonly string[] | undefined): boolean {
 	if (second === undefined || first.length < 2) return false;
 	const [corner = '', ...names] = first.map(toSingleLine);
-	if (names.some((name) => name === '' || name.length > 60)) return false;
+	if (names.some((name) => name === '' || name.length > MAX_NAME_CHARACTERS)) return false;
 	return corner === '' && second[0] !== undefined && second[0] !== '';
 }

@@ -72,3 +72,60 @@ test('name or type decide that a text is a table', () => {
 	assert.equal(sniffFormat(text, 'a.csv', 'application/vnd.ms-excel'), 'csv');
 	assert.equal(sniffFormat(text, 'a.txt', 'text/plain'), 'txt');
 });
+
+test('prefers the delimiter that is rare in texts and numbers where several fit', async () => {
+	for (const delimiter of ['\t', ';', '|']) {
+		const text = [`Lid${delimiter}5,50`, `Handle${delimiter}7,20`].join('\n');
+		assert.deepEqual(outlined((await parsed(text, 'a.csv')).blocks), ['row Lid | 5,50', 'row Handle | 7,20']);
+	}
+});
+
+test('a space before or after quotes is not part of the value', async () => {
+	const { blocks } = await parsed('Name, Note\nLid, "red, round"\nCup, "white" \n', 'a.csv');
+	assert.deepEqual(outlined(blocks), ['row Name | Note', 'row Lid | red, round', 'row Cup | white']);
+});
+
+test('a quote that is not closed ends with its line', async () => {
+	const rows = Array.from({ length: 2000 }, (_, index) => `P${index},"7"" wide",${index}`);
+	rows[1000] = 'P1000,"5 wide,1000';
+	const lines = outlined((await parsed(['Part,Size,Price', ...rows].join('\n'), 'a.csv')).blocks);
+	assert.equal(lines.length, 2001);
+	assert.deepEqual(lines.slice(1000, 1003), [
+		'row P999 | 7" wide | 999',
+		'row P1000 | "5 wide | 1000',
+		'row P1001 | 7" wide | 1001',
+	]);
+});
+
+test('quotes within a value are text', async () => {
+	const { blocks } = await parsed('Part,Size\nLid,5" wide\nBowl,"big" one\n', 'a.csv');
+	assert.deepEqual(outlined(blocks), ['row Part | Size', 'row Lid | 5" wide', 'row Bowl | "big" one']);
+});
+
+test('a text row after a blank line stays in its table', async () => {
+	const { blocks } = await parsed('Item,Price\nLid,5\n\nHandle,on request\n\nCup,none\n', 'a.csv');
+	assert.deepEqual(outlined(blocks), ['row Item | Price', 'row Lid | 5', 'row Handle | on request', 'row Cup | none']);
+	assert.deepEqual(
+		blocks.map((block) => block.kind === 'row' && block.table),
+		[{ header: true }, undefined, undefined, undefined],
+	);
+});
+
+test('blank lines after every line separate nothing', async () => {
+	const text = 'Item,Price\r\r\nLid,5\r\r\nHandle,on request\r\r\nCup\r\r\nBowl,7\r\r\n';
+	const { blocks } = await parsed(text, 'a.csv');
+	assert.deepEqual(outlined(blocks), [
+		'row Item | Price',
+		'row Lid | 5',
+		'row Handle | on request',
+		'row Cup',
+		'row Bowl | 7',
+	]);
+});
+
+test('a second row of names divides names that stand over several columns', async () => {
+	const { blocks } = await parsed(',Ticket,Ticket,Note\n,Adult,Child,\nDay,6,3,weekdays\n', 'a.csv');
+	assert.deepEqual(outlined(blocks), ['row | Ticket Adult | Ticket Child | Note', 'row Day | 6 | 3 | weekdays']);
+	const texts = (await parsed('Room,Has,Has\nRed,Desk,Lamp\nBlue,Chair,Shelf\n', 'a.csv')).blocks;
+	assert.deepEqual(outlined(texts)[0], 'row Room | Has | Has');
+});

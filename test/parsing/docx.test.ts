@@ -66,6 +66,43 @@ test('merged cells of a Word table are read in each row and column that they spa
 	]);
 });
 
+test('properties of a table before a change are not read', async () => {
+	const tc = (text: string, properties = '') => `<w:tc><w:tcPr>${properties}</w:tcPr>${p(text)}</w:tc>`;
+	const was = '<w:tcPrChange><w:tcPr><w:gridSpan w:val="3"/><w:vMerge/></w:tcPr></w:tcPrChange>';
+	const rowWas = '<w:trPr><w:trPrChange><w:trPr><w:tblHeader/></w:trPr></w:trPrChange></w:trPr>';
+	const rows = [`${tc('Plan')}${tc('Price')}`, `${tc('Solo', was)}${tc('5')}`, `${rowWas}${tc('Firm')}${tc('9')}`];
+	const body = `<w:tbl>${rows.map((row) => `<w:tr>${row}</w:tr>`).join('')}</w:tbl>`;
+	assert.deepEqual(outlined((await parsed(makeDocx({ body }), 'a.docx')).blocks), [
+		'row Plan | Price',
+		'row Solo | 5',
+		'row Firm | 9',
+	]);
+});
+
+test('a cell that continues no cell keeps its text', async () => {
+	const tc = (text: string, properties = '') => `<w:tc><w:tcPr>${properties}</w:tcPr>${p(text)}</w:tc>`;
+	const rows = [`${tc('Plan', '<w:vMerge/>')}${tc('Price')}`, `${tc('', '<w:vMerge/>')}${tc('5')}`];
+	const body = `<w:tbl>${rows.map((row) => `<w:tr>${row}</w:tr>`).join('')}</w:tbl>`;
+	assert.deepEqual(outlined((await parsed(makeDocx({ body }), 'a.docx')).blocks), ['row Plan | Price', 'row Plan | 5']);
+});
+
+test('a title over two rows, and a second row of names, are read as such without any mark', async () => {
+	const tc = (text: string, properties = '') => `<w:tc><w:tcPr>${properties}</w:tcPr>${p(text)}</w:tc>`;
+	const rows = [
+		tc('Prices', '<w:gridSpan w:val="3"/><w:vMerge w:val="restart"/>'),
+		tc('', '<w:gridSpan w:val="3"/><w:vMerge/>'),
+		`${tc('Kind', '<w:vMerge w:val="restart"/>')}${tc('Ticket', '<w:gridSpan w:val="2"/>')}`,
+		`${tc('', '<w:vMerge/>')}${tc('Adult')}${tc('Child')}`,
+		`${tc('Day')}${tc('6')}${tc('3')}`,
+	];
+	const body = `<w:tbl>${rows.map((row) => `<w:tr>${row}</w:tr>`).join('')}</w:tbl>`;
+	assert.deepEqual(outlined((await parsed(makeDocx({ body }), 'a.docx')).blocks), [
+		'paragraph Prices',
+		'row Kind | Ticket Adult | Ticket Child',
+		'row Day | 6 | 3',
+	]);
+});
+
 test('an empty corner of a Word table keeps its column', async () => {
 	const rows = [
 		['', 'Monday', 'Tuesday'],

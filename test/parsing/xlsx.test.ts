@@ -28,7 +28,7 @@ test('reads each visible sheet as a table under its name', async () => {
 	]);
 });
 
-test('shows dates and numbers as the sheet does where their format is simple', async () => {
+test('shows dates and numbers as the sheet does', async () => {
 	const shown: Array<[format: string | number, value: number, text: string]> = [
 		[0, 0.1 + 0.2, '0.3'],
 		['0.00', 5.5, '5.50'],
@@ -42,7 +42,19 @@ test('shows dates and numbers as the sheet does where their format is simple', a
 		['hh:mm', 0.375, '09:00'],
 		['dd/mm/yy hh:mm', 46_349.75, '23/11/26 18:00'],
 		['[h]:mm', 1.5, '36:00'],
-		['# ?/?', 0.5, '0.5'],
+		['# ?/?', 0.5, '1/2'],
+		['0.0&quot;%&quot;', 19.5, '19.5%'],
+		['#,##0,', 1_234_567, '1,235'],
+		['00000', 1234, '01234'],
+		['0.00', 1.005, '1.01'],
+		['[mm]:ss', 0.0625, '90:00'],
+		['0.0;(0.0);&quot;none&quot;', -2.5, '(2.5)'],
+		['0.0;(0.0);&quot;none&quot;', 0, 'none'],
+		['[&gt;=1000]0.0,&quot;k&quot;;0', 2500, '2.5k'],
+		['yyyy&quot;年&quot;m&quot;月&quot;d&quot;日&quot;', 46_349, '2026年11月23日'],
+		[31, 46_349, '2026-11-23'],
+		[44, 1234.5, '1,234.50'],
+		['[$-407]d. mmmm yyyy', 46_082, '1. März 2026'],
 	];
 	const cells = shown.map(
 		([, value], at) =>
@@ -90,4 +102,43 @@ test('the content shows that a file is a spreadsheet, and a broken one is named 
 		zipSync({ 'xl/workbook.xml': strToU8('<a/>'), 'xl/worksheets/s0.xml': new Uint8Array(32 * 1024 * 1024) }),
 	);
 	await assert.rejects(parsed(bomb, 'a.xlsx'), { code: 'resource_limit', message: /spreadsheet unpacks/ });
+});
+
+test('dates of the date system of 1904 are shown as such, times and durations as they are', async () => {
+	const cell = (column: string, style: number, value: number) => `<c r="${column}1" s="${style}"><v>${value}</v></c>`;
+	const data = `<row r="1">${cell('A', 0, 44_887)}${cell('B', 1, 1.5)}${cell('C', 2, 0.375)}</row>`;
+	const file = makeXlsx({ sheets: [{ name: 'Sheet1', data }], formats: [14, '[h]:mm', 'h:mm'], is1904: true });
+	assert.deepEqual(outlined((await parsed(file, 'a.xlsx')).blocks), ['row 2026-11-23 | 36:00 | 9:00']);
+});
+
+test('hidden rows and columns of a sheet are not read, and separate nothing', async () => {
+	const rows = [
+		xlsxRow(1, ['Part', 'Cost', 'Price']),
+		xlsxRow(2, ['Lid', 1, 5]),
+		xlsxRow(3, ['Gone', 2, 6]).replace('<row ', '<row hidden="1" '),
+		xlsxRow(4, ['Cup', 'none', 'free']),
+	];
+	const before = '<cols><col min="2" max="2" hidden="true"/></cols>';
+	const file = makeXlsx({ sheets: [{ name: 'Sheet1', data: rows.join(''), before }] });
+	const { blocks } = await parsed(file, 'a.xlsx');
+	assert.deepEqual(outlined(blocks), ['row Part | Price', 'row Lid | 5', 'row Cup | free']);
+});
+
+test('a title over two rows stays one text, and merged names are joined with the names below them', async () => {
+	const data = rowsOf(['Prices'], [], ['', 'Ticket', null, 'Note'], ['', 'Adult', 'Child'], ['Day', 6, 3, 'a']);
+	const after = `<mergeCells>${['A1:D2', 'B3:C3', 'D3:D4'].map((ref) => `<mergeCell ref="${ref}"/>`).join('')}</mergeCells>`;
+	const { blocks } = await parsed(makeXlsx({ sheets: [{ name: 'Sheet1', data, after }] }), 'a.xlsx');
+	assert.deepEqual(outlined(blocks), [
+		'paragraph Prices',
+		'row | Ticket Adult | Ticket Child | Note',
+		'row Day | 6 | 3 | a',
+	]);
+});
+
+test('the pronunciation of a text in a cell is no part of it', async () => {
+	const data =
+		'<row r="1"><c r="A1" t="inlineStr"><is><t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh></is></c>' +
+		'<c r="B1" t="inlineStr"><is><t>x</t></is></c></row>';
+	const { blocks } = await parsed(makeXlsx({ sheets: [{ name: 'Sheet1', data }] }), 'a.xlsx');
+	assert.deepEqual(outlined(blocks), ['row 東京 | x']);
 });

@@ -12,22 +12,23 @@ const RATIO_EXEMPT_BYTES = 4 * 1024 * 1024;
 /** A document with a thousand pictures has a thousand. */
 const MAX_ENTRIES = 20_000;
 
-/** The parts of an Office Open XML package (ISO/IEC 29500-2) that hold text, by their names in lower case. */
+/** The parts of a document that is a ZIP archive, by their names in lower case. */
 export type Parts = ReadonlyMap<string, Uint8Array>;
 
 /**
- * Inflates the XML parts of a package; pictures and embedded files stay compressed. All sizes are checked before a byte is
- * inflated, and no part gets more memory than the archive declares.
+ * Inflates the parts of an archive that hold text; pictures and embedded files stay compressed. All sizes are checked before a
+ * byte is inflated, and no part gets more memory than the archive declares.
  * @param kind what the file is, for the sentences of errors
+ * @param wanted the names of the parts that hold text
  * @throws AppError `unreadable_file` for a broken archive, `resource_limit` for an archive that inflates beyond the limits
  */
-export function openPackage(bytes: Uint8Array, kind = 'Word document'): Parts {
+export function openArchive(bytes: Uint8Array, kind: string, wanted: RegExp): Parts {
 	let total = 0;
 	let entries = 0;
-	const wanted = (file: UnzipFileInfo): boolean => {
+	const filter = (file: UnzipFileInfo): boolean => {
 		if (++entries > MAX_ENTRIES)
 			throw resourceLimit(`The ${kind} holds more than ${MAX_ENTRIES.toLocaleString('en')} files.`);
-		if (!/(?:\.xml|\.rels)$/i.test(file.name)) return false;
+		if (!wanted.test(file.name)) return false;
 		total += file.originalSize;
 		const bomb = file.originalSize > RATIO_EXEMPT_BYTES && file.originalSize > file.size * MAX_RATIO;
 		if (bomb || file.originalSize > MAX_PART_BYTES || total > MAX_TOTAL_BYTES) {
@@ -36,7 +37,7 @@ export function openPackage(bytes: Uint8Array, kind = 'Word document'): Parts {
 		return true;
 	};
 	try {
-		const files = Object.entries(unzipSync(bytes, { filter: wanted }));
+		const files = Object.entries(unzipSync(bytes, { filter }));
 		return new Map(files.map(([name, content]) => [name.replace(/\\/g, '/').toLowerCase(), content]));
 	} catch (error) {
 		if (error instanceof AppError) throw error;

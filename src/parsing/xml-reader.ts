@@ -5,7 +5,7 @@ import { resourceLimit } from './limits.ts';
 /** An element with a canonical name such as `w:p`, independent of the file's prefixes and edition of the standard. */
 export interface Element {
 	name: string;
-	/** The value of an attribute by its local name. */
+	/** The value of an attribute, by its local name (`val`), or by its canonical name where two have the same local one (`r:id`). */
 	attribute(name: string): string | null;
 }
 
@@ -16,15 +16,27 @@ export interface XmlHandlers {
 	text(text: string): void;
 }
 
-/** The namespaces of the transitional and the strict edition (ISO/IEC 29500), with their usual prefixes. */
+/** Namespaces with their usual prefixes: Office Open XML, transitional and strict edition (ISO/IEC 29500), and OpenDocument (ISO/IEC 26300). */
 const PREFIXES: Record<string, string> = {
 	'http://schemas.openxmlformats.org/wordprocessingml/2006/main': 'w:',
 	'http://purl.oclc.org/ooxml/wordprocessingml/main': 'w:',
 	'http://schemas.openxmlformats.org/officeDocument/2006/math': 'm:',
 	'http://purl.oclc.org/ooxml/officeDocument/math': 'm:',
+	'http://schemas.openxmlformats.org/drawingml/2006/main': 'a:',
+	'http://purl.oclc.org/ooxml/drawingml/main': 'a:',
+	'http://schemas.openxmlformats.org/presentationml/2006/main': 'p:',
+	'http://purl.oclc.org/ooxml/presentationml/main': 'p:',
+	'http://schemas.openxmlformats.org/officeDocument/2006/relationships': 'r:',
+	'http://purl.oclc.org/ooxml/officeDocument/relationships': 'r:',
 	'http://schemas.openxmlformats.org/markup-compatibility/2006': 'mc:',
 	'http://purl.org/dc/elements/1.1/': 'dc:',
 	'http://schemas.openxmlformats.org/package/2006/relationships': 'rel:',
+	'urn:oasis:names:tc:opendocument:xmlns:office:1.0': 'office:',
+	'urn:oasis:names:tc:opendocument:xmlns:style:1.0': 'style:',
+	'urn:oasis:names:tc:opendocument:xmlns:text:1.0': 'text:',
+	'urn:oasis:names:tc:opendocument:xmlns:table:1.0': 'table:',
+	'urn:oasis:names:tc:opendocument:xmlns:drawing:1.0': 'draw:',
+	'urn:oasis:names:tc:opendocument:xmlns:manifest:1.0': 'manifest:',
 };
 
 /** Parts are decoded and read in slices, so that a large one is never in memory twice. */
@@ -42,7 +54,7 @@ const MAX_SLICES = 12;
  * @param kind what the file is, for the sentences of errors
  * @throws AppError `unreadable_file` if it is not well-formed, `resource_limit` if it has too much content
  */
-export function readXml(bytes: Uint8Array, handlers: XmlHandlers, kind = 'Word document'): void {
+export function readXml(bytes: Uint8Array, handlers: XmlHandlers, kind: string): void {
 	const parser = new SaxesParser<{ xmlns: true }>({ xmlns: true });
 	let depth = 0;
 	let elements = 0;
@@ -76,7 +88,7 @@ export function readXml(bytes: Uint8Array, handlers: XmlHandlers, kind = 'Word d
 	parser.on('closetag', (tag) => {
 		resetSlices();
 		depth--;
-		handlers.close(nameOf(tag));
+		handlers.close(canonicalName(tag));
 	});
 	parser.on('text', (text) => handlers.text(text));
 	parser.on('cdata', (text) => handlers.text(text));
@@ -93,20 +105,20 @@ class TagElement implements Element {
 	readonly #tag: SaxesTagNS;
 
 	constructor(tag: SaxesTagNS) {
-		this.name = nameOf(tag);
+		this.name = canonicalName(tag);
 		this.#tag = tag;
 	}
 
 	attribute(name: string): string | null {
 		for (const attribute of Object.values<SaxesAttributeNS>(this.#tag.attributes)) {
-			if (attribute.local === name) return attribute.value;
+			if (attribute.local === name || canonicalName(attribute) === name) return attribute.value;
 		}
 		return null;
 	}
 }
 
-function nameOf(tag: SaxesTagNS): string {
-	return (PREFIXES[tag.uri] ?? '') + tag.local;
+function canonicalName({ uri, local }: { uri: string; local: string }): string {
+	return (PREFIXES[uri] ?? '') + local;
 }
 
 /** XML without a byte order mark is UTF-8 in practice; UTF-16 without a mark has a zero byte beside its first `<`. */
