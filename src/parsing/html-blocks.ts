@@ -34,6 +34,17 @@ export function htmlBlocks(root: DomNode, isWholePage: boolean): Block[] {
 	return writer.blocks;
 }
 
+/** Terms that share their descriptions. */
+interface Terms {
+	names: string[];
+	/** A description follows them; the next term begins others. */
+	isDescribed: boolean;
+	/** They were written with a description. */
+	isWritten: boolean;
+}
+
+const noTerms = (): Terms => ({ names: [], isDescribed: false, isWritten: false });
+
 /** A whole page, a part of a page, or an element that becomes one line (a heading, a cell), without structure. */
 type Scope = 'content' | 'part' | 'line';
 
@@ -44,7 +55,7 @@ class BlockWriter {
 	/** The bullet or number of a list item, until its first text is written. */
 	#marker = '';
 	/** The terms of a definition list that stand before the next description. */
-	#terms: { names: string[]; isDescribed: boolean } = { names: [], isDescribed: false };
+	#terms: Terms = noTerms();
 	/** The number of each ordered list's next item. */
 	readonly #numbers = new Map<DomNode, number>();
 
@@ -57,7 +68,11 @@ class BlockWriter {
 			this.#text += (node.textContent ?? '').replace(/\s+/gu, ' ');
 			return;
 		}
-		if (!isElement(node) || this.#isInvisible(node)) return;
+		if (!isElement(node)) return;
+		if (this.#isInvisible(node)) {
+			this.#passTermOrDescription(node, kind);
+			return;
+		}
 		if (depth > MAX_DEPTH) {
 			this.#text += ` ${(node.textContent ?? '').replace(/\s+/gu, ' ')} `;
 			return;
@@ -138,7 +153,7 @@ class BlockWriter {
 	/** The entries of a definition list. Each description stands behind its terms. */
 	#definitions(list: DomElement, depth: number, outer: BlockKind): void {
 		const outside = this.#terms;
-		this.#terms = { names: [], isDescribed: false };
+		this.#terms = noTerms();
 		this.#container(list, 'paragraph', depth, outer);
 		this.#endTerms();
 		this.#terms = outside;
@@ -146,7 +161,7 @@ class BlockWriter {
 
 	#term(element: DomElement, depth: number, outer: BlockKind): void {
 		this.flush(outer);
-		if (this.#terms.isDescribed) this.#terms = { names: [], isDescribed: false };
+		if (this.#terms.isDescribed) this.#endTerms();
 		// A term with a heading in it begins a section.
 		if ([...element.children].some((child) => /^H[1-6]$/.test(child.nodeName))) {
 			this.#container(element, outer, depth, outer);
@@ -156,25 +171,36 @@ class BlockWriter {
 		if (text !== '') this.#terms.names.push(text);
 	}
 
+	/** A hidden term or description still ends the one before it. */
+	#passTermOrDescription({ nodeName }: DomElement, outer: BlockKind): void {
+		if (nodeName === 'DD') this.#terms.isDescribed = true;
+		if (nodeName !== 'DT' || !this.#terms.isDescribed) return;
+		this.flush(outer);
+		this.#endTerms();
+	}
+
 	#description(element: DomElement, depth: number, outer: BlockKind): void {
 		this.flush(outer);
-		const { names, isDescribed } = this.#terms;
-		const term = names.join(', ');
+		const terms = this.#terms;
+		const term = terms.names.join(', ');
 		const lead = term === '' || /[:：?？!.]$/u.test(term) ? term : `${term}:`;
 		const start = this.blocks.length;
 		this.#container(element, 'paragraph', depth, 'paragraph');
+		terms.isDescribed = true;
 		// A second description repeats a short term.
-		if (lead === '' || this.blocks.length === start || (isDescribed && lead.length > MAX_LABEL_CHARACTERS)) return;
-		this.#terms.isDescribed = true;
+		if (lead === '' || this.blocks.length === start || (terms.isWritten && lead.length > MAX_LABEL_CHARACTERS)) return;
+		terms.isWritten = true;
 		const first = this.blocks[start];
 		if (first?.kind === 'paragraph') this.blocks[start] = { ...first, kind: 'item', text: `- ${lead} ${first.text}` };
 		else this.blocks.splice(start, 0, { kind: 'paragraph', text: lead, page: null });
 	}
 
-	/** Writes the terms that have no description. */
+	/** Writes the terms that have no description with text. */
 	#endTerms(): void {
-		if (this.#terms.isDescribed) return;
-		for (const name of this.#terms.names) this.blocks.push({ kind: 'item', text: `- ${name}`, page: null });
+		const { names, isWritten } = this.#terms;
+		this.#terms = noTerms();
+		if (isWritten) return;
+		for (const name of names) this.blocks.push({ kind: 'item', text: `- ${name}`, page: null });
 	}
 }
 

@@ -8,6 +8,7 @@ export interface DomNode {
 	readonly textContent: string | null;
 	readonly childNodes: Iterable<DomNode>;
 	readonly parentNode: DomNode | null;
+	remove(): void;
 }
 
 /** An element of the DOM. */
@@ -24,7 +25,6 @@ export interface DomElement extends DomNode {
 	append(...nodes: Array<DomNode | string>): void;
 	prepend(...nodes: Array<DomNode | string>): void;
 	replaceWith(node: DomNode): void;
-	remove(): void;
 }
 
 /** A parsed page. */

@@ -1,6 +1,7 @@
 import { type Block, toSingleLine } from './blocks.ts';
 import { type DomElement, type DomNode, isElement, isText } from './html-dom.ts';
-import { looksLikeHeader, rowText, type TableRow, tableBlocks } from './table-blocks.ts';
+import { isInvisible, isWithoutSpace } from './html-visibility.ts';
+import { looksLikeHeader, markHeaders, type TableRow, tableBlocks } from './table-blocks.ts';
 
 /** A table without headings is a layout table if a cell has one of these. */
 const LAYOUT_ELEMENTS = new Set('TABLE H1 H2 H3 H4 H5 H6 UL OL DL PRE FORM SECTION ARTICLE BLOCKQUOTE'.split(' '));
@@ -19,51 +20,69 @@ export function htmlTableBlocks(
 	lineOf: (element: DomElement) => string,
 	label: string | null,
 ): Block[] {
-	const caption = toSingleLine([...table.children].find((child) => child.nodeName === 'CAPTION')?.textContent ?? '');
+	const captionElement = [...table.children].find((child) => child.nodeName === 'CAPTION' && !isInvisible(child));
+	const caption = captionElement === undefined ? '' : toSingleLine(lineOf(captionElement));
 	const rows: TableRow[] = [];
 	let beforeData = true;
+	let group: DomNode | null = null;
 	for (const row of rowsOf(table)) {
 		const elements = cellsOf(row);
 		const cells = elements.map((cell) => ({
-			text: lineOf(cell),
+			text: textOf(cell, lineOf),
 			columns: spanOf(cell, 'colspan'),
 			rows: spanOf(cell, 'rowspan'),
 			isHeading: cell.nodeName === 'TH',
 		}));
-		if (!/[^\s|]/.test(rowText(cells.map((cell) => cell.text)))) continue;
-		// A row of headings with one across the table names the rows after it.
-		const isHeader =
-			elements.length > 1 &&
-			(elements.every((cell) => cell.nodeName === 'TH' || isBold(cell)) || isChildOf(row, 'THEAD'));
-		rows.push({ cells, isHeader: isHeader && (beforeData || elements.every((cell) => cell.nodeName === 'TH')) });
-		beforeData &&= isHeader;
+		const startsGroup = rows.length > 0 && groupOf(row) !== group;
+		group = groupOf(row);
+		// A row of headings with one across the table names the rows after it. A row without text only has spans.
+		const hasData = cells.length > 1 && cells.some(({ text }) => text !== '');
+		const isHeadings = elements.every((cell) => cell.nodeName === 'TH');
+		const isHeader = hasData && (isHeadings || elements.every(isBold) || isChildOf(row, 'THEAD'));
+		rows.push({ cells, isHeader: isHeader && (beforeData || isHeadings), startsGroup });
+		beforeData &&= isHeader || !hasData;
 	}
-	const [first, second] = rows;
-	if (first !== undefined && !rows.some((row) => row.isHeader)) {
-		const [a, b] = [first, second].map((row) => row?.cells.map((cell) => cell.text));
-		if (a !== undefined && looksLikeHeader(a, b)) first.isHeader = true;
-	}
+	markHeaders(rows, looksLikeHeader);
 	return caption === '' && label !== null
 		? tableBlocks(rows, label, null).slice(1)
 		: tableBlocks(rows, caption || null, null);
 }
 
-/** The rows of a table, and tables in it outside of a row. The search does not descend into them, so nested tables take linear time. */
+/** The text of a cell on one line. Bars are borders that someone has typed. */
+function textOf(cell: DomElement, lineOf: (element: DomElement) => string): string {
+	if (isInvisible(cell)) return '';
+	const text = lineOf(cell);
+	return /[^\s|]/.test(text) ? text : '';
+}
+
+/** The group of a row, where spans of its cells end. */
+function groupOf(row: DomElement): DomNode | null {
+	return isChildOf(row, 'THEAD') || isChildOf(row, 'TBODY') || isChildOf(row, 'TFOOT') ? row.parentNode : null;
+}
+
+/**
+ * The visible rows of a table, and tables in it outside of a row. The search does not descend into them, so nested tables take
+ * linear time.
+ */
 function* rowsOf(table: DomElement): Generator<DomElement> {
 	const stack: DomElement[] = [...table.children].reverse();
 	for (let element = stack.pop(); element !== undefined; element = stack.pop()) {
+		if (isInvisible(element)) continue;
 		if (element.nodeName === 'TR' || element.nodeName === 'TABLE') yield element;
 		else for (const child of [...element.children].reverse()) stack.push(child);
 	}
 }
 
+/** The cells of a row that take a column. */
 function cellsOf(row: DomElement): DomElement[] {
-	return [...row.children].filter((cell) => cell.nodeName === 'TD' || cell.nodeName === 'TH');
+	return [...row.children].filter(
+		(cell) => (cell.nodeName === 'TD' || cell.nodeName === 'TH') && !isWithoutSpace(cell),
+	);
 }
 
 function spanOf(cell: DomElement, name: 'colspan' | 'rowspan'): number {
 	const span = Number.parseInt(cell.getAttribute(name) ?? '1', 10);
-	// A row span of 0 goes to the end of the table.
+	// A row span of 0 goes to the end of its group of rows.
 	if (span === 0 && name === 'rowspan') return MAX_ROW_SPAN;
 	return Number.isNaN(span) || span < 1 ? 1 : Math.min(span, MAX_ROW_SPAN);
 }

@@ -30,6 +30,11 @@ export function isHidden(element: DomElement): boolean {
 	return /display\s*:\s*none|visibility\s*:\s*hidden/i.test(element.getAttribute('style') ?? '');
 }
 
+/** Whether an element is hidden so that it takes no space: in a row of a table, the next cell takes its column. */
+export function isWithoutSpace(element: DomElement): boolean {
+	return element.hasAttribute('hidden') || /display\s*:\s*none/i.test(element.getAttribute('style') ?? '');
+}
+
 /** Whether an element surrounds the content of a page. */
 export function isBoilerplate(element: DomElement): boolean {
 	if (BOILERPLATE_ELEMENTS.has(element.nodeName)) return true;

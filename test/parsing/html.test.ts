@@ -238,3 +238,74 @@ test('a link beside a heading is not part of it', async () => {
 		['h2 History', 'h2 Today', 'h3 Setup'],
 	);
 });
+
+const tableLines = async (inner: string) =>
+	outlined((await parsed(`<main><h1>T</h1><table>${inner}</table></main>`, 'page.html')).blocks).slice(1);
+
+test('an empty row counts for the spans above it', async () => {
+	const rows = '<tr><th>Day</th><th>Open</th></tr><tr><td rowspan="2">Monday</td><td>9–12</td></tr><tr></tr>';
+	assert.deepEqual(await tableLines(`${rows}<tr><td>Tuesday</td><td>10–12</td></tr>`), [
+		'row Day | Open',
+		'row Monday | 9–12',
+		'row Tuesday | 10–12',
+	]);
+});
+
+test('a span ends with its group of rows', async () => {
+	for (const span of ['3', '0']) {
+		const rows =
+			`<thead><tr><th>Room</th><th>Beds</th></tr></thead><tbody><tr><td rowspan="${span}">Red</td><td>1</td></tr>` +
+			'<tr><td>2</td></tr></tbody><tbody><tr><td>Blue</td><td>4</td></tr></tbody>';
+		assert.deepEqual(await tableLines(rows), ['row Room | Beds', 'row Red | 1', 'row Red | 2', 'row Blue | 4']);
+	}
+});
+
+test('a value keeps its column where a span is too long to be repeated', async () => {
+	const rows = Array.from({ length: 40 }, (_, index) => `<tr><td>v${index}</td></tr>`);
+	const lines = await tableLines(
+		`<tr><th>Text</th><th>Value</th></tr><tr><td rowspan="41">${'word '.repeat(30)}</td><td>v</td></tr>${rows.join('')}`,
+	);
+	assert.equal(lines.length, 42);
+	for (const line of lines.slice(1)) assert.match(line, /^row (?:word[^|]*)?\| v\d*$/);
+});
+
+test('an empty or hidden description ends the terms before it', async () => {
+	const list =
+		'<dl><dt>Fax<dd></dd><dt>Phone<dd>123<dt>Pager<dd hidden>9</dd><dt>Mail<dd>a@b.example<dt hidden>Old<dd>Former.</dl>';
+	const { blocks } = await parsed(`<main><h1>Contact</h1>${list}</main>`, 'page.html');
+	assert.deepEqual(outlined(blocks).slice(1), [
+		'item - Fax',
+		'item - Phone: 123',
+		'item - Pager',
+		'item - Mail: a@b.example',
+		'paragraph Former.',
+	]);
+});
+
+test('hidden rows, cells and captions of a table are not read', async () => {
+	const rows =
+		'<caption hidden>Old prices</caption><tr><th>Plan</th><th hidden>Draft</th><th>Price</th></tr>' +
+		'<tr><td>Solo</td><td style="display:none">1</td><td>5</td></tr><tr hidden><td>Gone</td><td>2</td></tr>' +
+		'<tr><td>Firm</td><td hidden>3</td><td>9<span aria-hidden="true">*</span></td></tr>';
+	assert.deepEqual(await tableLines(rows), ['row Plan | Price', 'row Solo | 5', 'row Firm | 9']);
+});
+
+test('a title over two rows, and a second row of names, are read as such without any mark', async () => {
+	const rows =
+		'<tr><td colspan="3" rowspan="2">Prices 2026</td></tr><tr></tr>' +
+		'<tr><td rowspan="2"></td><td colspan="2">Ticket</td></tr><tr><td>Adult</td><td>Child</td></tr>' +
+		'<tr><td>Day</td><td>6 €</td><td>3 €</td></tr>';
+	assert.deepEqual(await tableLines(rows), [
+		'paragraph Prices 2026',
+		'row | Ticket Adult | Ticket Child',
+		'row Day | 6 € | 3 €',
+	]);
+});
+
+test('a class of the whole page does not show its hidden parts', async () => {
+	const page = `<html><body class="accordion-theme"><main id="faq"><h1>Help</h1><p>Call us.</p><p hidden>Draft.</p>
+		<div class="tab-content"><section><div><div><div><p hidden>Another draft.</p></div></div></div></section></div></main></body></html>`;
+	const text = outlined((await parsed(page, 'page.html')).blocks).join('\n');
+	assert.match(text, /Call us/);
+	assert.doesNotMatch(text, /raft/);
+});
