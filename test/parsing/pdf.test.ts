@@ -200,3 +200,40 @@ test('a numbered step stays apart from a full line before it', async () => {
 		],
 	);
 });
+
+test('a row of a PDF with an empty first cell stays a row', async () => {
+	const cell = (text: string, x: number, y: number) => ({ text, x, y, size: 10 });
+	const rows = [
+		['Plan', 'Users', 'Price'],
+		['Basic', '1', '5'],
+		['', '2', '9'],
+		['', 'any', 'ask'],
+		['Firm', '40', '90'],
+	];
+	const lines = rows.flatMap((cells, row) =>
+		cells.flatMap((text, column) => (text === '' ? [] : [cell(text, 50 + 120 * column, 700 - 12 * row)])),
+	);
+	const { blocks } = await parsed(makePdf({ pages: [lines] }), 'a.pdf');
+	assert.deepEqual(outlined(blocks), [
+		'row Plan | Users | Price',
+		'row Basic | 1 | 5',
+		'row | 2 | 9',
+		'row | any | ask',
+		'row Firm | 40 | 90',
+	]);
+});
+
+test('bullets and numbers beside texts are no column of a table', async () => {
+	const items = ['Fill the kettle.', 'Heat it to sixty degrees.', 'Pour the water out.', 'Rinse it twice.'];
+	for (const mark of [() => '-', (index: number) => `${index + 1}.`]) {
+		const lines = items.flatMap((text, index) => [
+			{ text: mark(index), x: 50, y: 700 - 14 * index, size: 10 },
+			{ text, x: 70, y: 700 - 14 * index, size: 10 },
+		]);
+		const { blocks } = await parsed(makePdf({ pages: [lines] }), 'a.pdf');
+		assert.deepEqual(
+			outlined(blocks),
+			items.map((text, index) => `item ${mark(index)} ${text}`),
+		);
+	}
+});
