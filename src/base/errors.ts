@@ -6,7 +6,10 @@ export const ERROR_CODES = {
 	invalid_request: [400, 'The request is not valid.'],
 	invalid_json: [400, 'The request body is not valid JSON.'],
 	invalid_cursor: [400, 'The cursor does not belong to this list.'],
-	unsupported_file_type: [400, 'This file type is not supported. Send a PDF, DOCX, XLSX, HTML, CSV, MD or TXT file.'],
+	unsupported_file_type: [
+		400,
+		'This file type is not supported. Send a PDF, DOCX, XLSX, PPTX, ODT, ODS, RTF, EPUB, EML, HTML, CSV, MD or TXT file.',
+	],
 	unreadable_file: [400, 'The file cannot be read.'],
 	resource_limit: [400, 'Reading the file takes more memory or time than one document may take.'],
 	no_text: [400, 'The document has no text that can be searched.'],

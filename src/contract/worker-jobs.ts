@@ -4,7 +4,20 @@ import type { ErrorCode } from '../base/index.ts';
 export type WorkerResult<T> = { ok: true; value: T } | { ok: false; error: { code: ErrorCode; message: string } };
 
 /** The formats of documents. */
-export type DocumentFormat = 'pdf' | 'docx' | 'html' | 'md' | 'txt' | 'csv' | 'xlsx';
+export type DocumentFormat =
+	| 'pdf'
+	| 'docx'
+	| 'xlsx'
+	| 'pptx'
+	| 'odt'
+	| 'ods'
+	| 'rtf'
+	| 'epub'
+	| 'eml'
+	| 'html'
+	| 'md'
+	| 'txt'
+	| 'csv';
 
 /** Parse one stored file into chunks. */
 export interface ParseJob {
@@ -25,7 +38,7 @@ export interface ParsedChunk {
 	text: string;
 	/** The headings above it, outermost first. */
 	heading_path: string[];
-	/** The page on which it begins, from 1; null for formats without pages. */
+	/** The page or slide on which it begins, from 1; null for formats without pages. */
 	page: number | null;
 	/** The analysed terms of headings and title, separated by spaces. */
 	title_terms: string;

@@ -14,6 +14,17 @@ const BY_EXTENSION: Record<string, DocumentFormat> = {
 	xlsx: 'xlsx',
 	xlsm: 'xlsx',
 	xltx: 'xlsx',
+	pptx: 'pptx',
+	pptm: 'pptx',
+	ppsx: 'pptx',
+	potx: 'pptx',
+	odt: 'odt',
+	ott: 'odt',
+	ods: 'ods',
+	ots: 'ods',
+	epub: 'epub',
+	eml: 'eml',
+	rtf: 'rtf',
 	html: 'html',
 	htm: 'html',
 	xhtml: 'html',
@@ -30,6 +41,15 @@ const BY_CONTENT_TYPE: Record<string, DocumentFormat> = {
 	'application/pdf': 'pdf',
 	'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
 	'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+	'application/vnd.openxmlformats-officedocument.presentationml.presentation': 'pptx',
+	'application/vnd.oasis.opendocument.text': 'odt',
+	'application/vnd.oasis.opendocument.text-template': 'odt',
+	'application/vnd.oasis.opendocument.spreadsheet': 'ods',
+	'application/vnd.oasis.opendocument.spreadsheet-template': 'ods',
+	'application/epub+zip': 'epub',
+	'message/rfc822': 'eml',
+	'application/rtf': 'rtf',
+	'text/rtf': 'rtf',
 	'text/html': 'html',
 	'application/xhtml+xml': 'html',
 	'text/markdown': 'md',
@@ -41,8 +61,8 @@ const BY_CONTENT_TYPE: Record<string, DocumentFormat> = {
 
 /**
  * The format of a file from its first bytes (64 KiB are enough), or null if it is not supported. The content decides; name
- * and Content-Type decide only what the content cannot (Markdown, CSV or plain text). A file that claims to be a PDF or Word
- * document and is not keeps its claim, so that the parser can report what is wrong.
+ * and Content-Type decide only what the content cannot (Markdown, CSV or plain text). A file that claims to be a PDF or an
+ * Office document and is not keeps its claim, so that the parser can report what is wrong.
  */
 export function sniffFormat(
 	head: Uint8Array,
@@ -50,12 +70,24 @@ export function sniffFormat(
 	contentType: string | null,
 ): DocumentFormat | null {
 	const claimed = claimOf(fileName, contentType);
-	const ascii = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, SNIFF_BYTES)).toString('latin1');
-	if (ascii.startsWith(ZIP)) return sniffZip(ascii, claimed);
-	if (ascii.startsWith('\xd0\xcf\x11\xe0')) return claimed === 'docx' ? 'docx' : null;
+	const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, SNIFF_BYTES));
+	const ascii = bytes.toString('latin1');
+	if (ascii.startsWith(ZIP)) return sniffZip(bytes, claimed);
+	// A document with a password is kept in such a file, and its parser says so.
+	if (ascii.startsWith('\xd0\xcf\x11\xe0')) return isOffice(claimed) ? claimed : null;
+	if (ascii.startsWith('{\\rtf')) return 'rtf';
 	const mark = ascii.slice(0, 1024).indexOf('%PDF-');
 	if (mark === 0 || (mark > 0 && (claimed === 'pdf' || ascii.slice(0, mark).trim() === ''))) return 'pdf';
 	return sniffText(head.subarray(0, SNIFF_BYTES), claimed, contentType);
+}
+
+function isOffice(format: DocumentFormat | null): boolean {
+	return format === 'docx' || format === 'xlsx' || format === 'pptx';
+}
+
+/** The claim of a file that is an archive with a part for its type. */
+function archiveClaim(claimed: DocumentFormat | null): DocumentFormat | null {
+	return claimed === 'odt' || claimed === 'ods' || claimed === 'epub' ? claimed : null;
 }
 
 function claimOf(fileName: string | null, contentType: string | null): DocumentFormat | null {
@@ -64,32 +96,71 @@ function claimOf(fileName: string | null, contentType: string | null): DocumentF
 	return BY_EXTENSION[extension] ?? BY_CONTENT_TYPE[type] ?? null;
 }
 
+/** The formats by the folder of their parts in an archive. */
+const BY_FOLDER: Array<[folder: string, format: DocumentFormat]> = [
+	['word/', 'docx'],
+	['xl/', 'xlsx'],
+	['ppt/', 'pptx'],
+];
+/** The formats whose archive begins with a part that has their type, uncompressed (ISO/IEC 26300-3, 3.3; EPUB 3.3, 4.3.3). */
+const TYPE_PART = 'mimetype';
+
 /** The names in the local headers identify the format; the main part may lie beyond the first bytes. */
-function sniffZip(ascii: string, claimed: DocumentFormat | null): DocumentFormat | null {
-	const names = localNames(ascii);
-	if (names.some((name) => name.startsWith('xl/'))) return 'xlsx';
-	if (names.some((name) => /^(?:ppt|visio)\//.test(name) || name === 'mimetype')) return null;
+function sniffZip(bytes: Buffer, claimed: DocumentFormat | null): DocumentFormat | null {
+	const files = localFiles(bytes);
+	for (const { name, content } of files) {
+		const format = BY_FOLDER.find(([folder]) => name.startsWith(folder))?.[1];
+		if (format !== undefined) return format;
+		if (/^visio\//.test(name)) return null;
+		// Some programs compress it, although they must not.
+		if (name === TYPE_PART)
+			return content === '' ? archiveClaim(claimed) : (BY_CONTENT_TYPE[content.toLowerCase()] ?? null);
+	}
 	// The claim decides between the formats whose first part is the list of types.
-	if (claimed === 'xlsx' && names.includes('[Content_Types].xml') && !names.some((name) => name.startsWith('word/')))
-		return 'xlsx';
-	const office = names.some((name) => name.startsWith('word/') || name === '[Content_Types].xml');
-	return office || claimed === 'docx' ? 'docx' : null;
+	const isPackage = files.some(({ name }) => name === '[Content_Types].xml');
+	if (isOffice(claimed) && (isPackage || claimed === 'docx')) return claimed;
+	return isPackage ? 'docx' : null;
 }
 
-/** The names of the archive's first files; each is preceded by a local header of 30 bytes that gives its length. */
-function localNames(ascii: string): string[] {
-	const names: string[] = [];
-	for (let at = ascii.indexOf(ZIP); at !== -1; at = ascii.indexOf(ZIP, at + 4)) {
-		const length = ascii.charCodeAt(at + 26) | (ascii.charCodeAt(at + 27) << 8);
-		names.push(ascii.slice(at + 30, at + 30 + Math.min(length, 512)));
+const LOCAL_HEADER_BYTES = 30;
+/** The sizes are not in the header but after the data (APPNOTE.TXT, 4.4.4). */
+const SIZES_FOLLOW = 0x08;
+
+/** A file of an archive. */
+interface LocalFile {
+	name: string;
+	/** Its content, if it is short and not compressed. */
+	content: string;
+}
+
+/** The first files of an archive. The data of a file is passed over: it may be an archive, too. */
+function localFiles(bytes: Buffer): LocalFile[] {
+	const files: LocalFile[] = [];
+	const signature = Buffer.from(ZIP, 'latin1');
+	let at = 0;
+	while (at !== -1 && at + LOCAL_HEADER_BYTES <= bytes.length) {
+		const nameStart = at + LOCAL_HEADER_BYTES;
+		const length = bytes.readUInt16LE(at + 26);
+		const data = nameStart + length + bytes.readUInt16LE(at + 28);
+		const size = (bytes.readUInt16LE(at + 6) & SIZES_FOLLOW) !== 0 ? 0 : bytes.readUInt32LE(at + 18);
+		const isStored = bytes.readUInt16LE(at + 8) === 0;
+		files.push({
+			name: bytes.toString('latin1', nameStart, nameStart + Math.min(length, 512)),
+			content: isStored ? bytes.toString('latin1', data, data + Math.min(size, 128)).trim() : '',
+		});
+		at = bytes.indexOf(signature, data + size);
 	}
-	return names;
+	return files;
 }
 
 const HTML_START = /^<(?:!doctype\s+html|html|head|body|title|meta|link|base)[\s>/]/i;
 const MARKUP_START = /^<(?:div|p|h[1-6]|table|section|article|main|header|nav|script|style|span|ul|ol)[\s>]/i;
 const OTHER_MARKUP = /^<(?:svg[\s>]|!doctype\s)/i;
-const OTHER_TEXT = /^(?:\{\\rtf|%!PS)/;
+const OTHER_TEXT = /^%!PS/;
+
+/** The first header fields of a stored mail message (RFC 5322). */
+const MAIL_START =
+	/^(?:(?:Return-Path|Delivered-To|Received|X-[\w-]{1,60}|MIME-Version|Message-ID|From|Date): .{1,998}\n(?:[ \t].{0,998}\n)*){4}/;
 
 function sniffText(
 	head: Uint8Array,
@@ -99,9 +170,12 @@ function sniffText(
 	const text = decodeText(head, [charsetOf(contentType)]);
 	const start = text === null ? '' : withoutPrologue(text);
 	if (HTML_START.test(start)) return 'html';
-	if (claimed === 'pdf' || claimed === 'docx') return claimed;
+	if (claimed === 'pdf' || isOffice(claimed)) return claimed;
+	// Plain text with the name of one.
+	if (claimed === 'rtf') return text === null ? null : 'txt';
 	if (text === null || OTHER_TEXT.test(start)) return null;
 	if (claimed !== null) return claimed;
+	if (MAIL_START.test(text.slice(0, 4096))) return 'eml';
 	if (OTHER_MARKUP.test(start) || text.trimStart().startsWith('<?xml')) return null;
 	return MARKUP_START.test(start) ? 'html' : 'txt';
 }

@@ -43,6 +43,13 @@ export function parseHtml(html: string, source: DocumentSource): ExtractedDocume
 	};
 }
 
+/** The blocks of a page that is content as a whole: a chapter of a book, a mail. */
+export function contentBlocks(html: string): Block[] {
+	const document = parsePage(html);
+	tidyPage(document);
+	return htmlBlocks(document.body, false);
+}
+
 /** The one element that the author marked as the page's content. */
 function markedContent(document: DomDocument): DomElement | null {
 	for (const selector of ['main', '[role=main]', 'article']) {

@@ -3,10 +3,18 @@ import type { DocumentFormat } from '../contract/index.ts';
 import type { DocumentSource, ExtractedDocument } from './blocks.ts';
 import { charsetOf, decodeText } from './charset.ts';
 import { sniffFormat } from './format.ts';
-import { MAX_TITLE_CHARACTERS, TextBudget } from './limits.ts';
+import { MAX_TITLE_CHARACTERS, resourceLimit, TextBudget } from './limits.ts';
 import { unsupportedFileMessage } from './unsupported.ts';
 
-type Parser = (bytes: Uint8Array, source: DocumentSource) => ExtractedDocument | Promise<ExtractedDocument>;
+/** Parses a document. @param parseNested parses a file within it */
+type Parser = (
+	bytes: Uint8Array,
+	source: DocumentSource,
+	parseNested: (bytes: Uint8Array, source: DocumentSource) => Promise<ExtractedDocument>,
+) => ExtractedDocument | Promise<ExtractedDocument>;
+
+/** Files within files: an attachment of a message that is an attachment of a message. */
+const MAX_NESTING_DEPTH = 3;
 
 /**
  * Loads the parser of a format with the libraries that it needs, when the first document of the format is parsed. The
@@ -16,6 +24,15 @@ const LOAD_PARSER: Record<DocumentFormat, () => Promise<Parser>> = {
 	pdf: async () => (await import('./pdf.ts')).parsePdf,
 	docx: async () => (await import('./docx.ts')).parseDocx,
 	xlsx: async () => (await import('./xlsx.ts')).parseXlsx,
+	pptx: async () => (await import('./pptx.ts')).parsePptx,
+	odt: async () => (await import('./odt.ts')).parseOdt,
+	ods: async () => (await import('./ods.ts')).parseOds,
+	rtf: async () => (await import('./rtf.ts')).parseRtf,
+	epub: async () => (await import('./epub.ts')).parseEpub,
+	eml: async () => {
+		const { parseEml } = await import('./eml.ts');
+		return (bytes, _, parseNested) => parseEml(bytes, parseNested);
+	},
 	html: async () => {
 		const { parseHtml } = await import('./html.ts');
 		return (bytes, source) => parseHtml(textOf(bytes, source, metaCharsetOf(bytes)), source);
@@ -39,7 +56,12 @@ const LOAD_PARSER: Record<DocumentFormat, () => Promise<Parser>> = {
  * @throws AppError `unsupported_file_type`, `unreadable_file` or `resource_limit`, with a sentence for the person who
  * uploaded it
  */
-export async function parseDocument(bytes: Uint8Array, source: DocumentSource): Promise<ExtractedDocument> {
+export function parseDocument(bytes: Uint8Array, source: DocumentSource): Promise<ExtractedDocument> {
+	return parseAtDepth(bytes, source, 0);
+}
+
+async function parseAtDepth(bytes: Uint8Array, source: DocumentSource, depth: number): Promise<ExtractedDocument> {
+	if (depth > MAX_NESTING_DEPTH) throw resourceLimit('The file holds too many files within each other.');
 	const format = sniffFormat(bytes, source.file_name, source.content_type);
 	if (format === null) {
 		throw new AppError('unsupported_file_type', unsupportedFileMessage(bytes, source.file_name));
@@ -47,7 +69,7 @@ export async function parseDocument(bytes: Uint8Array, source: DocumentSource): 
 	// Outside the try block: a parser that cannot be loaded says nothing about the file.
 	const parse = await LOAD_PARSER[format]();
 	try {
-		const document = await parse(bytes, source);
+		const document = await parse(bytes, source, (bytes, source) => parseAtDepth(bytes, source, depth + 1));
 		return { ...document, title: document.title?.slice(0, MAX_TITLE_CHARACTERS).trim() || null };
 	} catch (error) {
 		if (error instanceof AppError) throw error;

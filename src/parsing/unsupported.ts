@@ -9,11 +9,16 @@ const PICTURES: Array<[name: string, signature: RegExp]> = [
 	['HEIC', /^.{4}ftyp(?:heic|heix|mif1|avif)/s],
 ];
 
-/** The kinds of the file format that Office had before 2007, by extension and by the name of their main stream. */
+/** The kinds of the compound file format that Office had before 2007, by extension and by the name of their main stream. */
 const LEGACY_OFFICE: Array<[extension: RegExp, stream: string, sentence: string]> = [
-	[/\.do[ct]$/i, 'WordDocument', 'Old Word documents (.doc) cannot be read. Save it as .docx or PDF.'],
-	[/\.xl[st]$/i, 'Workbook', 'Old Excel files (.xls) cannot be read. Save it as .xlsx or CSV.'],
-	[/\.p[po][st]$/i, 'PowerPoint Document', 'Old PowerPoint files (.ppt) cannot be read. Save it as PDF.'],
+	[/\.do[ct]$/i, 'WordDocument', 'Old Word documents (.doc) cannot be read. Save the document as .docx or PDF.'],
+	[/\.xl[st]$/i, 'Workbook', 'Old Excel files (.xls) cannot be read. Save the file as .xlsx or CSV.'],
+	[
+		/\.p[po][st]$/i,
+		'PowerPoint Document',
+		'Old PowerPoint files (.ppt) cannot be read. Save the file as .pptx or PDF.',
+	],
+	[/\.msg$/i, '__nameid_version1.0', 'Outlook messages (.msg) cannot be read. Save the message as .eml or PDF.'],
 ];
 
 /**
@@ -26,20 +31,21 @@ export function unsupportedFileMessage(head: Uint8Array, fileName: string | null
 	const name = fileName ?? '';
 	const picture = PICTURES.find(([, signature]) => signature.test(ascii))?.[0];
 	if (picture !== undefined) {
-		return `Pictures (${picture}) cannot be read. Run text recognition (OCR) on it and upload the result as a PDF or text.`;
+		return `Pictures (${picture}) cannot be read. Run text recognition (OCR) on the picture and upload the result as a PDF or text.`;
 	}
 	if (ascii.startsWith('\xd0\xcf\x11\xe0')) {
+		// [MS-OFFCRYPTO]: the stream that holds a document with a password.
+		if (bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))) {
+			return 'This Office file is protected with a password. Remove the password and upload the file again.';
+		}
 		const found =
 			LEGACY_OFFICE.find(([extension]) => extension.test(name)) ??
 			LEGACY_OFFICE.find(([, stream]) => bytes.includes(Buffer.from(stream, 'utf16le')));
-		return found?.[2] ?? 'Office files from before 2007 cannot be read. Save it as .docx, .xlsx or PDF.';
+		return found?.[2] ?? 'Office files from before 2007 cannot be read. Save the file as .docx, .xlsx or PDF.';
 	}
-	if (ascii.startsWith('{\\rtf')) return 'RTF documents cannot be read. Save it as .docx or PDF.';
 	if (!ascii.startsWith('PK')) return undefined;
-	if (ascii.includes('ppt/')) return 'PowerPoint presentations (.pptx) cannot be read. Save it as PDF.';
 	if (ascii.includes('application/vnd.oasis.opendocument')) {
-		return 'OpenDocument files cannot be read. Save it as .docx, .xlsx or PDF.';
+		return 'OpenDocument files other than texts (.odt) and spreadsheets (.ods) cannot be read. Save the file as PDF.';
 	}
-	if (ascii.includes('application/epub+zip')) return 'EPUB books cannot be read. Save it as PDF or HTML.';
 	return undefined;
 }

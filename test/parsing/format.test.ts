@@ -6,6 +6,7 @@ import { SNIFF_BYTES, sniffFormat, unsupportedFileMessage } from '../../src/pars
 import { makeDocx, p } from '../fixtures/documents/docx.ts';
 import { parsed } from '../fixtures/documents/parsed.ts';
 import { bodyLines, makePdf } from '../fixtures/documents/pdf.ts';
+import { zipped } from '../fixtures/documents/zipped.ts';
 
 const pdf = makePdf({ pages: [bodyLines(['Text.'])] });
 const docx = makeDocx({ body: p('Text') });
@@ -32,13 +33,13 @@ test('name and type decide what the content cannot', () => {
 
 test('other office formats, pictures, archives and programs are refused', async () => {
 	const others: Array<[name: string, bytes: Buffer]> = [
-		['a.pptx', zip('[Content_Types].xml', 'ppt/presentation.xml')],
-		['a.odt', zip('mimetype', 'content.xml')],
+		['a.vsdx', zip('[Content_Types].xml', 'visio/document.xml')],
+		['a.odp', zipped({ mimetype: 'application/vnd.oasis.opendocument.presentation', 'content.xml': 'x' })],
+		['a.odp', zip('mimetype', 'content.xml')],
 		['a.zip', zip('photo.jpg')],
 		['a.doc', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
 		['a.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
 		['a.jpg', Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex')],
-		['a.rtf', Buffer.from('{\\rtf1 Words}')],
 		['a.svg', Buffer.from('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>')],
 		['a.txt', randomBytes(50_000)],
 	];
@@ -67,7 +68,6 @@ test('a file that claims to be a PDF or Word document is rejected for its conten
 
 test('a file of an unsupported type is refused with its type and the way out', async () => {
 	const compound = Buffer.from('d0cf11e0a1b11ae1', 'hex');
-	const stored = (name: string, content: string) => Buffer.from(zipSync({ [name]: strToU8(content) }, { level: 0 }));
 	const refused: Array<[name: string, bytes: Buffer, sentence: RegExp]> = [
 		['a.doc', compound, /Old Word documents \(\.doc\).*\.docx/],
 		['a.xls', compound, /Old Excel files \(\.xls\).*\.xlsx or CSV/],
@@ -75,12 +75,33 @@ test('a file of an unsupported type is refused with its type and the way out', a
 		['data', Buffer.concat([compound, Buffer.from('Workbook', 'utf16le')]), /Old Excel files/],
 		['a.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /Pictures \(PNG\).*OCR/],
 		['a.jpg', Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex'), /Pictures \(JPEG\).*OCR/],
-		['a.pptx', zip('[Content_Types].xml', 'ppt/presentation.xml'), /PowerPoint.*PDF/],
-		['a.odt', stored('mimetype', 'application/vnd.oasis.opendocument.text'), /OpenDocument.*\.docx/],
-		['a.rtf', Buffer.from('{\\rtf1 Words}'), /RTF.*\.docx/],
+		['a.msg', compound, /Outlook messages \(\.msg\).*\.eml/],
+		['a.odp', zipped({ mimetype: 'application/vnd.oasis.opendocument.presentation' }), /OpenDocument.*\.odt.*PDF/],
 	];
 	for (const [name, bytes, message] of refused) {
 		await assert.rejects(parsed(bytes, name), { code: 'unsupported_file_type', message }, name);
 	}
 	assert.equal(unsupportedFileMessage(zip('photo.raw'), 'a.zip'), undefined);
+});
+
+test('a file within a file does not decide the format', () => {
+	const embedded = zipSync({ 'xl/workbook.xml': strToU8('x') });
+	const files = {
+		'[Content_Types].xml': strToU8('x'),
+		'a/embeddings/b.xlsx': embedded,
+		'word/document.xml': strToU8('x'),
+	};
+	assert.equal(sniffFormat(zipSync(files, { level: 0 }), 'a', null), 'docx');
+});
+
+test('a file with a password is named so whatever Office format its name has', async () => {
+	const locked = Buffer.concat([
+		Buffer.from('d0cf11e0a1b11ae1', 'hex'),
+		Buffer.alloc(70_000),
+		Buffer.from('EncryptedPackage', 'utf16le'),
+	]);
+	await assert.rejects(parsed(locked, 'a.xlsx'), { code: 'unreadable_file', message: /spreadsheet.*password/ });
+	await assert.rejects(parsed(locked, 'a.docx'), { code: 'unreadable_file', message: /Word document.*password/ });
+	const early = Buffer.concat([locked.subarray(0, 8), locked.subarray(-40)]);
+	await assert.rejects(parsed(early, 'data'), { code: 'unsupported_file_type', message: /password/ });
 });

@@ -1,0 +1,110 @@
+import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
+import { AppError } from '../base/index.ts';
+import type { Block, DocumentSource, ExtractedDocument } from './blocks.ts';
+import { stripInvisible, toSingleLine } from './blocks.ts';
+import { sniffFormat } from './format.ts';
+import { contentBlocks } from './html.ts';
+import { resourceLimit, TextBudget } from './limits.ts';
+import { parsePlainText } from './plain-text.ts';
+
+/** Parses a file within the message. */
+export type ParseNested = (bytes: Uint8Array, source: DocumentSource) => Promise<ExtractedDocument>;
+
+/** 35 MB of attachments have 500,000. */
+const MAX_LINES = 500_000;
+const MAX_ATTACHMENTS = 100;
+/** All attachments of a message after decoding. */
+const MAX_ATTACHMENT_BYTES = 100 * 1024 * 1024;
+const MIME_LIMITS = { maxNestingDepth: 50, maxRfc822NestingDepth: 3, maxHeadersSize: 1024 * 1024 };
+
+/**
+ * Reads a mail message (RFC 5322 with MIME): its subject as heading, sender and date, its text, and each attachment that is a document
+ * as a section under its file name. Attachments that cannot be read are left out.
+ * @throws AppError `unreadable_file` or `resource_limit`
+ */
+export async function parseEml(bytes: Uint8Array, parseNested: ParseNested): Promise<ExtractedDocument> {
+	requireFewLines(bytes);
+	const email = await PostalMime.parse(bytes, MIME_LIMITS);
+	if (email.headers.length === 0) throw new AppError('unreadable_file', 'This is not a mail message.');
+	const subject = toSingleLine(email.subject ?? '');
+	const blocks: Block[] = [];
+	if (subject !== '') blocks.push({ kind: 'heading', level: 1, text: subject, page: null });
+	const envelope = envelopeOf(email);
+	if (envelope !== '') blocks.push({ kind: 'paragraph', text: envelope, page: null });
+	for (const block of bodyOf(email)) blocks.push(asPart(block, subject === '' ? 0 : 1));
+	for await (const block of attachmentBlocks(email.attachments, parseNested)) blocks.push(block);
+	new TextBudget().spendBlocks(blocks);
+	return { format: 'eml', title: subject || null, declared_language: null, page_count: null, blocks };
+}
+
+/** The library reads line by line. */
+function requireFewLines(bytes: Uint8Array): void {
+	let lines = 0;
+	for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) lines++;
+	if (lines > MAX_LINES) {
+		throw resourceLimit(
+			`The message has more than ${MAX_LINES.toLocaleString('en')} lines. Upload its attachments by themselves.`,
+		);
+	}
+}
+
+/** Sender and date, a line each. */
+function envelopeOf({ from, date }: Email): string {
+	const lines: string[] = [];
+	if (from !== undefined) lines.push(`From: ${nameOf(from)}`);
+	// The time as the message has it may be in any zone; its day in UTC is enough to find it.
+	if (date !== undefined)
+		lines.push(`Date: ${/^\d{4}-\d\d-\d\dT/.test(date) ? date.slice(0, 10) : toSingleLine(date)}`);
+	return stripInvisible(lines.join('\n'));
+}
+
+function nameOf({ name, address = '' }: Address): string {
+	if (name === '' || address === '') return toSingleLine(name || address);
+	return toSingleLine(`${name} <${address}>`);
+}
+
+/** The text of the message; the form with markup where it has one, because that keeps tables and lists. */
+function bodyOf({ html, text }: Email): Block[] {
+	const blocks = html === undefined ? [] : contentBlocks(html);
+	return blocks.length > 0 ? blocks : parsePlainText(text ?? '').blocks;
+}
+
+/** A block of a part of the message. Its headings stand below that of the part, and its pages are not pages of the message. */
+function asPart(block: Block, levels: number): Block {
+	if (block.kind !== 'heading') return { ...block, page: null };
+	return { ...block, level: block.level + levels, page: null };
+}
+
+async function* attachmentBlocks(attachments: Attachment[], parseNested: ParseNested): AsyncGenerator<Block> {
+	let count = 0;
+	let size = 0;
+	for (const { content, filename, mimeType, related } of attachments) {
+		const bytes = typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
+		const name = toSingleLine(filename ?? '') || null;
+		// A picture in the text, a logo, a calendar entry.
+		if (related || sniffFormat(bytes, name, mimeType) === null) continue;
+		size += bytes.byteLength;
+		if (++count > MAX_ATTACHMENTS || size > MAX_ATTACHMENT_BYTES) {
+			throw resourceLimit(`The message has more than ${MAX_ATTACHMENTS} attachments or 100 MB of them.`);
+		}
+		const document = await readAttachment(bytes, { file_name: name, content_type: mimeType, url: null }, parseNested);
+		if (document === null || document.blocks.length === 0) continue;
+		const heading = name ?? document.title;
+		if (heading !== null) yield { kind: 'heading', level: 1, text: heading, page: null };
+		for (const block of document.blocks) yield asPart(block, heading === null ? 0 : 1);
+	}
+}
+
+async function readAttachment(
+	bytes: Uint8Array,
+	source: DocumentSource,
+	parseNested: ParseNested,
+): Promise<ExtractedDocument | null> {
+	try {
+		return await parseNested(bytes, source);
+	} catch (error) {
+		// The message itself can be read without it. A file that is too large makes the message too large.
+		if (error instanceof AppError && error.code !== 'resource_limit') return null;
+		throw error;
+	}
+}

@@ -1,0 +1,186 @@
+import { AppError } from '../base/index.ts';
+import { type Block, type ExtractedDocument, languageOf, toSingleLine } from './blocks.ts';
+import { decodeText } from './charset.ts';
+import { contentBlocks } from './html.ts';
+import { parsePage } from './html-dom.ts';
+import { resourceLimit, TextBudget } from './limits.ts';
+import { resolvePath } from './ooxml-package.ts';
+import { type Element, readXml } from './xml-reader.ts';
+import { openArchive, type Parts } from './zip-archive.ts';
+
+const KIND = 'EPUB book';
+const MAX_CHAPTERS = 5000;
+
+/** What the package document of a book says (EPUB 3.3, 5). */
+interface Book {
+	title: string;
+	language: string;
+	/** The files of the chapters in reading order. */
+	chapters: string[];
+	/** The files that name the chapters: the navigation of EPUB 3, or the NCX of EPUB 2. */
+	navigation: string | null;
+	ncx: string | null;
+}
+
+/**
+ * Reads an EPUB book: its chapters in reading order. A chapter without a heading has its name from the table of contents.
+ * @throws AppError `unreadable_file` or `resource_limit` with a sentence that says what is wrong with it
+ */
+export function parseEpub(bytes: Uint8Array): ExtractedDocument {
+	const parts = openArchive(bytes, KIND, /\.(?:xml|opf|ncx|xhtml|html|htm)$/i);
+	const book = readPackage(parts);
+	if (book.chapters.length > MAX_CHAPTERS) throw resourceLimit(`The ${KIND} has too many chapters. Split it.`);
+	const names = chapterNames(parts, book);
+	const budget = new TextBudget();
+	const blocks: Block[] = [];
+	for (const chapter of book.chapters) {
+		const text = textOf(parts, chapter);
+		if (text === null || chapter === book.navigation) continue;
+		const found = contentBlocks(text);
+		const name = names.get(chapter);
+		if (name !== undefined && found.length > 0 && found[0]?.kind !== 'heading')
+			found.unshift({ kind: 'heading', level: 1, text: name, page: null });
+		budget.spendBlocks(found);
+		for (const block of found) blocks.push(block);
+	}
+	return {
+		format: 'epub',
+		title: toSingleLine(book.title) || null,
+		declared_language: languageOf(book.language),
+		page_count: null,
+		blocks,
+	};
+}
+
+function textOf(parts: Parts, name: string): string | null {
+	const part = parts.get(name);
+	return part === undefined ? null : (decodeText(part)?.replace(EMPTY_ELEMENT, '<$1$2></$1>') ?? null);
+}
+
+/** An empty element of XML. HTML ignores the slash and would read what follows as its content. */
+const EMPTY_ELEMENT =
+	/<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)[\s/])([a-z][\w:-]{0,50})((?:\s[^<>]{0,2000})?)\/>/gi;
+
+function readPackage(parts: Parts): Book {
+	const name = packageNameOf(parts);
+	const part = parts.get(name);
+	if (part === undefined) {
+		throw new AppError('unreadable_file', `The ${KIND} is damaged: the list of its chapters is missing.`);
+	}
+	if (isEncrypted(parts)) {
+		throw new AppError('unreadable_file', `The ${KIND} is protected (DRM), so its text cannot be read.`);
+	}
+	const folder = name.slice(0, name.lastIndexOf('/') + 1);
+	const book: Book = { title: '', language: '', chapters: [], navigation: null, ncx: null };
+	const items = new Map<string, string>();
+	const chapters = new Set<string>();
+	let field: 'title' | 'language' | null = null;
+	const handlers = {
+		open: (element: Element) => {
+			field =
+				element.name === 'dc:title' && book.title === ''
+					? 'title'
+					: element.name === 'dc:language' && book.language === ''
+						? 'language'
+						: null;
+			if (element.name === 'item') {
+				const target = fileOf(folder, element.attribute('href') ?? '');
+				items.set(element.attribute('id') ?? '', target);
+				if (element.attribute('properties')?.split(/\s+/).includes('nav')) book.navigation = target;
+				if (element.attribute('media-type') === 'application/x-dtbncx+xml') book.ncx = target;
+			} else if (element.name === 'itemref') {
+				const target = items.get(element.attribute('idref') ?? '');
+				if (target !== undefined) chapters.add(target);
+			}
+		},
+		close: () => {
+			field = null;
+		},
+		text: (text: string) => {
+			if (field !== null) book[field] += text;
+		},
+	};
+	readXml(part, handlers, KIND);
+	return { ...book, chapters: [...chapters] };
+}
+
+/** The package document, which the container names (EPUB 3.3, 4.2.6.3.1). */
+function packageNameOf(parts: Parts): string {
+	let name: string | null = null;
+	const container = parts.get('meta-inf/container.xml');
+	if (container !== undefined) {
+		const handlers = {
+			open: (element: Element) => {
+				if (element.name === 'rootfile') name ??= element.attribute('full-path')?.toLowerCase() ?? null;
+			},
+			close: () => {},
+			text: () => {},
+		};
+		readXml(container, handlers, KIND);
+	}
+	return name ?? [...parts.keys()].find((part) => part.endsWith('.opf')) ?? '';
+}
+
+/** Whether the chapters are encrypted. Fonts often are, by an algorithm that only obscures them. */
+function isEncrypted(parts: Parts): boolean {
+	const encryption = parts.get('meta-inf/encryption.xml');
+	let found = false;
+	if (encryption === undefined) return found;
+	const handlers = {
+		open: (element: Element) => {
+			if (element.name === 'CipherReference') found ||= /\.(?:xhtml|html|htm)$/i.test(element.attribute('URI') ?? '');
+		},
+		close: () => {},
+		text: () => {},
+	};
+	readXml(encryption, handlers, KIND);
+	return found;
+}
+
+/** The file of a link, without its fragment. */
+function fileOf(folder: string, href: string): string {
+	const path = href.split('#', 1)[0] ?? '';
+	let decoded = path;
+	try {
+		decoded = decodeURIComponent(path);
+	} catch {
+		// A percent sign in a file name.
+	}
+	return resolvePath(folder, decoded.toLowerCase());
+}
+
+/** The names of the chapters in the table of contents, by their files. The first name of a file is that of the whole. */
+function chapterNames(parts: Parts, { navigation, ncx }: Book): Map<string, string> {
+	const names = new Map<string, string>();
+	const add = (source: string, href: string, text: string) => {
+		const file = fileOf(source.slice(0, source.lastIndexOf('/') + 1), href);
+		const name = toSingleLine(text);
+		if (name !== '' && !names.has(file)) names.set(file, name);
+	};
+	const page = navigation === null ? null : textOf(parts, navigation);
+	if (navigation !== null && page !== null) {
+		for (const link of parsePage(page).querySelectorAll('nav a')) {
+			// A link within a link is a mistake; the text of each is read once.
+			if (link.querySelector('a') === null) add(navigation, link.getAttribute('href') ?? '', link.textContent ?? '');
+		}
+	}
+	const tableOfContents = ncx === null ? undefined : parts.get(ncx);
+	if (ncx === null || tableOfContents === undefined || names.size > 0) return names;
+	let label = '';
+	let inLabel = false;
+	const handlers = {
+		open: (element: Element) => {
+			if (element.name === 'navPoint') label = '';
+			inLabel = element.name === 'text';
+			if (element.name === 'content') add(ncx, element.attribute('src') ?? '', label);
+		},
+		close: () => {
+			inLabel = false;
+		},
+		text: (text: string) => {
+			if (inLabel) label += text;
+		},
+	};
+	readXml(tableOfContents, handlers, KIND);
+	return names;
+}

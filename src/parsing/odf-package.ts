@@ -1,0 +1,43 @@
+import { AppError } from '../base/index.ts';
+import { readXml } from './xml-reader.ts';
+import { openArchive, type Parts } from './zip-archive.ts';
+
+/**
+ * Opens an OpenDocument package (ISO/IEC 26300-3) and returns its parts, with at least `content.xml`.
+ * @param kind what the file is, for the sentences of errors
+ * @throws AppError `unreadable_file` or `resource_limit` with a sentence that says what is wrong with it
+ */
+export function openOdf(bytes: Uint8Array, kind: string): Parts & { content: Uint8Array } {
+	const parts = openArchive(bytes, kind, /^(?:content|styles|meta|meta-inf\/manifest)\.xml$/i);
+	if (isEncrypted(parts.get('meta-inf/manifest.xml'), kind)) {
+		throw new AppError(
+			'unreadable_file',
+			`The ${kind} is protected with a password. Remove the password and upload it again.`,
+		);
+	}
+	const content = parts.get('content.xml');
+	if (content === undefined) {
+		throw new AppError('unreadable_file', `This is not a ${kind}, although its name or type says so.`);
+	}
+	return Object.assign(parts, { content });
+}
+
+function isEncrypted(manifest: Uint8Array | undefined, kind: string): boolean {
+	let found = false;
+	if (manifest === undefined) return found;
+	const handlers = {
+		open: ({ name }: { name: string }) => {
+			found ||= name === 'manifest:encryption-data';
+		},
+		close: () => {},
+		text: () => {},
+	};
+	readXml(manifest, handlers, kind);
+	return found;
+}
+
+/** A number of repetitions or of spanned cells; 1 without an attribute. */
+export function countOf(value: string | null): number {
+	const count = Number(value ?? 1);
+	return Number.isInteger(count) && count > 0 ? count : 1;
+}

@@ -1,0 +1,368 @@
+import { type Block, type ExtractedDocument, stripInvisible, toSingleLine } from './blocks.ts';
+import { resourceLimit, TextBudget } from './limits.ts';
+import { TableBuilder } from './ooxml-table.ts';
+import { type RtfToken, rtfTokens } from './rtf-tokens.ts';
+
+const MAX_GROUP_DEPTH = 5000;
+/** Cells of a row whose definitions are kept. */
+const MAX_COLUMNS = 1000;
+/** Text without the end of a paragraph is divided. */
+const MAX_PARAGRAPH_CHARACTERS = 64 * 1024;
+
+/** Groups whose text is not part of the document (RTF 1.9.1). All groups that begin with `\*` and are unknown are left out, too. */
+const SKIPPED = new Set(
+	`fonttbl colortbl stylesheet listtable listoverridetable revtbl rsidtbl generator info pict object objdata header headerl
+	headerr headerf footer footerl footerr footerf ftnsep ftnsepc ftncn aftnsep annotation atnid atnauthor atntime atndate
+	fldinst bkmkstart bkmkend themedata colorschememapping latentstyles datastore xmlnstbl nonshppict sp tc xe private
+	panose falt fname datafield formfield template filetbl`.split(/\s+/),
+);
+/** Groups that begin with `\*` and have text. */
+const SHOWN = new Set(['shpinst', 'shptxt', 'pntext']);
+
+const CHARACTERS: Record<string, string> = {
+	line: '\n',
+	tab: ' ',
+	emdash: '—',
+	endash: '–',
+	emspace: ' ',
+	enspace: ' ',
+	bullet: '•',
+	lquote: '‘',
+	rquote: '’',
+	ldblquote: '“',
+	rdblquote: '”',
+	'~': ' ',
+	_: '-',
+};
+
+/** What a group inherits from the one around it. */
+interface Group {
+	skipped: boolean;
+	/** The text of a skipped group that is kept: the title of the document, the marker of a list item, the names of styles. */
+	capture: 'title' | 'marker' | 'style' | null;
+	hidden: boolean;
+	/** The characters that stand for a `\u` in programs without Unicode. */
+	fallback: number;
+	charset: string | null;
+}
+
+/** Reads a Rich Text Format document (RTF 1.9.1). @throws AppError `resource_limit` */
+export function parseRtf(bytes: Uint8Array): ExtractedDocument {
+	const reader = new RtfReader();
+	for (const token of rtfTokens(bytes)) reader.take(token);
+	reader.end();
+	return {
+		format: 'rtf',
+		title: toSingleLine(reader.title) || null,
+		declared_language: null,
+		page_count: null,
+		blocks: reader.blocks,
+	};
+}
+
+class RtfReader {
+	readonly blocks: Block[] = [];
+	title = '';
+	readonly #budget = new TextBudget();
+	#group: Group = { skipped: false, capture: null, hidden: false, fallback: 1, charset: 'windows-1252' };
+	readonly #outer: Group[] = [];
+	/** Whether the last token was `\*`: the next word names a group that programs may leave out. */
+	#isOptional = false;
+	/** Whether the group has begun and its first word names it. */
+	#isGroupStart = false;
+	/** The bytes of text that are not decoded yet. */
+	#pending: Uint8Array[] = [];
+	/** Characters after a `\u` that are left out. */
+	#skipCharacters = 0;
+	readonly #charsets = new Map<number, string>();
+	#font = 0;
+	/** The heading levels of the paragraph styles. */
+	readonly #headings = new Map<number, number>();
+	#styleNumber = 0;
+	#styleName = '';
+	#text = '';
+	#marker = '';
+	#heading: number | null = null;
+	#inTable = false;
+	#table: TableBuilder | null = null;
+	/** For each cell of the row, whether it continues the one above it. */
+	#continued: boolean[] = [];
+	#isContinued = false;
+	#cellIndex = 0;
+	/** The notes that are open, with the state of the paragraph that refers to them, and the depth of their groups. */
+	readonly #openNotes: Array<{ depth: number; text: string; heading: number | null; inTable: boolean }> = [];
+	/** The notes that follow the paragraph. */
+	#notes: string[] = [];
+
+	take(token: RtfToken): void {
+		if (token.kind === 'text') {
+			this.#addBytes(token.bytes);
+			return;
+		}
+		this.#flushBytes();
+		if (token.kind === 'open') this.#open();
+		else if (token.kind === 'close') this.#close();
+		else if (token.kind === 'control') this.#take(token.word, token.value);
+	}
+
+	#take(word: string, value: number | null): void {
+		if (word === '*') {
+			this.#isOptional = true;
+			return;
+		}
+		const isDestination = this.#isGroupStart;
+		const isOptional = this.#isOptional;
+		this.#isGroupStart = this.#isOptional = false;
+		if (!isDestination || !this.#destination(word, isOptional)) this.#control(word, value);
+	}
+
+	end(): void {
+		this.#flushBytes();
+		this.#endParagraph();
+		this.#endTable();
+	}
+
+	#open(): void {
+		if (this.#outer.length >= MAX_GROUP_DEPTH) throw resourceLimit('The RTF document is nested too deeply to be read.');
+		this.#outer.push(this.#group);
+		this.#group = { ...this.#group };
+		this.#isGroupStart = true;
+		this.#isOptional = false;
+		this.#skipCharacters = 0;
+	}
+
+	#close(): void {
+		if (this.#group.capture === 'style') this.#endStyle();
+		if (this.#openNotes.at(-1)?.depth === this.#outer.length) this.#endNote();
+		this.#group = this.#outer.pop() ?? this.#group;
+		this.#isGroupStart = false;
+		this.#skipCharacters = 0;
+	}
+
+	/** The first word of a group. Returns whether the word does nothing else. */
+	#destination(word: string, isOptional: boolean): boolean {
+		if (word === 'title') {
+			this.#group.capture = 'title';
+			return true;
+		}
+		if (word === 'listtext' || word === 'pntext') {
+			this.#group.capture = 'marker';
+			this.#marker = '';
+			return true;
+		}
+		if (word === 'footnote') {
+			this.#beginNote();
+			return true;
+		}
+		if (SKIPPED.has(word) || (isOptional && !SHOWN.has(word))) {
+			this.#group.skipped = true;
+			return word !== 'fonttbl' && word !== 'stylesheet';
+		}
+		return false;
+	}
+
+	#beginNote(): void {
+		const note = { depth: this.#outer.length, text: this.#text, heading: this.#heading, inTable: this.#inTable };
+		this.#openNotes.push(note);
+		this.#text = '';
+	}
+
+	#endNote(): void {
+		const outside = this.#openNotes.pop();
+		const note = this.#takeText();
+		if (note !== '') this.#notes.push(note);
+		if (outside === undefined) return;
+		this.#text = outside.text;
+		this.#heading = outside.heading;
+		this.#inTable = outside.inTable;
+	}
+
+	#control(word: string, value: number | null): void {
+		const group = this.#group;
+		if (word === 'ansicpg' && value !== null) group.charset = `windows-${value}`;
+		else if (word === 'uc') group.fallback = value ?? 1;
+		else if (word === 'u' && value !== null) {
+			this.#write(String.fromCharCode(value < 0 ? value + 65_536 : value));
+			this.#skipCharacters = group.fallback;
+		} else if (word === 'f') {
+			this.#font = value ?? 0;
+			group.charset = this.#charsets.get(this.#font) ?? group.charset;
+		} else if (word === 'fcharset') this.#charsets.set(this.#font, charsetOf(value ?? 0));
+		else if (word === 'v') group.hidden = value !== 0;
+		else if (word === 'deleted') group.hidden = value !== 0;
+		else if (word === 'plain') group.hidden = false;
+		else if (word === 's') this.#paragraphStyle(value ?? 0);
+		else if (group.skipped || group.capture === 'marker') return;
+		else if (word === 'outlinelevel') this.#heading = value !== null && value < 9 ? value + 1 : null;
+		else if (word === 'pard') {
+			this.#heading = null;
+			this.#inTable = false;
+		} else if (word === 'intbl') this.#inTable = true;
+		else if (word === 'par' || word === 'sect' || word === 'page') this.#endParagraph();
+		else if (word === 'cell' || word === 'nestcell') this.#endCell();
+		else if (word === 'row' || word === 'nestrow') this.#endRow();
+		else if (word === 'trowd') this.#beginRow();
+		else if (word === 'trhdr') this.#table?.markRow(true);
+		else if (word === 'clvmrg') this.#isContinued = true;
+		else if (word === 'cellx') this.#defineCell();
+		else this.#write(CHARACTERS[word] ?? (/^[\\{}]$/.test(word) ? word : ''));
+	}
+
+	/** A style of a paragraph, or the definition of one in the table of styles. */
+	#paragraphStyle(number: number): void {
+		if (this.#group.skipped) {
+			this.#group.capture = 'style';
+			this.#styleNumber = number;
+			this.#styleName = '';
+		} else this.#heading = this.#headings.get(number) ?? null;
+	}
+
+	#endStyle(): void {
+		const level = /^\s*(?:heading|überschrift|titre|título|titolo|kop)\s*([1-9])/iu.exec(this.#styleName)?.[1];
+		if (level !== undefined) this.#headings.set(this.#styleNumber, Number(level));
+	}
+
+	#addBytes(bytes: Uint8Array): void {
+		this.#isGroupStart = false;
+		const skipped = Math.min(this.#skipCharacters, bytes.length);
+		this.#skipCharacters -= skipped;
+		if (this.#group.skipped && this.#group.capture === null) return;
+		if (skipped < bytes.length) this.#pending.push(bytes.subarray(skipped));
+	}
+
+	/** Decodes the bytes since the last control word: a character may have two. */
+	#flushBytes(): void {
+		if (this.#pending.length === 0) return;
+		const bytes = Buffer.concat(this.#pending);
+		this.#pending = [];
+		this.#write(decode(bytes, this.#group.charset));
+	}
+
+	#write(text: string): void {
+		const { capture, skipped, hidden } = this.#group;
+		if (text === '') return;
+		if (capture === 'title') this.title += text.slice(0, 1000 - this.title.length);
+		else if (capture === 'style') this.#styleName += text.slice(0, 200 - this.#styleName.length);
+		else if (capture === 'marker') this.#marker += text.slice(0, 50 - this.#marker.length);
+		else if (!skipped && !hidden) {
+			this.#text += text;
+			if (this.#text.length > MAX_PARAGRAPH_CHARACTERS && this.#openNotes.length === 0) this.#endParagraph();
+		}
+	}
+
+	#takeText(): string {
+		const text = stripInvisible(this.#text.replace(/[^\S\n]+/gu, ' ').replace(/ ?\n ?/g, '\n')).trim();
+		this.#text = '';
+		this.#budget.spend(text);
+		return text;
+	}
+
+	#endParagraph(): void {
+		if (this.#openNotes.length > 0) {
+			this.#text += '\n';
+			return;
+		}
+		const text = this.#takeText();
+		const marker = this.#marker.replace(/\s+/g, ' ').trim();
+		this.#marker = '';
+		if (this.#inTable) {
+			this.#table ??= new TableBuilder();
+			if (text !== '') this.#table.addText(text);
+			return;
+		}
+		this.#endTable();
+		if (text !== '') this.blocks.push(this.#blockOf(text, marker));
+		this.#addNotes();
+	}
+
+	#blockOf(text: string, marker: string): Block {
+		if (this.#heading !== null)
+			return { kind: 'heading', level: this.#heading, text: toSingleLine(`${marker} ${text}`), page: null };
+		if (marker === '') return { kind: 'paragraph', text, page: null };
+		return { kind: 'item', text: `${/[\p{L}\p{N}]/u.test(marker) ? marker : '-'} ${text}`, page: null };
+	}
+
+	#addNotes(): void {
+		for (const text of this.#notes) this.blocks.push({ kind: 'paragraph', text, page: null });
+		this.#notes = [];
+	}
+
+	#beginRow(): void {
+		this.#table ??= new TableBuilder();
+		this.#continued = [];
+		this.#isContinued = false;
+	}
+
+	#defineCell(): void {
+		if (this.#continued.length < MAX_COLUMNS) this.#continued.push(this.#isContinued);
+		this.#isContinued = false;
+	}
+
+	#endRow(): void {
+		this.#table?.endRow();
+		this.#cellIndex = 0;
+	}
+
+	#endCell(): void {
+		this.#table ??= new TableBuilder();
+		const text = this.#takeText();
+		if (text !== '') this.#table.addText(text);
+		this.#table.continueCell(this.#continued[this.#cellIndex++] ?? false);
+		this.#table.endCell();
+		this.#marker = '';
+	}
+
+	#endTable(): void {
+		const table = this.#table;
+		this.#table = null;
+		if (table === null) return;
+		table.endRow();
+		this.#cellIndex = 0;
+		for (const block of table.blocks(null)) this.blocks.push(block);
+		this.#addNotes();
+	}
+}
+
+/** The charsets of fonts (RTF 1.9.1, \fcharset). */
+const FONT_CHARSETS: Record<number, string> = {
+	128: 'shift_jis',
+	129: 'euc-kr',
+	134: 'gbk',
+	136: 'big5',
+	161: 'windows-1253',
+	162: 'windows-1254',
+	163: 'windows-1258',
+	177: 'windows-1255',
+	178: 'windows-1256',
+	186: 'windows-1257',
+	204: 'windows-1251',
+	222: 'windows-874',
+	238: 'windows-1250',
+};
+
+function charsetOf(fontCharset: number): string {
+	return FONT_CHARSETS[fontCharset] ?? 'windows-1252';
+}
+
+/** Code pages that have another label in the Encoding Standard. */
+const CODE_PAGES: Record<string, string> = {
+	'windows-932': 'shift_jis',
+	'windows-936': 'gbk',
+	'windows-949': 'euc-kr',
+	'windows-950': 'big5',
+	'windows-10000': 'macintosh',
+	'windows-65001': 'utf-8',
+};
+
+function decode(bytes: Uint8Array, charset: string | null): string {
+	const label = CODE_PAGES[charset ?? ''] ?? charset ?? 'windows-1252';
+	for (const name of [label, 'windows-1252']) {
+		try {
+			// Without `stream`, Node 20 reads windows-1252 as ISO-8859-1.
+			return new TextDecoder(name, { fatal: true }).decode(bytes, { stream: true });
+		} catch {
+			// An unknown code page, or bytes of another one.
+		}
+	}
+	return '';
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sniffFormat } from '../../src/parsing/index.ts';
+import { outlined, parsed } from '../fixtures/documents/parsed.ts';
+import { ap, makePptx, shape } from '../fixtures/documents/pptx.ts';
+
+test('reads the slides in the order of the presentation, each under its title, with its number as page', async () => {
+	const file = makePptx(
+		[
+			{ shapes: shape([ap('Welcome')], 'ctrTitle') + shape([ap('Autumn 2026')], 'subTitle') },
+			{ shapes: shape([ap('Draft')], 'title'), isHidden: true },
+			{
+				shapes: shape([ap('First'), ap('Second'), ap('Note', '<a:buNone/>')], '') + shape([ap('Prices')], 'title'),
+				notes: ['Say hello.', 'Then the prices.'],
+			},
+		],
+		'Training',
+	);
+	const { blocks, format, title, page_count } = await parsed(file, 'a.pptx');
+	assert.deepEqual([format, title, page_count], ['pptx', 'Training', 3]);
+	assert.deepEqual(outlined(blocks), [
+		'h1 Welcome',
+		'paragraph Autumn 2026',
+		'h1 Prices',
+		'item - First',
+		'item - Second',
+		'paragraph Note',
+		'paragraph Say hello.',
+		'paragraph Then the prices.',
+	]);
+	assert.deepEqual(
+		blocks.map(({ page }) => page),
+		[1, 1, 3, 3, 3, 3, 3, 3],
+	);
+});
+
+test('reads the tables of a slide with their spans, and numbered lists with their numbers', async () => {
+	const tc = (text: string, more = '') => `<a:tc${more}><a:txBody>${ap(text)}</a:txBody></a:tc>`;
+	const rows = [
+		tc('Plan', ' rowSpan="2"') + tc('Price', ' gridSpan="2"') + tc('', ' hMerge="1"'),
+		tc('', ' vMerge="1"') + tc('Month') + tc('Year'),
+		tc('Solo') + tc('5') + tc('50'),
+	];
+	const table = `<p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tblPr firstRow="1"/>${rows
+		.map((row) => `<a:tr>${row}</a:tr>`)
+		.join('')}</a:tbl></a:graphicData></a:graphic></p:graphicFrame>`;
+	const number = '<a:buAutoNum type="arabicPeriod"/>';
+	const steps = shape([ap('Open it', number), ap('Close it', number)]);
+	const { blocks } = await parsed(makePptx([{ shapes: shape([ap('T')], 'title') + table + steps }]), 'a.pptx');
+	assert.deepEqual(outlined(blocks), [
+		'h1 T',
+		'row Plan | Price Month | Price Year',
+		'row Solo | 5 | 50',
+		'item 1. Open it',
+		'item 2. Close it',
+	]);
+});
+
+test('a slide without a title has a heading of its own, and repeated placeholders are not read', async () => {
+	const footer = shape([ap('Company confidential')], 'ftr') + shape([ap('4')], 'sldNum');
+	const file = makePptx([
+		{ shapes: shape([ap('One')], 'title') + shape([ap('Text.')]) },
+		{ shapes: shape([ap('Agenda')]) + shape([ap('Lunch at noon.')]) + footer },
+		{ shapes: shape([ap(`Long ${'word '.repeat(40)}`)]) },
+		{ shapes: footer },
+	]);
+	const { blocks, title } = await parsed(file, 'a.pptx');
+	assert.equal(title, 'One');
+	assert.deepEqual(
+		outlined(blocks).map((line) => line.slice(0, 24)),
+		['h1 One', 'paragraph Text.', 'h1 Agenda', 'paragraph Lunch at noon.', 'h1 Slide 3', 'paragraph Long word word'],
+	);
+});
+
+test('an alternative form of a shape is read once, and a hidden shape is not', async () => {
+	const text = shape([ap('Once')]);
+	const both = `<mc:AlternateContent><mc:Choice Requires="x">${text}</mc:Choice><mc:Fallback>${text}</mc:Fallback></mc:AlternateContent>`;
+	const hidden = shape([ap('Hidden')]).replace('<p:cNvPr ', '<p:cNvPr hidden="1" ');
+	const { blocks } = await parsed(makePptx([{ shapes: shape([ap('T')], 'title') + both + hidden }]), 'a.pptx');
+	assert.deepEqual(outlined(blocks), ['h1 T', 'paragraph Once']);
+});
+
+test('the content shows that a file is a presentation, and a broken one is named so', async () => {
+	const file = makePptx([{ shapes: shape([ap('T')], 'title') }]);
+	assert.equal(sniffFormat(file, 'a.docx', null), 'pptx');
+	await assert.rejects(parsed(file.subarray(0, file.length - 60), 'a.pptx'), { message: /presentation is damaged/ });
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sniffFormat } from '../../src/parsing/index.ts';
+import { outlined, parsed } from '../fixtures/documents/parsed.ts';
+
+const HEAD =
+	'{\\rtf1\\ansi\\ansicpg1252\\deff0{\\fonttbl{\\f0\\fswiss Arial;}{\\f1\\fcharset204 Times;}}' +
+	'{\\stylesheet{\\s0 Normal;}{\\s1\\sbasedon0\\outlinelevel0 heading 1;}}{\\*\\generator Word;}';
+const linesOf = async (body: string, head = HEAD) => outlined((await parsed(`${head}${body}}`, 'a.rtf')).blocks);
+
+test('reads headings, paragraphs and characters of every charset of an RTF document', async () => {
+	const body =
+		'{\\info{\\title The guide}{\\author A}}{\\header Page 1\\par}\\pard\\plain\\s1 Fees\\par\\pard\\plain ' +
+		"It costs 5\\~\\'80 \\endash  or \\u8364?5.\\line Ask {\\b J\\'f6rg}.\\par\r\n{\\f1 \\'cc\\'f3\\'e7\\'e5\\'e9}\\par{\\v hidden}" +
+		'\\{a\\\\b\\}{\\pict 0102}{\\*\\unknown words}\\u-10179?\\u-8704?';
+	const { blocks, format, title } = await parsed(`${HEAD}${body}}`, 'a.rtf');
+	assert.deepEqual([format, title], ['rtf', 'The guide']);
+	assert.deepEqual(outlined(blocks), [
+		'h1 Fees',
+		'paragraph It costs 5 € – or €5.\nAsk Jörg.',
+		'paragraph Музей',
+		'paragraph {a\\b}😀',
+	]);
+});
+
+test('lists of an RTF document keep bullets and numbers, and notes follow their paragraph', async () => {
+	const body =
+		"{\\listtext\\pard\\plain\\f0 \\'b7\\tab}One{\\super 1}{\\footnote\\pard\\plain A note.\\par Its end.} more\\par" +
+		'{\\pntext 2.\\tab}Two\\par\\pard Text\\par';
+	assert.deepEqual(await linesOf(body), [
+		'item - One1 more',
+		'paragraph A note.\nIts end.',
+		'item 2. Two',
+		'paragraph Text',
+	]);
+});
+
+test('tables of an RTF document keep their rows, headers and merged cells', async () => {
+	const row = (cells: string[], definition = '\\cellx1\\cellx2\\cellx3') =>
+		`\\trowd${definition}\\pard\\intbl ${cells.map((cell) => `${cell}\\cell `).join('')}\\row\\pard `;
+	const body =
+		`Before\\par${row(['Plan', 'Price', ''], '\\trhdr\\cellx1\\cellx2\\cellx3')}${row(['Solo', '5\\par 6', 'a'], '\\clvmgf\\cellx1\\cellx2\\cellx3')}` +
+		`${row(['', '7', 'b'], '\\clvmrg\\cellx1\\cellx2\\cellx3')}After\\par`;
+	assert.deepEqual(await linesOf(body), [
+		'paragraph Before',
+		'row Plan | Price |',
+		'row Solo | 5 6 | a',
+		'row Solo | 7 | b',
+		'paragraph After',
+	]);
+});
+
+test('the content shows that a file is an RTF document, and a broken one is read as far as it goes', async () => {
+	assert.equal(sniffFormat(Buffer.from('{\\rtf1 Words}'), 'a.doc', 'application/msword'), 'rtf');
+	assert.equal(sniffFormat(Buffer.from('Words'), 'a.rtf', null), 'txt');
+	assert.deepEqual(await linesOf("Words\\'", '{\\rtf1 '), ['paragraph Words']);
+	assert.deepEqual(await linesOf('}}Words {\\b more\\bin9999 x', '{\\rtf1 '), ['paragraph Words more']);
+});
