@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { analyseQuery, type Vocabulary } from '../../src/retrieval/ranking/analysed-query.ts';
 import { confidence, coverage, familiarity } from '../../src/retrieval/ranking/confidence.ts';
 import { fuse } from '../../src/retrieval/ranking/fusion.ts';
+import { type GenerationIndex, searchGeneration } from '../../src/retrieval/ranking/search-generation.ts';
 import { editDistance, SpellingCorrector } from '../../src/retrieval/ranking/spelling-corrector.ts';
+import { trainBasis } from '../../src/retrieval/training/index.ts';
 import { queryWords } from '../../src/text/index.ts';
 
 const counted = (counts: Record<string, number>, chunks = 100): Vocabulary => ({
@@ -35,6 +37,41 @@ test('a half that found nothing, or nothing but opposites, takes nothing away', 
 		fuse(new Map(), new Map([[1, -0.5]]), 0.5).map(({ fusedScore }) => fusedScore),
 		[0],
 	);
+});
+
+test('searches in the context only if the message says nothing without it, and corrects each word once', () => {
+	const corrected: string[] = [];
+	const searched: string[][] = [];
+	const index: GenerationIndex = {
+		chunks: 10,
+		languages: [null],
+		semantic: {
+			basis: trainBasis([{ title_terms: '', body_terms: 'refund' }]),
+			spelling: {
+				nearest(word) {
+					corrected.push(word);
+					return null;
+				},
+			},
+		},
+		chunksWith: (term) => (term === 'refund' ? 3 : 0),
+		keyword(terms) {
+			searched.push([...terms]);
+			return [{ id: 1, score: 1 }];
+		},
+		nearest: () => [],
+		vector: () => undefined,
+		terms: () => ({ title_terms: '', body_terms: 'refund' }),
+	};
+	const words = queryWords('refund zebra', [null]);
+	const options = { hybrid: true, semantic_weight: 0.5, limit: 5 };
+	const search = (weight: number) =>
+		searchGeneration(index, { words, context: { words, asked: words, weight } }, options).hits.map(({ id }) => id);
+	assert.deepEqual(search(1), [1]);
+	assert.deepEqual(searched, [['refund']]);
+	assert.equal(new Set(corrected).size, corrected.length);
+	assert.deepEqual(search(0.5), [1]);
+	assert.equal(searched.length, 3);
 });
 
 test('confidence is between 0 and 1, and needs every kind of evidence', () => {

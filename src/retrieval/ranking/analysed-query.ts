@@ -7,7 +7,7 @@ export interface Vocabulary {
 	/** Null before the first training. */
 	basis: Basis | null;
 	/** Null if there is no vocabulary. */
-	spelling: SpellingCorrector | null;
+	spelling: Pick<SpellingCorrector, 'nearest'> | null;
 	/** The number of chunks. */
 	chunks: number;
 	/** The number of chunks that have a term. */

@@ -20,7 +20,7 @@ const CONFIDENCE_HITS = 5;
 /** Vectors that were trained on the documents. */
 export interface TrainedVectors {
 	basis: Basis;
-	spelling: SpellingCorrector;
+	spelling: Pick<SpellingCorrector, 'nearest'>;
 }
 
 /** Vectors of a provider's embedder. */
@@ -109,19 +109,31 @@ export function searchGeneration(
 	{ words, context }: SearchQuery,
 	options: SearchOptions,
 ): { hits: RankedHit[]; confidence: number } {
-	// Both searches read the same terms and vectors.
+	// Both searches read the same terms and vectors, and correct the same words.
 	const index = {
 		...generation,
+		semantic: withMemoisedSpelling(generation.semantic),
 		chunksWith: memoised((term: string) => generation.chunksWith(term)),
 		vector: memoised((id: number) => generation.vector(id)),
 	};
-	const question = analyse(index, words);
-	const weight = context?.weight ?? 0;
-	const alone = { asked: question, weight: 1 - weight, ...rank(index, question, options, false) };
-	if (!context) return scoreHits(index, [alone], options.limit);
-	const asked = analyse(index, context.asked);
-	const inContext = { asked, weight, ...rank(index, analyse(index, context.words), options, true) };
-	return scoreHits(index, [alone, inContext], options.limit);
+	const rankings: Ranking[] = [];
+	if (context) {
+		const asked = analyse(index, context.asked);
+		const ranked = rank(index, analyse(index, context.words), options, true);
+		rankings.push({ asked, weight: context.weight, ...ranked });
+	}
+	const weight = 1 - (context?.weight ?? 0);
+	if (weight > 0) {
+		const question = analyse(index, words);
+		rankings.unshift({ asked: question, weight, ...rank(index, question, options, false) });
+	}
+	return scoreHits(index, rankings, options.limit);
+}
+
+function withMemoisedSpelling(semantic: GenerationIndex['semantic']): GenerationIndex['semantic'] {
+	if (semantic === null || !('basis' in semantic)) return semantic;
+	const { basis, spelling } = semantic;
+	return { basis, spelling: { nearest: memoised((word: string) => spelling.nearest(word)) } };
 }
 
 function analyse(index: GenerationIndex, words: readonly QueryWord[]): AnalysedQuery {
@@ -265,7 +277,7 @@ function memoised<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value
 	const cache = new Map<Key, Value>();
 	return (key) => {
 		const cached = cache.get(key);
-		if (cached !== undefined) return cached;
+		if (cached !== undefined || cache.has(key)) return cached as Value;
 		const value = compute(key);
 		cache.set(key, value);
 		return value;
