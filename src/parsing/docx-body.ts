@@ -1,5 +1,7 @@
 import { type Block, stripInvisible } from './blocks.ts';
-import { outlineOf, type Styles } from './docx-styles.ts';
+import type { Notes } from './docx-notes.ts';
+import type { Numbering } from './docx-numbering.ts';
+import { type ListReference, outlineOf, type Styles } from './docx-styles.ts';
 import { MAX_TEXT_BYTES, resourceLimit, TextBudget } from './limits.ts';
 import { TableBuilder } from './ooxml-table.ts';
 import { type Element, readXml } from './xml-reader.ts';
@@ -17,8 +19,9 @@ interface Paragraph {
 	text: string;
 	style: string | null;
 	outline: number | null;
-	/** Whether its own numbering makes it a list item; null: its style decides. */
-	list: boolean | null;
+	/** The list of its own numbering, empty for none; null: its style decides. */
+	listId: string | null;
+	level: number | null;
 	/** The notes that it refers to. They follow it. */
 	notes: string[];
 	/** The blocks of its text boxes. */
@@ -28,8 +31,12 @@ interface Paragraph {
 /** Rows are kept until their table ends; their text counts already. */
 const MAX_TABLE_CELLS = 500_000;
 
-/** The text of notes by their ids ("footnote 1", "endnote 1"). */
-export type Notes = ReadonlyMap<string, string>;
+/** What the main part of a document refers to. */
+export interface BodyContext {
+	styles: Styles;
+	numbering: Numbering;
+	notes: Notes;
+}
 
 /** The content of a document's main part, in reading order. */
 export interface Body {
@@ -42,43 +49,17 @@ export interface Body {
  * Reads a WordprocessingML part. Text boxes follow the paragraph that anchors them and are read once, although files keep a
  * second form of them for old programs. Insertions are read, deletions are not. Notes follow their reference.
  */
-export function readBody(part: Uint8Array, styles: Styles, notes: Notes): Body {
-	const reader = new BodyReader(styles, notes);
+export function readBody(part: Uint8Array, context: BodyContext): Body {
+	const reader = new BodyReader(context);
 	readXml(part, reader, 'Word document');
 	return { blocks: reader.blocks, title: reader.title };
-}
-
-/** The texts of a notes part, without its separator lines. */
-export function readNotes(part: Uint8Array | undefined, kind: 'footnote' | 'endnote', into: Map<string, string>): void {
-	if (part === undefined) return;
-	let id: string | null = null;
-	let text = '';
-	let inText = 0;
-	const handlers = {
-		open: (element: Element) => {
-			if (element.name === `w:${kind}`) {
-				const type = element.attribute('type');
-				id = type === null || type === 'normal' ? element.attribute('id') : null;
-				text = '';
-			} else if (element.name === 'w:t') inText++;
-			else if (element.name === 'w:tab' || element.name === 'w:br') text += ' ';
-		},
-		close: (name: string) => {
-			if (name === 'w:t') inText--;
-			else if (name === 'w:p') text += ' ';
-			else if (name === `w:${kind}` && id !== null) into.set(`${kind} ${id}`, text.replace(/\s+/gu, ' ').trim());
-		},
-		text: (value: string) => {
-			if (inText > 0) text += value;
-		},
-	};
-	readXml(part, handlers, 'Word document');
 }
 
 class BodyReader {
 	readonly blocks: Block[] = [];
 	title: string | null = null;
 	readonly #styles: Styles;
+	readonly #numbering: Numbering;
 	readonly #notes: Notes;
 	/** Open paragraphs: a text box holds paragraphs within a paragraph. */
 	readonly #paragraphs: Paragraph[] = [];
@@ -95,8 +76,9 @@ class BodyReader {
 	/** For each open mc:AlternateContent, whether one of its choices was read. */
 	readonly #alternatives: boolean[] = [];
 
-	constructor(styles: Styles, notes: Notes) {
+	constructor({ styles, numbering, notes }: BodyContext) {
 		this.#styles = styles;
+		this.#numbering = numbering;
 		this.#notes = notes;
 	}
 
@@ -123,7 +105,10 @@ class BodyReader {
 				break;
 			case 'w:numId':
 				// A numbering of 0 removes a paragraph from the list of its style.
-				if (paragraph !== undefined) paragraph.list = element.attribute('val') !== '0';
+				if (paragraph !== undefined) paragraph.listId = (element.attribute('val') ?? '0').replace(/^0$/, '');
+				break;
+			case 'w:ilvl':
+				if (paragraph !== undefined) paragraph.level = Number(element.attribute('val')) || 0;
 				break;
 			case 'w:vanish':
 				this.#hidden = isOn(element.attribute('val'));
@@ -147,7 +132,7 @@ class BodyReader {
 	#openContent(element: Element): void {
 		switch (element.name) {
 			case 'w:p':
-				this.#paragraphs.push({ text: '', style: null, outline: null, list: null, notes: [], textBoxes: [] });
+				this.#paragraphs.push(newParagraph());
 				break;
 			case 'w:r':
 			case 'm:r':
@@ -243,11 +228,16 @@ class BodyReader {
 			if (role.isTitle) this.title ??= text.replace(/\s+/gu, ' ');
 			if (heading !== null)
 				this.#emit({ kind: 'heading', level: heading, text: text.replace(/\s+/gu, ' '), page: null });
-			else if (paragraph.list ?? role.isListItem) this.#emit({ kind: 'item', text: `- ${text}`, page: null });
-			else this.#emit({ kind: 'paragraph', text, page: null });
+			else this.#emit(this.#bodyBlock(text, paragraph, role.list));
 		}
 		for (const block of paragraph.textBoxes) this.#emit(block);
 		for (const note of paragraph.notes) this.#emit({ kind: 'paragraph', text: note, page: null });
+	}
+
+	#bodyBlock(text: string, { listId, level }: Paragraph, ofStyle: ListReference | null): Block {
+		if (listId === '' || (listId === null && ofStyle === null)) return { kind: 'paragraph', text, page: null };
+		const marker = this.#numbering.next(listId ?? ofStyle?.id ?? '', level ?? ofStyle?.level ?? 0);
+		return { kind: 'item', text: `${marker ?? '-'} ${text}`, page: null };
 	}
 
 	#endCell(): void {
@@ -286,6 +276,10 @@ class BodyReader {
 		if (box === undefined) this.#budget.spend(block.text);
 		(box ?? this.blocks).push(block);
 	}
+}
+
+function newParagraph(): Paragraph {
+	return { text: '', style: null, outline: null, listId: null, level: null, notes: [], textBoxes: [] };
 }
 
 /** An attribute of a switch: without a value it is on (ISO/IEC 29500-1, 17.17.4). */

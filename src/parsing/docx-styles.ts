@@ -1,5 +1,11 @@
 import { type Element, readXml } from './xml-reader.ts';
 
+/** A list of the numbering part, and the level in it, from 0. */
+export interface ListReference {
+	id: string;
+	level: number;
+}
+
 /** The role of a paragraph style in the structure of a document. */
 export interface ParagraphRole {
 	/** The heading's level from 1, null for body text. */
@@ -8,8 +14,8 @@ export interface ParagraphRole {
 	isTitle: boolean;
 	/** An entry of a table of contents; it repeats a heading. */
 	isContentsEntry: boolean;
-	/** Part of a list through its style. */
-	isListItem: boolean;
+	/** The list that it is part of through its style. */
+	list: ListReference | null;
 }
 
 /** Word itself takes eleven levels. */
@@ -20,7 +26,7 @@ interface Style {
 	name: string;
 	basedOn: string | null;
 	outline: number | null;
-	list: boolean;
+	list: ListReference | null;
 }
 
 /** Word keeps built-in names in English whatever its language; other writers and converted files translate them. */
@@ -29,7 +35,7 @@ const HEADING_NAME =
 const TITLE_NAME = /^(?:title|titel|titre|título|titolo|tytuł|название|otsikko|表題|标题|제목)$/u;
 const CONTENTS_NAME = /^(?:toc|verzeichnis|table of figures)\s*\d*$/u;
 
-const BODY_ROLE: ParagraphRole = { heading: null, isTitle: false, isContentsEntry: false, isListItem: false };
+const BODY_ROLE: ParagraphRole = { heading: null, isTitle: false, isContentsEntry: false, list: null };
 
 /** The paragraph styles of a document: by id, because ids are translated and renamed, through names and inheritance. */
 export class Styles {
@@ -45,12 +51,14 @@ export class Styles {
 				const value = element.attribute('val');
 				if (element.name === 'w:style') {
 					const id = element.attribute('styleId') ?? '';
-					style = { id, name: '', basedOn: null, outline: null, list: false };
+					style = { id, name: '', basedOn: null, outline: null, list: null };
 				} else if (style === null) return;
 				else if (element.name === 'w:name') style.name = (value ?? '').toLowerCase();
 				else if (element.name === 'w:basedOn') style.basedOn = value;
 				else if (element.name === 'w:outlineLvl') style.outline = outlineOf(value);
-				else if (element.name === 'w:numPr') style.list = true;
+				else if (element.name === 'w:numPr') style.list = { id: '', level: 0 };
+				else if (element.name === 'w:numId' && style.list !== null) style.list.id = value ?? '';
+				else if (element.name === 'w:ilvl' && style.list !== null) style.list.level = Number(value) || 0;
 			},
 			close: (name: string) => {
 				if (name !== 'w:style' || style === null) return;
@@ -76,7 +84,7 @@ export class Styles {
 	/** Follows inheritance to the first style with a role; stops at a cycle. */
 	#resolve(id: string): ParagraphRole {
 		const seen = new Set<string>();
-		let isListItem = false;
+		let list: ListReference | null = null;
 		for (let at: string | null = id; at !== null && !seen.has(at); ) {
 			if (seen.size === MAX_INHERITANCE_DEPTH) break;
 			seen.add(at);
@@ -87,10 +95,10 @@ export class Styles {
 			if (CONTENTS_NAME.test(name)) return { ...BODY_ROLE, isContentsEntry: true };
 			if (TITLE_NAME.test(name)) return { ...BODY_ROLE, isTitle: true };
 			if (style?.outline != null) return { ...BODY_ROLE, heading: style.outline };
-			isListItem ||= style?.list ?? false;
+			list ??= style?.list ?? null;
 			at = style?.basedOn ?? null;
 		}
-		return isListItem ? { ...BODY_ROLE, isListItem } : BODY_ROLE;
+		return list === null ? BODY_ROLE : { ...BODY_ROLE, list };
 	}
 }
 

@@ -1,6 +1,8 @@
 import { AppError } from '../base/index.ts';
 import { type ExtractedDocument, languageOf } from './blocks.ts';
-import { readBody, readNotes } from './docx-body.ts';
+import { readBody } from './docx-body.ts';
+import { readNotes } from './docx-notes.ts';
+import { Numbering } from './docx-numbering.ts';
 import { Styles } from './docx-styles.ts';
 import { type OfficeKind, openPackage, propertiesOf, relationshipsOf } from './ooxml-package.ts';
 import type { Parts } from './zip-archive.ts';
@@ -25,8 +27,9 @@ export function parseDocx(bytes: Uint8Array): ExtractedDocument {
 	const notes = new Map<string, string>();
 	readNotes(parts.get(`${folder}footnotes.xml`), 'footnote', notes);
 	readNotes(parts.get(`${folder}endnotes.xml`), 'endnote', notes);
-	const styles = parts.get(`${folder}styles.xml`);
-	const { blocks, title } = readBody(body, new Styles(styles), notes);
+	const styles = new Styles(parts.get(`${folder}styles.xml`));
+	const numbering = new Numbering(parts.get(`${folder}numbering.xml`));
+	const { blocks, title } = readBody(body, { styles, numbering, notes });
 	const core = propertiesOf(parts.get('docprops/core.xml'), KIND.name);
 	return {
 		format: 'docx',

@@ -48,6 +48,46 @@ test('keeps the structure of lists and tables', async () => {
 	);
 });
 
+test('list items have the numbers that Word shows', async () => {
+	const lvl = (level: number, format: string, text: string, start = 1) =>
+		`<w:lvl w:ilvl="${level}"><w:start w:val="${start}"/><w:numFmt w:val="${format}"/><w:lvlText w:val="${text}"/></w:lvl>`;
+	const numbering =
+		`<w:abstractNum w:abstractNumId="7">${lvl(0, 'decimal', '%1.')}${lvl(1, 'lowerLetter', '%1%2)')}${lvl(2, 'upperRoman', '(%3)', 4)}</w:abstractNum>` +
+		`<w:abstractNum w:abstractNumId="8">${lvl(0, 'bullet', '\uf0b7')}</w:abstractNum>` +
+		'<w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="8"/></w:num>' +
+		'<w:num w:numId="3"><w:abstractNumId w:val="7"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="10"/></w:lvlOverride></w:num>';
+	const item = (text: string, id: number, level = 0) =>
+		`<w:p><w:pPr><w:numPr><w:ilvl w:val="${level}"/><w:numId w:val="${id}"/></w:numPr></w:pPr>${r(text)}</w:p>`;
+	const body =
+		item('One', 1) +
+		item('inner', 1, 1) +
+		item('next', 1, 1) +
+		item('deep', 1, 2) +
+		p('Text') +
+		item('Two', 1) +
+		item('again', 1, 1) +
+		item('Dot', 2) +
+		item('Ten', 3) +
+		item('Eleven', 3) +
+		item('None', 0) +
+		p('Styled', 'Steps');
+	const styles = style('Steps', 'Steps', '<w:pPr><w:numPr><w:numId w:val="3"/></w:numPr></w:pPr>');
+	assert.deepEqual(outlined((await parsed(makeDocx({ body, styles, numbering }), 'a.docx')).blocks), [
+		'item 1. One',
+		'item 1a) inner',
+		'item 1b) next',
+		'item (IV) deep',
+		'paragraph Text',
+		'item 2. Two',
+		'item 2a) again',
+		'item - Dot',
+		'item 10. Ten',
+		'item 11. Eleven',
+		'paragraph None',
+		'item 12. Styled',
+	]);
+});
+
 test('merged cells of a Word table are read in each row and column that they span', async () => {
 	const tc = (text: string, properties = '') => `<w:tc><w:tcPr>${properties}</w:tcPr>${p(text)}</w:tc>`;
 	const rows = [

@@ -1,0 +1,157 @@
+import { type Element, readXml } from './xml-reader.ts';
+
+/** A level of a list. */
+interface Level {
+	start: number;
+	/** How its number is written: `decimal`, `lowerLetter`, `bullet` … (ISO/IEC 29500-1, 17.18.59). */
+	format: string;
+	/** The marker, with `%1` for the number of the first level. */
+	text: string;
+}
+
+interface List {
+	/** The definition that it shares with other lists. Those count together. */
+	definition: string;
+	/** The levels that begin again with this list, and their first numbers. */
+	restarts: Map<number, number>;
+}
+
+/** ISO/IEC 29500-1, 17.9.3. */
+const MAX_LEVEL = 8;
+const MAX_MARKER_CHARACTERS = 30;
+
+/** The numbers of the list items of a Word document, in the order in which they are asked for. */
+export class Numbering {
+	readonly #definitions = new Map<string, Map<number, Level>>();
+	readonly #lists = new Map<string, List>();
+	/** The last number of each level, by definition. */
+	readonly #counts = new Map<string, number[]>();
+
+	/** @param part the numbering part; absent in documents without lists */
+	constructor(part: Uint8Array | undefined) {
+		if (part === undefined) return;
+		let levels = new Map<number, Level>();
+		let level: Level | null = null;
+		let list: List | null = null;
+		let overridden = 0;
+		const open = (element: Element) => {
+			const value = element.attribute('val') ?? '';
+			switch (element.name) {
+				case 'w:abstractNum':
+					levels = new Map();
+					list = null;
+					this.#definitions.set(element.attribute('abstractNumId') ?? '', levels);
+					break;
+				case 'w:lvl':
+					level = { start: 1, format: 'decimal', text: '' };
+					// The levels of an override are those of one list; only its first number is read.
+					if (list === null) levels.set(Number(element.attribute('ilvl')), level);
+					break;
+				case 'w:start':
+					if (level !== null) level.start = numberOf(value);
+					break;
+				case 'w:numFmt':
+					if (level !== null) level.format = value;
+					break;
+				case 'w:lvlText':
+					if (level !== null) level.text = value;
+					break;
+				case 'w:num':
+					list = { definition: '', restarts: new Map() };
+					this.#lists.set(element.attribute('numId') ?? '', list);
+					break;
+				case 'w:abstractNumId':
+					if (list !== null) list.definition = value;
+					break;
+				case 'w:lvlOverride':
+					overridden = Number(element.attribute('ilvl'));
+					break;
+				case 'w:startOverride':
+					list?.restarts.set(overridden, numberOf(value));
+					break;
+			}
+		};
+		const close = (name: string) => {
+			if (name === 'w:lvl') level = null;
+		};
+		readXml(part, { open, close, text: () => {} }, 'Word document');
+	}
+
+	/** The marker of the next item of a list; null for a bullet, and for an unknown list. */
+	next(listId: string, level: number): string | null {
+		const list = this.#lists.get(listId);
+		const levels = this.#definitions.get(list?.definition ?? '');
+		const own = levels?.get(level);
+		if (list === undefined || levels === undefined || own === undefined || level > MAX_LEVEL) return null;
+		const counts = this.#counts.get(list.definition) ?? [];
+		// A list restarts at its first item only.
+		const restart = list.restarts.get(level);
+		list.restarts.delete(level);
+		const count = restart ?? (counts[level] === undefined ? own.start : counts[level] + 1);
+		const next = counts.slice(0, level);
+		next[level] = count;
+		this.#counts.set(list.definition, next);
+		if (own.format === 'bullet' || own.format === 'none') return null;
+		const marker = own.text.replace(/%([1-9])/g, (_, digit: string) => {
+			const at = Number(digit) - 1;
+			const { start, format } = levels.get(at) ?? own;
+			return written(next[at] ?? start, at === level ? own.format : format);
+		});
+		return marker.trim().slice(0, MAX_MARKER_CHARACTERS) || null;
+	}
+}
+
+function numberOf(value: string): number {
+	const number = Number(value);
+	return Number.isInteger(number) && number >= 0 ? number : 1;
+}
+
+function written(number: number, format: string): string {
+	switch (format) {
+		case 'lowerLetter':
+			return letters(number).toLowerCase();
+		case 'upperLetter':
+			return letters(number);
+		case 'lowerRoman':
+			return roman(number).toLowerCase();
+		case 'upperRoman':
+			return roman(number);
+		case 'decimalZero':
+			return String(number).padStart(2, '0');
+		default:
+			return String(number);
+	}
+}
+
+/** A to Z, then AA to ZZ (ISO/IEC 29500-1, 17.18.59). */
+function letters(number: number): string {
+	if (number < 1 || number > 780) return String(number);
+	return String.fromCharCode(65 + ((number - 1) % 26)).repeat(Math.ceil(number / 26));
+}
+
+const ROMAN: Array<[value: number, sign: string]> = [
+	[1000, 'M'],
+	[900, 'CM'],
+	[500, 'D'],
+	[400, 'CD'],
+	[100, 'C'],
+	[90, 'XC'],
+	[50, 'L'],
+	[40, 'XL'],
+	[10, 'X'],
+	[9, 'IX'],
+	[5, 'V'],
+	[4, 'IV'],
+	[1, 'I'],
+];
+
+function roman(number: number): string {
+	if (number < 1 || number > 3999) return String(number);
+	let rest = number;
+	let text = '';
+	for (const [value, sign] of ROMAN) {
+		text += sign.repeat(Math.floor(rest / value));
+		rest %= value;
+	}
+	return text;
+}
