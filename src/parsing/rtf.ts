@@ -1,6 +1,7 @@
 import { type Block, type ExtractedDocument, stripInvisible, toSingleLine } from './blocks.ts';
 import { resourceLimit, TextBudget } from './limits.ts';
 import { TableBuilder } from './ooxml-table.ts';
+import { charsetOf, decodeBytes } from './rtf-charsets.ts';
 import { type RtfToken, rtfTokens } from './rtf-tokens.ts';
 
 const MAX_GROUP_DEPTH = 5000;
@@ -235,7 +236,7 @@ class RtfReader {
 		if (this.#pending.length === 0) return;
 		const bytes = Buffer.concat(this.#pending);
 		this.#pending = [];
-		this.#write(decode(bytes, this.#group.charset));
+		this.#write(decodeBytes(bytes, this.#group.charset));
 	}
 
 	#write(text: string): void {
@@ -321,48 +322,4 @@ class RtfReader {
 		for (const block of table.blocks(null)) this.blocks.push(block);
 		this.#addNotes();
 	}
-}
-
-/** The charsets of fonts (RTF 1.9.1, \fcharset). */
-const FONT_CHARSETS: Record<number, string> = {
-	128: 'shift_jis',
-	129: 'euc-kr',
-	134: 'gbk',
-	136: 'big5',
-	161: 'windows-1253',
-	162: 'windows-1254',
-	163: 'windows-1258',
-	177: 'windows-1255',
-	178: 'windows-1256',
-	186: 'windows-1257',
-	204: 'windows-1251',
-	222: 'windows-874',
-	238: 'windows-1250',
-};
-
-function charsetOf(fontCharset: number): string {
-	return FONT_CHARSETS[fontCharset] ?? 'windows-1252';
-}
-
-/** Code pages that have another label in the Encoding Standard. */
-const CODE_PAGES: Record<string, string> = {
-	'windows-932': 'shift_jis',
-	'windows-936': 'gbk',
-	'windows-949': 'euc-kr',
-	'windows-950': 'big5',
-	'windows-10000': 'macintosh',
-	'windows-65001': 'utf-8',
-};
-
-function decode(bytes: Uint8Array, charset: string | null): string {
-	const label = CODE_PAGES[charset ?? ''] ?? charset ?? 'windows-1252';
-	for (const name of [label, 'windows-1252']) {
-		try {
-			// Without `stream`, Node 20 reads windows-1252 as ISO-8859-1.
-			return new TextDecoder(name, { fatal: true }).decode(bytes, { stream: true });
-		} catch {
-			// An unknown code page, or bytes of another one.
-		}
-	}
-	return '';
 }
