@@ -106,7 +106,11 @@ test('a URL that gives no document ends in status error with a reason and leaves
 		['/missing', 'unreadable_file', /status 404/],
 		['/loop', 'unreadable_file', /redirects more than 3 times/],
 		['/to-file', 'url_not_allowed', /\.$/],
-		['/logo.png', 'unsupported_file_type', /does not lead to a PDF, DOCX, XLSX, PPTX, ODT, ODS, RTF, EPUB, EML, HTML, CSV, MD or TXT/],
+		[
+			'/logo.png',
+			'unsupported_file_type',
+			/does not lead to a PDF, DOCX, XLSX, PPTX, ODT, ODS, RTF, EPUB, EML, HTML, CSV, MD or TXT/,
+		],
 		['/large.txt', 'unreadable_file', /larger than 10 MB/],
 		['/bomb.txt', 'unreadable_file', /larger than 20 MB/],
 		['/empty.txt', 'no_text', /empty/],
