@@ -15,7 +15,8 @@ const MAX_LINES = 500_000;
 const MAX_ATTACHMENTS = 100;
 /** All attachments of a message after decoding. */
 const MAX_ATTACHMENT_BYTES = 100 * 1024 * 1024;
-const MIME_LIMITS = { maxNestingDepth: 50, maxRfc822NestingDepth: 3, maxHeadersSize: 1024 * 1024 };
+/** Messages within the message are read like other attachments. */
+const MIME_OPTIONS = { maxNestingDepth: 50, forceRfc822Attachments: true, maxHeadersSize: 1024 * 1024 };
 
 /**
  * Reads a mail message (RFC 5322 with MIME): its subject as heading, sender and date, its text, and each attachment that is a document
@@ -24,7 +25,7 @@ const MIME_LIMITS = { maxNestingDepth: 50, maxRfc822NestingDepth: 3, maxHeadersS
  */
 export async function parseEml(bytes: Uint8Array, parseNested: ParseNested): Promise<ExtractedDocument> {
 	requireFewLines(bytes);
-	const email = await PostalMime.parse(bytes, MIME_LIMITS);
+	const email = await PostalMime.parse(bytes, MIME_OPTIONS);
 	if (email.headers.length === 0) throw new AppError('unreadable_file', 'This is not a mail message.');
 	const subject = toSingleLine(email.subject ?? '');
 	const blocks: Block[] = [];
@@ -89,7 +90,8 @@ async function* attachmentBlocks(attachments: Attachment[], parseNested: ParseNe
 		}
 		const document = await readAttachment(bytes, { file_name: name, content_type: mimeType, url: null }, parseNested);
 		if (document === null || document.blocks.length === 0) continue;
-		const heading = name ?? document.title;
+		// A message without a name begins with its own heading.
+		const heading = name ?? (document.blocks[0]?.kind === 'heading' ? null : document.title);
 		if (heading !== null) yield { kind: 'heading', level: 1, text: heading, page: null };
 		for (const block of document.blocks) yield asPart(block, heading === null ? 0 : 1);
 	}

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { BOMBS, RANDOM_BOMBS } from '../fixtures/documents/bombs.ts';
+import { FORMAT_BOMBS } from '../fixtures/documents/format-bombs.ts';
 
 /** The heap in MB, less than a parser has in the server. */
 const HEAP_MB = 400;
@@ -35,9 +36,10 @@ const READ = ['text', 'no_text'];
 
 test('rejects or reads every known bomb in a small heap', async () => {
 	const outcomes = await parseCorpus('known');
-	assert.equal(outcomes.length, BOMBS.length);
+	const bombs = [...BOMBS, ...FORMAT_BOMBS];
+	assert.equal(outcomes.length, bombs.length);
 	const wrong = outcomes.filter(({ end }, index) => {
-		const expected = BOMBS[index]?.end;
+		const expected = bombs[index]?.end;
 		return expected === 'any' ? ![...READ, 'resource_limit', 'unreadable_file'].includes(end) : end !== expected;
 	});
 	assert.deepEqual(wrong, []);

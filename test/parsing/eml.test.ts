@@ -62,6 +62,7 @@ test('appends attachments that are documents as sections, and leaves out picture
 		attached('broken.docx', 'application/octet-stream', 'PK\x03\x04 nothing'),
 		attached('slides.pptx', 'application/octet-stream', slides),
 		attached('inner.eml', 'application/octet-stream', inner),
+		part('message/rfc822', inner.replace('Subject: Inner', 'Subject: Forwarded')),
 	];
 	const { blocks } = await parsed(message(multipart('mixed', parts)), 'a.eml');
 	assert.deepEqual(outlined(blocks).slice(2), [
@@ -74,6 +75,9 @@ test('appends attachments that are documents as sections, and leaves out picture
 		'paragraph Two steps.',
 		'h1 inner.eml',
 		'h2 Inner',
+		'paragraph From: a@b.example',
+		'paragraph Inner text',
+		'h1 Forwarded',
 		'paragraph From: a@b.example',
 		'paragraph Inner text',
 	]);
