@@ -13,7 +13,7 @@ const mayImport = {
 	store: ['base', 'contract'],
 	pool: ['base', 'contract'],
 	net: ['base'],
-	extractive: ['base', 'text'],
+	extractive: ['base', 'text', 'retrieval'],
 	models: ['base', 'config', 'contract', 'net', 'text', 'extractive'],
 	outbox: ['base', 'contract', 'store'],
 	knowledge: ['base', 'contract', 'parsing', 'retrieval', 'store', 'pool', 'net', 'models'],

@@ -1,8 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { analyseSource, composeAnswer } from './compose-answer.ts';
-import { passageLanguages } from './languages.ts';
+import { composeAnswer, readSource } from './compose-answer.ts';
+import type { Source } from './matching/source.ts';
+import { passageLanguages } from './reading/languages.ts';
 import type { ExtractiveRequest } from './request.ts';
-import type { Source } from './scoring.ts';
 import { streamPieces } from './stream-pieces.ts';
 
 /** Milliseconds of work after which the event loop may run other work. */
@@ -14,20 +14,30 @@ const YIELD_AFTER_MS = 3;
  */
 export async function* streamAnswer(request: ExtractiveRequest, signal: AbortSignal): AsyncGenerator<string> {
 	signal.throwIfAborted();
-	const sources: Source[] = [];
-	const languages = passageLanguages(request.passages);
+	const steps = stepsOf(request);
 	let since = performance.now();
-	for (const [i, passage] of request.passages.entries()) {
-		sources.push(analyseSource(passage, languages[i] ?? null));
+	let step = steps.next();
+	for (; !step.done; step = steps.next()) {
 		if (performance.now() - since < YIELD_AFTER_MS) continue;
 		await yieldToEventLoop();
 		signal.throwIfAborted();
 		since = performance.now();
 	}
-	for (const piece of streamPieces(composeAnswer(request, sources))) {
+	for (const piece of streamPieces(step.value)) {
 		// A follower receives each piece before the next one is made, and `stop` can abort between two pieces.
 		await yieldToEventLoop();
 		signal.throwIfAborted();
 		yield piece;
 	}
+}
+
+/** Reads the passages and composes the answer. Other work can run between two steps. */
+function* stepsOf(request: ExtractiveRequest): Generator<void, string> {
+	const languages = passageLanguages(request.passages);
+	const sources: Source[] = [];
+	for (const [i, passage] of request.passages.entries()) {
+		sources.push(readSource(passage, languages[i] ?? null));
+		yield;
+	}
+	return yield* composeAnswer(request, sources);
 }

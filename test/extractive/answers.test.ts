@@ -34,19 +34,19 @@ test('quotes nothing without passages or with low confidence', async () => {
 	assert.match(await ask('What is it?', HANDBOOK), NOTHING);
 });
 
-test('names the source with heading and page, and cites it', async () => {
+test('begins with the answer, and cites its source after it', async () => {
 	const answer = await ask('When are salaries paid?', HANDBOOK);
-	assert.ok(answer.startsWith('According to *Employee handbook › Salary* (page 8): Salaries are paid'), answer);
+	assert.ok(answer.startsWith('Salaries are paid on the 25th of each month.'), answer);
 	assert.match(answer, /25th of each month\..*\[4\]$/);
 });
 
 test('reads a follow-up together with the question before', async () => {
 	const history = [
 		{ role: 'user' as const, content: 'What is the daily allowance for Germany?' },
-		{ role: 'assistant' as const, content: 'Country: Germany; Daily allowance: 28 EUR [6]' },
+		{ role: 'assistant' as const, content: 'Germany, Daily allowance: 28 EUR [6]' },
 	];
 	const answer = await ask('And for France?', HANDBOOK, { history });
-	assert.match(answer, /France; Daily allowance: 40 EUR/);
+	assert.match(answer, /^France, Daily allowance: 40 EUR \[6\]$/);
 	assert.doesNotMatch(answer, /Switzerland/);
 	const asked = [{ role: 'user' as const, content: 'How many vacation days do I have?' }];
 	assert.match(await ask('and when do they expire?', HANDBOOK, { history: asked }), /31 March/);
@@ -58,7 +58,7 @@ test('reads a new question without the question before', async () => {
 	assert.deepEqual(citedIndexes(answer, HANDBOOK), [9]);
 });
 
-test('replies to a greeting, thanks or a farewell with a line in its language, without quotations', async () => {
+test('replies to small talk with a line in its language, without quotations', async () => {
 	const said: Array<[string, RegExp]> = [
 		['hi', /^Hello!/],
 		['Hello there!', /^Hello!/],
@@ -73,6 +73,10 @@ test('replies to a greeting, thanks or a farewell with a line in its language, w
 		['Ciao', /^Buongiorno!/],
 		['ありがとうございます', /^どういたしまして/],
 		['شكرا', /^على الرحب/],
+		['Who are you?', /^I am an automatic assistant\./],
+		['Sind Sie ein Roboter?', /^Ich bin ein automatischer Assistent/],
+		['Hello, can I talk to a human?', /^I am an automatic assistant and cannot put you through/],
+		['Je voudrais parler à quelqu’un', /^Je suis un assistant automatique/],
 	];
 	for (const [message, line] of said) {
 		const answer = await ask(message, HANDBOOK);
@@ -102,7 +106,7 @@ test('keeps the sentences of one source in the order of the document', async () 
 		'After 14 days a membership ends with the year. Members vote in May.';
 	const answer = await ask('refund membership after 14 days', [passage(text)]);
 	const places = ['Refunds of', 'After 14 days'].map((start) => answer.indexOf(start));
-	assert.ok((places[0] as number) > 0 && (places[0] as number) < (places[1] as number), answer);
+	assert.ok((places[0] as number) >= 0 && (places[0] as number) < (places[1] as number), answer);
 });
 
 test('cuts a long list and marks the cut', async () => {
@@ -200,14 +204,16 @@ test('ends the answer at once on an abort, before it and within it', async () =>
 test('names each value of a table with an empty corner by its own column', async () => {
 	const table = '| Monday | Tuesday | Wednesday (summer 2026)\nSauna | closed | 14.00 | 15.00\nPool | 6.30 | | 8.30';
 	const answer = await ask('When is the sauna open on Tuesday?', [passage(table)]);
-	assert.match(answer, /Sauna; Monday: closed; Tuesday: 14\.00; Wednesday \(summer 2026\): 15\.00/);
+	assert.equal(answer, 'Sauna, Tuesday: 14.00 [1]');
+	const week = await ask('When is the sauna open?', [passage(table)]);
+	assert.match(week, /Sauna – Monday: closed; Tuesday: 14\.00; Wednesday \(summer 2026\): 15\.00/);
 	const pool = await ask('When does the pool open on Wednesday?', [passage(table)]);
-	assert.match(pool, /Pool; Monday: 6\.30; Wednesday \(summer 2026\): 8\.30/);
+	assert.equal(pool, 'Pool, Wednesday (summer 2026): 8.30 [1]');
 });
 
 test('a table of two columns with an empty corner keeps its column', async () => {
 	const answer = await ask('What does the lid cost?', [
 		passage('Spare parts\n\n| Price\nLid | 5 euros\nHandle | 9 euros'),
 	]);
-	assert.match(answer, /Lid; Price: 5 euros/);
+	assert.match(answer, /^Lid, Price: 5 euros \[1\]$/);
 });

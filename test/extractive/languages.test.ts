@@ -9,7 +9,7 @@ const CASES = [
 		language: 'de',
 		text: 'Vollzeitkräfte erhalten 28 Urlaubstage im Jahr. Der Resturlaub verfällt am 31. März. Gehälter werden am 25. gezahlt.',
 		question: 'Wie viel Urlaub habe ich im Jahr?',
-		answer: /^Laut \*Guide\* \(Seite 2\): .*28 Urlaubstage.*\[1\]/,
+		answer: /^(?!\*).*28 Urlaubstage.*\[1\]/,
 		unknown: 'Wer ist der Geschäftsführer?',
 		nothing: /keine Antwort gefunden/,
 	},
@@ -17,7 +17,7 @@ const CASES = [
 		language: 'fr',
 		text: 'Les salariés ont droit à 28 jours de congés par an. Le salaire est versé le 25 de chaque mois.',
 		question: 'Combien de jours de congés ai-je par an ?',
-		answer: /^Selon \*Guide\* \(page 2\) : .*28 jours de congés.*\[1\]/,
+		answer: /^(?!\*).*28 jours de congés.*\[1\]/,
 		unknown: 'Qui est le directeur général ?',
 		nothing: /pas trouvé de réponse/,
 	},
@@ -25,7 +25,7 @@ const CASES = [
 		language: 'es',
 		text: 'Los empleados tienen 28 días de vacaciones al año. El sueldo se paga el día 25 de cada mes.',
 		question: '¿Cuántas vacaciones tengo al año?',
-		answer: /^Según \*Guide\* \(página 2\): .*28 días de vacaciones.*\[1\]/,
+		answer: /^(?!\*).*28 días de vacaciones.*\[1\]/,
 		unknown: '¿Quién es el director general?',
 		nothing: /No he encontrado una respuesta/,
 	},
@@ -33,7 +33,7 @@ const CASES = [
 		language: 'nl',
 		text: 'Werknemers krijgen 28 vakantiedagen per jaar. Het salaris wordt op de 25e van de maand betaald.',
 		question: 'Hoeveel vakantiedagen heb ik?',
-		answer: /^Volgens \*Guide\* \(pagina 2\): .*28 vakantiedagen.*\[1\]/,
+		answer: /^(?!\*).*28 vakantiedagen.*\[1\]/,
 		unknown: 'Wie is de algemeen directeur?',
 		nothing: /geen antwoord gevonden/,
 	},
@@ -41,7 +41,7 @@ const CASES = [
 		language: 'pt',
 		text: 'Os funcionários têm 28 dias de férias por ano. O salário é pago no dia 25 de cada mês.',
 		question: 'Quantos dias de férias eu tenho?',
-		answer: /^De acordo com \*Guide\* \(página 2\): .*28 dias de férias.*\[1\]/,
+		answer: /^(?!\*).*28 dias de férias.*\[1\]/,
 		unknown: 'Quem é o diretor-geral?',
 		nothing: /Não encontrei uma resposta/,
 	},
@@ -49,7 +49,7 @@ const CASES = [
 		language: 'it',
 		text: 'I dipendenti hanno 28 giorni di ferie all’anno. Lo stipendio viene pagato il 25 di ogni mese.',
 		question: 'Quanti giorni di ferie ho?',
-		answer: /^Secondo \*Guide\* \(pagina 2\): .*28 giorni di ferie.*\[1\]/,
+		answer: /^(?!\*).*28 giorni di ferie.*\[1\]/,
 		unknown: 'Chi è il direttore generale?',
 		nothing: /Non ho trovato una risposta/,
 	},
@@ -57,7 +57,7 @@ const CASES = [
 		language: 'ja',
 		text: '正社員の有給休暇は年間28日です。給与は毎月25日に支払われます。',
 		question: '有給休暇は何日ですか？',
-		answer: /^「Guide」 \(2ページ\) によると： .*28日.*\[1\]/,
+		answer: /^(?!「).*28日.*\[1\]/,
 		unknown: '社長は誰ですか？',
 		nothing: /見つかりませんでした/,
 	},
@@ -65,7 +65,7 @@ const CASES = [
 		language: 'ar',
 		text: 'يحصل الموظفون على 28 يومًا من الإجازة السنوية. يُدفع الراتب في الخامس والعشرين من كل شهر.',
 		question: 'كم عدد أيام الإجازة السنوية؟',
-		answer: /^وفقًا لـ \*Guide\* \(الصفحة 2\): .*28 يومًا من الإجازة.*\[1\]/,
+		answer: /^(?!\*).*28 يومًا من الإجازة.*\[1\]/,
 		unknown: 'من هو المدير العام؟',
 		nothing: /لم أجد إجابة/,
 	},
@@ -82,9 +82,11 @@ for (const { language, text, question, answer, unknown, nothing } of CASES) {
 
 test('answers a word of jargon in the language of the documents', async () => {
 	const passages = [passage('Der VPN-Zugang wird über das Portal beantragt und nach einem Tag freigeschaltet.')];
-	assert.match(await ask('VPN-Zugang', passages), /^Laut \*Guide\*/);
+	assert.match(await ask('VPN-Zugang', passages), /^Der VPN-Zugang wird/);
+	assert.match(await ask('VPN-Zugang', passages, { confidence: 0 }), /keine Antwort gefunden/);
 	const english = [passage('The coronavirus may travel in packages, but it does not survive there for long.')];
-	assert.match(await ask('coronavirus packages', english), /^According to \*Guide\*/);
+	assert.match(await ask('coronavirus packages', english), /^The coronavirus may travel in packages/);
+	assert.match(await ask('coronavirus packages', english, { confidence: 0 }), /could not find an answer/);
 });
 
 test('answers a single word in German after questions in German', async () => {
@@ -92,7 +94,8 @@ test('answers a single word in German after questions in German', async () => {
 	assert.match(await ask('Xyzzy?', [], { history, confidence: 0 }), /keine Antwort gefunden/);
 });
 
-test('quotes documents in a language without phrases with English phrases', async () => {
+test('answers from documents in a language without phrases, and refuses in English', async () => {
 	const passages = [passage('Heltidsanställda har 28 dagars semester per år. Lönen betalas den 25:e varje månad.')];
-	assert.match(await ask('Hur många dagars semester har jag?', passages), /^According to .*28 dagars semester/);
+	assert.match(await ask('Hur många dagars semester har jag?', passages), /^Heltidsanställda har 28 dagars semester/);
+	assert.match(await ask('Vem är chefen?', passages, { confidence: 0 }), /could not find an answer/);
 });

@@ -29,10 +29,9 @@ for (const text of HOSTILE) {
 		const item = `The tariff is ${text} in total.`;
 		const answer = await ask('What is the tariff?', [passage(`- ${item}`), passage('Nothing.', { index: 2 })]);
 		const html = await marked.parse(answer);
-		for (const [, tag] of html.matchAll(/<\/?([a-z][\w-]*)/gi)) assert.match(tag as string, /^(p|em|ul|li|a)$/, html);
+		for (const [, tag] of html.matchAll(/<\/?([a-z][\w-]*)/gi)) assert.match(tag as string, /^(p|ul|li|a)$/, html);
 		// Renderers make links of bare URLs. The text of such a link is its URL.
 		for (const [, href, label] of html.matchAll(/<a href="([^"]*)">([^<]*)</g)) assert.equal(href, label);
-		assert.equal(html.split('<em>').length, 2, 'the title alone is emphasised');
 		const shown = html
 			.replace(/<[^>]*>/g, '')
 			.replace(/&lt;/g, '<')
@@ -41,7 +40,7 @@ for (const text of HOSTILE) {
 			.replace(/&#39;/g, "'")
 			.replace(/&amp;/g, '&')
 			.trim();
-		assert.equal(shown, `According to Guide:\n\n${item} [1]`);
+		assert.equal(shown, `${item} [1]`);
 		assert.deepEqual(
 			citedIndexes(
 				answer,
@@ -53,11 +52,13 @@ for (const text of HOSTILE) {
 	});
 }
 
-test('escapes markup in titles and headings', async () => {
-	const one = passage('The tariff is 12 EUR.', { title: '*x* [a](b) <b>', heading_path: ['`![i](u)`'] });
-	const html = await marked.parse(await ask('What is the tariff?', [one]));
-	assert.doesNotMatch(html, /<(a|img|b|code|strong)\b/);
-	assert.match(html, /<em>\*x\* \[a\]\(b\) &lt;b&gt; › `!\[i\]\(u\)`<\/em>/);
+test('escapes markup in headings and labels', async () => {
+	const text = '*x* [a](b) <b>\n\nTariff `![i](u)`: 12 EUR';
+	const html = await marked.parse(await ask('What is the tariff?', [passage(text)]));
+	assert.doesNotMatch(html, /<(a|img|b|code|strong|em)\b/);
+	assert.match(html, /\*x\* \[a\]\(b\) &lt;b&gt;, Tariff `!\[i\]\(u\)`: 12 EUR/);
+	const refusal = await ask('Who is the chief executive?', [passage('Nothing.', { heading_path: ['`![i](u)` <b>'] })]);
+	assert.doesNotMatch(await marked.parse(refusal), /<(a|img|b|code|strong)\b/);
 });
 
 test('keeps each list item on its line, whatever it begins with', async () => {
@@ -89,5 +90,5 @@ test('keeps the numbers of steps and the headers of tables', async () => {
 		/\n1\. Sign in\.\n2\. Choose the tariff\.\n3\. Confirm\. \[1\]$/,
 	);
 	const table = '| Tariff | Price |\n| --- | --- |\n| Basic | 5 EUR |\n| Family | 9 EUR |\n| Team | 20 EUR |';
-	assert.match(await ask('What is the price of Family?', [passage(table)]), /- Tariff: Family; Price: 9 EUR \[1\]$/);
+	assert.match(await ask('What is the price of Family?', [passage(table)]), /^Family, Price: 9 EUR \[1\]$/);
 });

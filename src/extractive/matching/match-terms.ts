@@ -1,39 +1,56 @@
-import { functionWords } from './function-words.ts';
-import type { QuestionTerm } from './question.ts';
+import { functionWords } from '../question/function-words.ts';
+import type { QuestionTerm } from '../question/question.ts';
+import { synonymsIn } from '../question/synonyms.ts';
 
 /** The shortest words that are compared by their parts and with typos. */
 const MIN_PART_LENGTH = 4;
 const MIN_TYPO_LENGTH = 5;
 
+const SYNONYM_SCORE = 0.75;
 const PART_SCORE = 0.6;
+/** A word that is joined from the term and another one, in languages that join words: `Gruppen`, `Gruppenpreis`. */
+const COMPOUND_SCORE = 0.75;
 const TYPO_SCORE = 0.8;
 
+/** The words of a vocabulary that match a term of the question, with how well they do, 0..1. */
+export type TermMatch = ReadonlyMap<string, number>;
+
 /**
- * For each term of the question, the words of a vocabulary that match it and how well, 0..1: the word itself; a word of
- * which it is the beginning, or the reverse (pay, payroll); in languages that join words also a word that ends with it
- * (Jahresurlaub); and for a term that the vocabulary lacks, a word with one typo.
+ * For each term of the question, the words of a vocabulary that match it: the word itself; its synonyms; a word of which it is
+ * the beginning, or the reverse (pay, payroll); in languages that join words also a word that ends with it (Jahresurlaub); and
+ * for a term that the vocabulary lacks, a word with one typo.
  */
 export function matchTerms(
 	questionTerms: readonly QuestionTerm[],
 	vocabulary: ReadonlySet<string>,
 	language: string | null,
-): Array<Map<string, number>> {
+): TermMatch[] {
 	const compounds = language === 'de' || language === 'nl';
+	const synonyms = synonymsIn(language);
 	// `over` does not match `overtime`.
 	const meaningless = functionWords(language).ignored;
 	return questionTerms.map(({ term }) => {
 		const matches = new Map<string, number>();
-		if (vocabulary.has(term)) matches.set(term, 1);
 		if (term.length >= MIN_PART_LENGTH) {
 			for (const word of vocabulary) {
-				if (word !== term && !meaningless.has(word) && sharesPart(term, word, compounds)) matches.set(word, PART_SCORE);
+				if (word !== term && !meaningless.has(word) && sharesPart(term, word, compounds))
+					matches.set(word, compounds ? COMPOUND_SCORE : PART_SCORE);
 			}
 		}
+		for (const word of synonyms.get(term) ?? []) if (vocabulary.has(word)) matches.set(word, SYNONYM_SCORE);
+		if (vocabulary.has(term)) matches.set(term, 1);
 		if (matches.size === 0 && term.length >= MIN_TYPO_LENGTH) {
 			for (const word of vocabulary) if (isTypo(term, word)) matches.set(word, TYPO_SCORE);
 		}
 		return matches;
 	});
+}
+
+/** How well the best of the words matches, 0..1. */
+export function bestMatch(match: TermMatch, terms: ReadonlySet<string>): number {
+	let best = 0;
+	for (const [word, value] of match) if (value > best && terms.has(word)) best = value;
+	return best;
 }
 
 function sharesPart(a: string, b: string, compounds: boolean): boolean {

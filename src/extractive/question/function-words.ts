@@ -1,5 +1,5 @@
-import { analyse } from '../text/index.ts';
-import type { SpokenLanguage } from './phrases.ts';
+import { analyse } from '../../text/index.ts';
+import type { SpokenLanguage } from '../spoken-language.ts';
 
 /**
  * Function words of questions. They reveal the language of a question that is too short for statistics, and have little or
@@ -44,7 +44,8 @@ const FUNCTION_WORDS: Record<SpokenLanguage, string> = {
 const REQUEST_WORDS: Record<SpokenLanguage, string> = {
 	en: `tell explain describe show give list please need want like know possible help find get got say mean means let
 		make made use used using question answer information info details detail hi hello hey thanks thank work works
-		happen happens go come take allowed supposed exactly actually regarding look something anything`,
+		happen happens go come take allowed supposed exactly actually regarding look something anything think heard
+		meant sure another besides recently really right else tried wonder`,
 	de: `sage sagen sag erkläre erklären zeige zeig gib geben nenne bitte brauche möchte möchten will wissen weiß möglich
 		hilfe finde finden bekomme bekommen frage antwort information informationen hallo danke machen mache tun passiert
 		funktioniert bedeutet genau eigentlich etwas erlaubt`,

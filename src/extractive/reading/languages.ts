@@ -1,7 +1,7 @@
-import { LruCache } from '../base/index.ts';
-import { detectLanguage } from '../text/index.ts';
-import { voteLanguage } from './function-words.ts';
-import type { QuotablePassage } from './request.ts';
+import { LruCache } from '../../base/index.ts';
+import { detectLanguage } from '../../text/index.ts';
+import { voteLanguage } from '../question/function-words.ts';
+import type { QuotablePassage } from '../request.ts';
 
 const SAMPLE_CHARS = 400;
 /**

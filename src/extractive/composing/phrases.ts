@@ -1,126 +1,146 @@
-/** The sentences around the quotations, in one language. */
+import type { SpokenLanguage } from '../spoken-language.ts';
+
+/** The sentences that quote nothing, in one language. */
 export interface Phrases {
-	/** Opens the quotation of the first source. */
-	accordingTo(source: string): string;
-	/** Opens the quotation of each further source. */
-	also(source: string): string;
-	page(number: number): string;
 	/** For documents without an answer. */
 	nothingFound: string;
+	/** Follows it: the headings that come nearest, as Markdown. */
+	nearest(names: string): string;
+	/** Between two names. */
+	separator: string;
 	/** For a search that failed. */
 	searchFailed: string;
 	greeting: string;
 	thanks: string;
 	farewell: string;
+	/** To the question who replies. */
+	identity: string;
+	/** To the wish to talk to a person. */
+	human: string;
 }
-
-/** The languages of the phrases. A question in any other language is answered in English. */
-export type SpokenLanguage = 'en' | 'de' | 'fr' | 'es' | 'nl' | 'pt' | 'it' | 'ja' | 'ar';
 
 /** The phrases by language (ISO 639-1). */
 export const PHRASES: Record<SpokenLanguage, Phrases> = {
 	en: {
-		accordingTo: (source) => `According to ${source}:`,
-		also: (source) => `Also, from ${source}:`,
-		page: (number) => `page ${number}`,
 		nothingFound:
 			'I could not find an answer to that in the documents available to me. You could try asking in other words.',
+		nearest: (names) => `The nearest topics are: ${names}.`,
+		separator: ', ',
 		searchFailed:
 			'I cannot search the documents right now, so I cannot answer that from them. Please try again a little later.',
 		greeting: 'Hello! What would you like to know?',
 		thanks: "You're welcome! Is there anything else you would like to know?",
 		farewell: 'Goodbye! Come back any time.',
+		identity: 'I am an automatic assistant. I answer questions from the documents that I was given.',
+		human:
+			'I am an automatic assistant and cannot put you through myself. Ask me for a phone number or an e-mail address, and I will look it up in the documents.',
 	},
 	de: {
-		accordingTo: (source) => `Laut ${source}:`,
-		also: (source) => `Außerdem, aus ${source}:`,
-		page: (number) => `Seite ${number}`,
 		nothingFound:
 			'Dazu habe ich in den Dokumenten, die mir vorliegen, keine Antwort gefunden. Vielleicht hilft eine andere Formulierung.',
+		nearest: (names) => `Die nächsten Themen sind: ${names}.`,
+		separator: ', ',
 		searchFailed:
 			'Ich kann die Dokumente gerade nicht durchsuchen und daher nicht daraus antworten. Bitte versuchen Sie es etwas später noch einmal.',
 		greeting: 'Hallo! Was möchten Sie wissen?',
 		thanks: 'Gern geschehen! Möchten Sie noch etwas wissen?',
 		farewell: 'Auf Wiedersehen! Sie können jederzeit wieder fragen.',
+		identity: 'Ich bin ein automatischer Assistent und beantworte Fragen aus den Dokumenten, die mir vorliegen.',
+		human:
+			'Ich bin ein automatischer Assistent und kann Sie nicht selbst verbinden. Fragen Sie mich nach einer Telefonnummer oder E-Mail-Adresse, dann suche ich sie in den Dokumenten.',
 	},
 	fr: {
-		accordingTo: (source) => `Selon ${source} :`,
-		also: (source) => `Voir aussi ${source} :`,
-		page: (number) => `page ${number}`,
 		nothingFound:
 			"Je n'ai pas trouvé de réponse à cette question dans les documents dont je dispose. Vous pouvez essayer de la formuler autrement.",
+		nearest: (names) => `Les sujets les plus proches sont : ${names}.`,
+		separator: ', ',
 		searchFailed:
 			'Je ne peux pas consulter les documents pour le moment et ne peux donc pas répondre. Veuillez réessayer un peu plus tard.',
 		greeting: 'Bonjour ! Que souhaitez-vous savoir ?',
 		thanks: 'Avec plaisir ! Souhaitez-vous savoir autre chose ?',
 		farewell: 'Au revoir ! Revenez quand vous voulez.',
+		identity: 'Je suis un assistant automatique. Je réponds aux questions à partir des documents dont je dispose.',
+		human:
+			'Je suis un assistant automatique et je ne peux pas vous mettre en relation. Demandez-moi un numéro de téléphone ou une adresse e-mail, et je les chercherai dans les documents.',
 	},
 	es: {
-		accordingTo: (source) => `Según ${source}:`,
-		also: (source) => `Además, en ${source}:`,
-		page: (number) => `página ${number}`,
 		nothingFound:
 			'No he encontrado una respuesta a eso en los documentos de los que dispongo. Puede intentar preguntarlo con otras palabras.',
+		nearest: (names) => `Los temas más cercanos son: ${names}.`,
+		separator: ', ',
 		searchFailed:
 			'En este momento no puedo buscar en los documentos, así que no puedo responder. Inténtelo de nuevo un poco más tarde.',
 		greeting: '¡Hola! ¿Qué le gustaría saber?',
 		thanks: '¡De nada! ¿Le gustaría saber algo más?',
 		farewell: '¡Hasta luego! Vuelva cuando quiera.',
+		identity: 'Soy un asistente automático. Respondo a preguntas a partir de los documentos de los que dispongo.',
+		human:
+			'Soy un asistente automático y no puedo pasarle con una persona. Pregúnteme por un número de teléfono o un correo electrónico y lo buscaré en los documentos.',
 	},
 	nl: {
-		accordingTo: (source) => `Volgens ${source}:`,
-		also: (source) => `Ook, uit ${source}:`,
-		page: (number) => `pagina ${number}`,
 		nothingFound:
 			'Ik heb daarop geen antwoord gevonden in de documenten die ik tot mijn beschikking heb. U kunt het in andere woorden proberen.',
+		nearest: (names) => `De onderwerpen die het dichtst in de buurt komen zijn: ${names}.`,
+		separator: ', ',
 		searchFailed:
 			'Ik kan de documenten op dit moment niet doorzoeken en kan daarom niet antwoorden. Probeer het later nog eens.',
 		greeting: 'Hallo! Wat wilt u weten?',
 		thanks: 'Graag gedaan! Wilt u nog iets anders weten?',
 		farewell: 'Tot ziens! U kunt altijd terugkomen.',
+		identity:
+			'Ik ben een automatische assistent. Ik beantwoord vragen uit de documenten die ik tot mijn beschikking heb.',
+		human:
+			'Ik ben een automatische assistent en kan u niet zelf doorverbinden. Vraag mij naar een telefoonnummer of e-mailadres, dan zoek ik het op in de documenten.',
 	},
 	pt: {
-		accordingTo: (source) => `De acordo com ${source}:`,
-		also: (source) => `Além disso, em ${source}:`,
-		page: (number) => `página ${number}`,
 		nothingFound:
 			'Não encontrei uma resposta para isso nos documentos de que disponho. Pode tentar perguntar com outras palavras.',
+		nearest: (names) => `Os temas mais próximos são: ${names}.`,
+		separator: ', ',
 		searchFailed:
 			'Neste momento não consigo pesquisar nos documentos, por isso não posso responder. Tente novamente um pouco mais tarde.',
 		greeting: 'Olá! O que gostaria de saber?',
 		thanks: 'De nada! Gostaria de saber mais alguma coisa?',
 		farewell: 'Até logo! Volte quando quiser.',
+		identity: 'Sou um assistente automático. Respondo a perguntas com base nos documentos de que disponho.',
+		human:
+			'Sou um assistente automático e não posso transferir a conversa. Pergunte-me por um número de telefone ou um e-mail, e eu procuro nos documentos.',
 	},
 	it: {
-		accordingTo: (source) => `Secondo ${source}:`,
-		also: (source) => `Inoltre, da ${source}:`,
-		page: (number) => `pagina ${number}`,
 		nothingFound:
 			'Non ho trovato una risposta nei documenti a mia disposizione. Può provare a chiederlo con altre parole.',
+		nearest: (names) => `Gli argomenti più vicini sono: ${names}.`,
+		separator: ', ',
 		searchFailed: 'Al momento non posso consultare i documenti e quindi non posso rispondere. Riprovi tra poco.',
 		greeting: 'Buongiorno! Che cosa desidera sapere?',
 		thanks: "Prego! Desidera sapere qualcos'altro?",
 		farewell: 'Arrivederci! Torni quando vuole.',
+		identity: 'Sono un assistente automatico. Rispondo alle domande in base ai documenti a mia disposizione.',
+		human:
+			'Sono un assistente automatico e non posso passarle una persona. Mi chieda un numero di telefono o un indirizzo e-mail e lo cercherò nei documenti.',
 	},
 	ja: {
-		accordingTo: (source) => `${source} によると：`,
-		also: (source) => `${source} には次のようにもあります：`,
-		page: (number) => `${number}ページ`,
 		nothingFound:
 			'申し訳ありませんが、手元の文書からはご質問への答えが見つかりませんでした。別の言葉でお尋ねいただくと見つかるかもしれません。',
+		nearest: (names) => `近い項目：${names}。`,
+		separator: '、',
 		searchFailed: 'ただいま文書を検索できないため、お答えできません。しばらくしてからもう一度お試しください。',
 		greeting: 'こんにちは！どのようなことをお知りになりたいですか？',
 		thanks: 'どういたしまして！ほかに知りたいことはありますか？',
 		farewell: 'またいつでもお尋ねください。',
+		identity: '自動応答のアシスタントです。手元の文書をもとにご質問にお答えします。',
+		human:
+			'自動応答のアシスタントのため、担当者におつなぎすることはできません。電話番号やメールアドレスをお尋ねいただければ、文書からお探しします。',
 	},
 	ar: {
-		accordingTo: (source) => `وفقًا لـ ${source}:`,
-		also: (source) => `وأيضًا في ${source}:`,
-		page: (number) => `الصفحة ${number}`,
 		nothingFound: 'لم أجد إجابة عن ذلك في المستندات المتاحة لي. يمكنك أن تجرّب السؤال بكلمات أخرى.',
+		nearest: (names) => `أقرب المواضيع: ${names}.`,
+		separator: '، ',
 		searchFailed: 'لا يمكنني البحث في المستندات الآن، لذلك لا يمكنني الإجابة. يُرجى المحاولة مرة أخرى بعد قليل.',
 		greeting: 'مرحبًا! ماذا تودّ أن تعرف؟',
 		thanks: 'على الرحب والسعة! هل تودّ معرفة شيء آخر؟',
 		farewell: 'إلى اللقاء! يمكنك العودة في أي وقت.',
+		identity: 'أنا مساعد آلي أجيب عن الأسئلة من المستندات المتاحة لي.',
+		human: 'أنا مساعد آلي ولا يمكنني تحويلك إلى شخص. اسألني عن رقم هاتف أو بريد إلكتروني وسأبحث عنه في المستندات.',
 	},
 };

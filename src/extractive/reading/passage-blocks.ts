@@ -1,6 +1,6 @@
 /** A block of a passage: prose, or a form that is quoted as a whole or by line. */
 export type PassageBlock =
-	| { kind: 'prose'; text: string }
+	| { kind: 'prose'; lines: string[] }
 	| { kind: 'heading'; text: string }
 	| { kind: 'list'; items: ListItem[] }
 	| { kind: 'table'; header: string[] | null; rows: string[][] }
@@ -97,9 +97,10 @@ function readTable(lines: string[], at: number, blocks: PassageBlock[]): number 
 	// Without a rule below it, a first line of three cells or more counts as the header if it has no digits. A first line of
 	// two cells may as well be the first of a list of properties, such as `Phone: 12345`.
 	// An empty corner stands above the names of the rows.
-	const hasCorner = first.length > 1 && first[0] === '' && first.slice(1).every((cell) => cell !== '');
+	const corner = first.findIndex((cell) => cell !== '');
+	const hasCorner = corner > 0 && first.slice(corner).every((cell) => cell !== '');
 	const hasNames = hasCorner ? rest.some((row) => row[0] !== '') : first.length > 2 && !first.some(hasFigure);
-	const hasHeader = hasRule || (hasNames && rest.length > 0);
+	const hasHeader = hasRule || ((hasNames || differsFromRows(first, rest)) && rest.length > 0);
 	blocks.push(hasHeader ? { kind: 'table', header: first, rows: rest } : { kind: 'table', header: null, rows });
 	return end;
 }
@@ -112,20 +113,50 @@ function readProse(lines: string[], at: number, blocks: PassageBlock[]): number 
 		if (isRow(line) && (isRow(lines[end + 1]) || isRule(lines[end + 1]))) break;
 		end++;
 	}
-	blocks.push({ kind: 'prose', text: joinLines(lines.slice(at, end)) });
+	blocks.push({ kind: 'prose', lines: joinWrapped(lines.slice(at, end)) });
 	return end;
 }
 
-/** Joins the lines of a paragraph, which the width of a page broke. Scripts without spaces are joined without one. */
-function joinLines(lines: string[]): string {
-	return lines
-		.map((line) => line.trim())
-		.join('\n')
-		.replace(
-			/(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}、。])\n(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/gu,
-			'',
-		)
-		.replace(/\n/g, ' ');
+/** A shorter line was broken on purpose: an address, a list of names and numbers. */
+const MIN_WRAPPED_CHARACTERS = 45;
+const LINE_ENDING = /[.!?:;。！？：؟…]["'”’»)\]」』]*$/u;
+const UNSPACED_END = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}、。]$/u;
+const UNSPACED_START = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+
+/** Joins the lines of a paragraph that the width of a page broke. Scripts without spaces are joined without one. */
+function joinWrapped(lines: string[]): string[] {
+	const joined: string[] = [];
+	let isOpen = false;
+	for (const raw of lines) {
+		const line = raw.trim();
+		const previous = joined.at(-1);
+		if (previous !== undefined && isOpen && !isKeyLine(line)) {
+			const separator = UNSPACED_END.test(previous) && UNSPACED_START.test(line) ? '' : ' ';
+			joined[joined.length - 1] = previous + separator + line;
+		} else joined.push(line);
+		isOpen =
+			(line.length >= MIN_WRAPPED_CHARACTERS || UNSPACED_END.test(line)) &&
+			!LINE_ENDING.test(line) &&
+			!isKeyLine(joined.at(-1) as string);
+	}
+	return joined;
+}
+
+/** `Telephone: 01632 960 142`. The key is a few words without an end of a sentence. */
+const KEY_LINE = /^([^:：\n]{1,70}?)\s?(?::\s|：)\s*(\S.*)$/u;
+const MAX_KEY_WORDS = 9;
+
+/** The two sides of a line with a key; null for any other line. */
+export function splitKeyLine(line: string): { key: string; value: string } | null {
+	const match = KEY_LINE.exec(line);
+	if (!match) return null;
+	const [, key, value] = match as unknown as [string, string, string];
+	if (/[.!?]\s/u.test(key) || key.split(/\s+/).length > MAX_KEY_WORDS) return null;
+	return { key, value };
+}
+
+function isKeyLine(line: string): boolean {
+	return splitKeyLine(line) !== null;
 }
 
 function cellsOf(row: string, hasLeft: boolean, hasRight: boolean): string[] {
@@ -139,6 +170,12 @@ function isRow(line: string | undefined): boolean {
 
 function isRule(line: string | undefined): boolean {
 	return line !== undefined && TABLE_RULE.test(line.trim());
+}
+
+/** Whether a first row without figures stands above a column of figures. */
+function differsFromRows(first: readonly string[], rest: readonly string[][]): boolean {
+	if (first.length < 2 || first.some((cell) => cell === '' || hasFigure(cell))) return false;
+	return first.some((_, column) => rest.filter((row) => hasFigure(row[column] ?? '')).length * 2 > rest.length);
 }
 
 function hasFigure(cell: string): boolean {

@@ -1,0 +1,12 @@
+import { FEATURES, type Feature } from './features.ts';
+import weights from './weights.json' with { type: 'json' };
+
+/** The probability that a candidate with these features answers the question. */
+export function probabilityOf(features: Record<Feature, number>): number {
+	let sum = weights.intercept;
+	for (const name of FEATURES) sum += weights.features[name] * features[name];
+	return 1 / (1 + Math.exp(-sum));
+}
+
+/** Below it, no answer is given. */
+export const THRESHOLD: number = weights.threshold;

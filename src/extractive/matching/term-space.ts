@@ -1,0 +1,147 @@
+import { analyse } from '../../text/index.ts';
+import { wordsOfType } from '../question/answer-types.ts';
+import { functionWords } from '../question/function-words.ts';
+import type { Question, QuestionTerm } from '../question/question.ts';
+import { synonymsIn } from '../question/synonyms.ts';
+import type { Terms } from '../reading/read-passage.ts';
+import { bestMatch, matchTerms, type TermMatch } from './match-terms.ts';
+import { replacedTerms } from './replaced-terms.ts';
+import type { Source } from './source.ts';
+
+/** How well each term of the question is matched, in the order of the terms; 0..1. */
+export type Matches = readonly number[];
+
+/** The terms of a question among the words of some passages of one language. */
+export interface TermSpace {
+	question: Question;
+	terms: readonly QuestionTerm[];
+	/** How well a term distinguishes the parts of the passages, 0..1. */
+	rarity: readonly number[];
+	/** The weights for ranking parts: what distinguishes them. */
+	ranking: readonly number[];
+	/**
+	 * The weights for evidence: what the question is about. The search found all passages by the subject, so the subject is
+	 * frequent among them, but an answer must contain it.
+	 */
+	subject: readonly number[];
+	/** The words that name what is asked: `phone`, `telephone`, `tel` for a phone number. */
+	typeTerms: Terms;
+	matchesIn(terms: Terms): number[];
+	/** The share of the words of a name that the question has, 0..1. @param weightOf a word, 1 by default */
+	fit(name: Terms, weightOf?: (word: string) => number): number;
+	/**
+	 * The similarity of question and heading, 0..1: the harmonic mean of the share of the question, by weight, that the heading
+	 * contains, and of the share of the heading that the question contains.
+	 */
+	similarity(heading: Terms): number;
+}
+
+/** Matches the terms of a question with the words of passages in one language. */
+export function termSpaceOf(question: Question, sources: readonly Source[], language: string | null): TermSpace {
+	const asked = question.termsIn(language);
+	const vocabulary = new Set<string>();
+	const texts = textsOf(sources, vocabulary);
+	const matches = matchTerms(asked, vocabulary, language);
+	const isReplaced = replacedTerms(asked, matches, sources);
+	const terms = asked.map((term, i) => (isReplaced[i] ? { ...term, weight: 0 } : term));
+	const counts = matches.map((match) => texts.filter((text) => bestMatch(match, text) > 0).length);
+	const idf = (count: number) => Math.log(1 + (texts.length - count + 0.5) / (count + 0.5));
+	const rarity = counts.map((count) => (texts.length === 0 ? 1 : idf(count) / idf(0)));
+	const ignored = functionWords(language).ignored;
+	const ranking = terms.map(({ weight }, i) => weight * (rarity[i] as number));
+	const matchesIn = (of: Terms) => matches.map((match) => bestMatch(match, of));
+	const fit: TermSpace['fit'] = (name, weightOf = () => 1) => fitOf(name, matches, ignored, weightOf);
+	return {
+		question,
+		terms,
+		rarity,
+		ranking,
+		subject: terms.map(({ weight }, i) => weight * (0.5 + 0.5 * (rarity[i] as number))),
+		typeTerms: typeTermsOf(question, language),
+		matchesIn,
+		fit,
+		similarity: (heading) => {
+			const ofQuestion = weightedShare(matchesIn(heading), ranking);
+			const ofHeading = fit(heading);
+			return ofQuestion + ofHeading === 0 ? 0 : (2 * ofQuestion * ofHeading) / (ofQuestion + ofHeading);
+		},
+	};
+}
+
+/** The mean of values by weight. */
+export function weightedShare(values: Matches, weights: readonly number[]): number {
+	let sum = 0;
+	let all = 0;
+	for (let i = 0; i < values.length; i++) {
+		sum += (values[i] as number) * (weights[i] as number);
+		all += weights[i] as number;
+	}
+	return all === 0 ? 0 : sum / all;
+}
+
+/** For each term the better of its matches. */
+export function better(...all: Matches[]): number[] {
+	return (all[0] as Matches).map((_, i) => Math.max(...all.map((matches) => matches[i] as number)));
+}
+
+/** Matches that count less. */
+export function scaled(matches: Matches, factor: number): number[] {
+	return matches.map((match) => match * factor);
+}
+
+function typeTermsOf({ answerTypes, language: spoken }: Question, language: string | null): Terms {
+	const synonyms = synonymsIn(language);
+	const found = new Set<string>();
+	for (const type of answerTypes) {
+		// Any label may stand above a number.
+		if (type === 'number' || type === 'duration' || type === 'steps') continue;
+		for (const stem of analyse(wordsOfType(type, spoken), language)) {
+			found.add(stem);
+			for (const other of synonyms.get(stem) ?? []) found.add(other);
+		}
+	}
+	return found;
+}
+
+/** The words of each part that can answer; adds all words, those of the context too, to the vocabulary. */
+function textsOf(sources: readonly Source[], vocabulary: Set<string>): Terms[] {
+	const texts: Terms[] = [];
+	const addAll = (...all: Terms[]) => {
+		for (const terms of all) for (const term of terms) vocabulary.add(term);
+	};
+	for (const { reading } of sources) {
+		for (const { terms, labelTerms, nearTerms, farTerms } of reading.units) {
+			const text = labelTerms.size === 0 ? terms : new Set([...labelTerms, ...terms]);
+			texts.push(text);
+			addAll(text, nearTerms, farTerms);
+		}
+		for (const { header, rows, nearTerms, farTerms } of reading.tables) {
+			addAll(nearTerms, farTerms, ...(header ?? []).map(({ terms }) => terms));
+			for (const row of rows) {
+				const text = new Set(row.flatMap(({ terms }) => [...terms]));
+				texts.push(text);
+				addAll(text);
+			}
+		}
+	}
+	return texts;
+}
+
+function fitOf(
+	name: Terms,
+	matches: readonly TermMatch[],
+	ignored: ReadonlySet<string>,
+	weightOf: (word: string) => number,
+): number {
+	let count = 0;
+	let found = 0;
+	for (const word of name) {
+		if (ignored.has(word)) continue;
+		const weight = weightOf(word);
+		count += weight;
+		let best = 0;
+		for (const match of matches) best = Math.max(best, match.get(word) ?? 0);
+		found += weight * best;
+	}
+	return count === 0 ? 0 : found / count;
+}

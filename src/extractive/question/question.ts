@@ -1,0 +1,213 @@
+import { dialogueContext } from '../../retrieval/index.ts';
+import { analyse, detectLanguage, queryTerms, words } from '../../text/index.ts';
+import { quantitiesIn } from '../reading/ranges.ts';
+import type { ExtractiveRequest } from '../request.ts';
+import type { SpokenLanguage } from '../spoken-language.ts';
+import { type AnswerType, asksComparison, countPattern, expectedAnswerTypes, wordsOfType } from './answer-types.ts';
+import { functionWords, isSpoken, voteLanguage } from './function-words.ts';
+import { withoutCourtesies } from './small-talk.ts';
+
+/** A word of the question that the answer should account for. */
+export interface QuestionTerm {
+	/** The stem that `analyse` returns. */
+	term: string;
+	/** 1 for the subject of the question, less for words that only request and for words from the messages before. */
+	weight: number;
+	/** Whether it comes from the messages before. */
+	isCarriedOver: boolean;
+	/** The types of answer that it asks for. A value of one of them stands for the word. */
+	asksFor: readonly AnswerType[];
+	/** A name or number by its spelling: `Chicago`, `HB-170`. Texts without it are about something else. */
+	isName: boolean;
+}
+
+/** A question, analysed. */
+export interface Question {
+	/** The language to answer in. */
+	language: SpokenLanguage;
+	/** Without courtesies. */
+	text: string;
+	answerTypes: ReadonlySet<AnswerType>;
+	/** Finds the number that the question asks for; null if it asks for none. */
+	countPattern: RegExp | null;
+	/** Whether it compares things. */
+	isComparison: boolean;
+	/** The numbers with a unit that it names. */
+	quantities: ReadonlyArray<{ value: number; unit: string }>;
+	/** Codes that it names, in upper case without punctuation: `E3`, `TW110`. */
+	codes: readonly string[];
+	/** The terms of the question in the language of a document. */
+	termsIn(language: string | null): QuestionTerm[];
+}
+
+/** The question of a message of 32,000 characters is at its beginning or end. This much of each is read. */
+const EXCERPT_LENGTH = 1_500;
+const MAX_TERMS = 40;
+/** `tell`, `need`, `help`: they match any passage. */
+const REQUEST_WORD_WEIGHT = 0.3;
+/** A number such as `19` often occurs by chance. */
+const NUMBER_WEIGHT = 0.5;
+
+/** A message that leans this much on the messages before it is read together with them. */
+const MIN_LEANING = 0.4;
+/** Words of the question before are context for a follow-up. Its own words count more, and so do later ones. */
+const CARRIED_OVER_WEIGHT = 0.5;
+/** A message of one or two words may also stand alone. */
+const SHORT_MESSAGE_WEIGHT = 0.15;
+/** Words of the reply before, to which a pronoun may point. */
+const REPLY_WEIGHT = 0.2;
+const REPLY_WORDS = 12;
+const MAX_EARLIER_QUESTIONS = 3;
+
+/** One or more letters with digits: `E3`, `TW-110`, `F07`. Units such as `54mm` begin with the digits. */
+const CODE = /(?<![\p{L}\p{N}])\p{L}{1,4}-?\p{Nd}{1,4}\p{L}?(?![\p{L}\p{N}])/gu;
+
+/**
+ * Analyses the question of a request.
+ * @param passageLanguage the language of most passages; null without passages
+ */
+export function readQuestion(request: ExtractiveRequest, passageLanguage: string | null): Question {
+	const text = withoutCourtesies(excerpt(request.question));
+	const earlier = request.history.filter(({ role }) => role === 'user').map(({ content }) => excerpt(content));
+	const language = languageOf(text, earlier, passageLanguage);
+	const context = contextOf(text, earlier, request);
+	const known = new Map<string | null, QuestionTerm[]>();
+	const ownTypes = expectedAnswerTypes(`${text} `, language);
+	const carriedTypes = context.filter(({ factor }) => factor >= CARRIED_OVER_WEIGHT ** 2);
+	const answerTypes =
+		ownTypes.size > 0 || carriedTypes.length === 0
+			? ownTypes
+			: (carriedTypes
+					.map(({ content }) => expectedAnswerTypes(`${content} `, language))
+					.find((types) => types.size > 0) ?? ownTypes);
+	return {
+		language,
+		text,
+		answerTypes,
+		countPattern: countPattern(text, language),
+		isComparison: asksComparison(text, language),
+		quantities: quantitiesIn(text),
+		codes: [...text.matchAll(CODE)].map(([code]) => codeOf(code)),
+		termsIn: (inLanguage) => {
+			let terms = known.get(inLanguage);
+			if (!terms) {
+				terms = questionTerms(text, context, answerTypes, language, inLanguage);
+				known.set(inLanguage, terms);
+			}
+			return terms;
+		},
+	};
+}
+
+/** A code as it is compared. */
+export function codeOf(text: string): string {
+	return text.replace(/[^\p{L}\p{N}]/gu, '').toUpperCase();
+}
+
+function excerpt(text: string): string {
+	return text.length <= 2 * EXCERPT_LENGTH ? text : `${text.slice(0, EXCERPT_LENGTH)}\n${text.slice(-EXCERPT_LENGTH)}`;
+}
+
+/** A text on which the question leans, with the weight of its words. */
+interface Context {
+	content: string;
+	factor: number;
+}
+
+/** The earlier questions that a follow-up continues, the last one first, and the beginning of the reply to the last one. */
+function contextOf(text: string, earlier: readonly string[], request: ExtractiveRequest): Context[] {
+	const context: Context[] = [];
+	let message = text;
+	let factor = 1;
+	for (const content of earlier.slice(-MAX_EARLIER_QUESTIONS).reverse()) {
+		const leaning = dialogueContext({ message, earlier: [{ role: 'user', content }] })?.weight ?? 0;
+		if (leaning === 0) break;
+		factor *= leaning >= MIN_LEANING ? CARRIED_OVER_WEIGHT : SHORT_MESSAGE_WEIGHT;
+		context.push({ content: withoutCourtesies(content), factor });
+		message = content;
+	}
+	const last = request.history.at(-1);
+	if (last?.role === 'assistant' && context[0]?.factor === CARRIED_OVER_WEIGHT)
+		context.push({ content: last.content.split(/\s+/).slice(0, REPLY_WORDS).join(' '), factor: REPLY_WEIGHT });
+	return context;
+}
+
+function questionTerms(
+	text: string,
+	context: readonly Context[],
+	types: ReadonlySet<AnswerType>,
+	spoken: SpokenLanguage,
+	language: string | null,
+): QuestionTerm[] {
+	const terms = new Map<string, QuestionTerm>();
+	const typeStems = [...types].map((type) => [type, new Set(analyse(wordsOfType(type, spoken), language))] as const);
+	const add = (content: string, factor: number, isCarriedOver: boolean, replaced: ReadonlySet<string>) => {
+		const capitalised = namesIn(content, language);
+		for (const { term, word, weight } of weightedTerms(content, spoken, language)) {
+			if (terms.has(term) || replaced.has(term)) continue;
+			const asksFor = typeStems.filter(([, stems]) => stems.has(term)).map(([type]) => type);
+			const isName = !isCarriedOver && asksFor.length === 0 && capitalised.has(word);
+			terms.set(term, { term, weight: weight * factor, isCarriedOver, asksFor, isName });
+		}
+	};
+	add(text, 1, false, new Set());
+	const own = [...terms.values()];
+	const asksItself = own.some(({ asksFor }) => asksFor.length > 0);
+	// A message that names nothing is about what the question before named.
+	const namesNothing = !own.some(({ asksFor, weight }) => asksFor.length === 0 && weight >= NUMBER_WEIGHT);
+	for (const { content, factor } of context) {
+		const weight = namesNothing && factor === CARRIED_OVER_WEIGHT ? 1 : factor;
+		// Another kind of answer is asked for than before: the telephone first, then the address.
+		const replaced = asksItself ? typeWordsOf(content, spoken, language) : new Set<string>();
+		add(content, weight, true, replaced);
+	}
+	return [...terms.values()].slice(0, MAX_TERMS);
+}
+
+/** The words with which a question asks for its type of answer. */
+function typeWordsOf(content: string, spoken: SpokenLanguage, language: string | null): Set<string> {
+	const types = [...expectedAnswerTypes(`${content} `, spoken)];
+	return new Set(types.flatMap((type) => analyse(wordsOfType(type, spoken), language)));
+}
+
+interface WeightedTerm {
+	term: string;
+	word: string;
+	weight: number;
+}
+
+function weightedTerms(text: string, spoken: SpokenLanguage, language: string | null): WeightedTerm[] {
+	const ignored = functionWords(language);
+	const spokenIgnored = functionWords(spoken).ignored;
+	return words(text).flatMap((word) => {
+		const [term] = queryTerms(word, language);
+		if (term === undefined || ignored.ignored.has(term) || spokenIgnored.has(analyse(word, spoken)[0] ?? '')) return [];
+		const weight = ignored.lowWeight.has(term) ? REQUEST_WORD_WEIGHT : /^\p{Nd}+$/u.test(term) ? NUMBER_WEIGHT : 1;
+		return [{ term, word, weight }];
+	});
+}
+
+/** Words that are names by their spelling: capitalised within a sentence, except in German, or with letters and digits. */
+function namesIn(text: string, language: string | null): Set<string> {
+	const names = new Set<string>();
+	const pattern = language === 'de' ? /(?!)/gu : /(?<=[\p{L}\p{N},’']\s+)\p{Lu}[\p{L}\p{N}'’-]+/gu;
+	for (const [name] of text.matchAll(pattern)) for (const word of words(name)) names.add(word);
+	return names;
+}
+
+/**
+ * The language of the question. Detectors are unreliable on three words of jargon, so the function words decide first, then
+ * the earlier questions of the same visitor, then the passages, and the detector last.
+ */
+function languageOf(text: string, earlierQuestions: string[], passageLanguage: string | null): SpokenLanguage {
+	const voted = voteLanguage(text).languages;
+	const [only] = voted;
+	if (only !== undefined && voted.length === 1) return only;
+	const detected = detectLanguage(text);
+	const script = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Arabic}]/u.test(text);
+	if (isSpoken(detected) && (script || voted.includes(detected))) return detected;
+	const earlier = voteLanguage(earlierQuestions.slice(-4).join('\n')).languages;
+	const likely = [earlier.length === 1 ? (earlier[0] ?? null) : null, passageLanguage, detected];
+	const fits = likely.filter(isSpoken).filter((language) => voted.length === 0 || voted.includes(language));
+	return fits[0] ?? only ?? 'en';
+}

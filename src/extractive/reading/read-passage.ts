@@ -1,0 +1,337 @@
+import { LruCache } from '../../base/index.ts';
+import { analyse, sentences } from '../../text/index.ts';
+import { plainLines } from '../composing/markdown.ts';
+import type { QuotablePassage } from '../request.ts';
+import { daysInRanges } from './day-ranges.ts';
+import { type PassageBlock, parsePassageBlocks, splitKeyLine } from './passage-blocks.ts';
+import { type NumberRange, rangesIn } from './ranges.ts';
+
+/** Analysed words. */
+export type Terms = ReadonlySet<string>;
+
+/** What a unit or table stands under. Words near it count more than those of the title. */
+export interface Surroundings {
+	/** The name above it in the text: a line, a question of a list of questions, a heading. Empty without one. */
+	topic: string;
+	topicTerms: Terms;
+	/** The topic is a question, so what follows is its answer. */
+	isQuestion: boolean;
+	/** The words of the topic, of the lead-in, and of the innermost heading. */
+	nearTerms: Terms;
+	/** The words of the title and of the outer headings. */
+	farTerms: Terms;
+}
+
+/** A sentence, an item of a list, a key with its value, or a listing: the smallest part of a text that can answer. */
+export interface Unit extends Surroundings {
+	kind: 'sentence' | 'item' | 'pair' | 'code';
+	/** The key of a pair, the term of a definition; empty without one. */
+	label: string;
+	labelTerms: Terms;
+	labelRanges: readonly NumberRange[];
+	/** The text of the document, on one line (code: on several), without the label. */
+	text: string;
+	terms: Terms;
+	words: number;
+	/** The number of its block within the passage. */
+	block: number;
+	/** How many units stand between it and its topic. */
+	topicDistance: number;
+	/** Whether it is an item of a list; its number (null with a bullet) and depth. */
+	isListed: boolean;
+	number: number | null;
+	depth: number;
+	/** The position of the unit that introduces its list (`You need:`); null without one. */
+	leadIn: number | null;
+	/** A heading-like line or a question: it announces what follows, but answers nothing. */
+	isAnnouncement: boolean;
+	/** Refers to the sentence before: `This takes two days.` */
+	isDependent: boolean;
+	/** The language of a code block; empty for any other unit. */
+	syntax: string;
+}
+
+/** A cell of a table. */
+export interface Cell {
+	text: string;
+	terms: Terms;
+	ranges: readonly NumberRange[];
+}
+
+/** A table, whose cells are read by the names of their row and column. */
+export interface Table extends Surroundings {
+	/** The names of the columns; null without a header. */
+	header: Cell[] | null;
+	rows: Cell[][];
+	/** The first columns, which name the rows. */
+	labelColumns: number;
+}
+
+/** A passage as typed parts. */
+export interface PassageReading {
+	/** ISO 639-1; null if it is unknown. */
+	language: string | null;
+	units: Unit[];
+	tables: Table[];
+	/** The analysed words of the title, then of the innermost heading. */
+	headings: Terms[];
+}
+
+/** Visitors ask about the same things, so readings are cached. About 30 kB per passage. */
+const PASSAGE_CACHE_SIZE = 256;
+const passageCache = new LruCache<string, PassageReading>(PASSAGE_CACHE_SIZE);
+
+/** Longer sentences (lists without marks, text without full stops) are split at clauses, so that a quotation stays short. */
+const MAX_SENTENCE_WORDS = 50;
+const MIN_CLAUSE_WORDS = 25;
+
+/** A longer line is a sentence, not a name. */
+const MAX_NAME_CHARACTERS = 80;
+/** A name above a paragraph is shorter. */
+const MIN_LINE_CHARACTERS = 45;
+/** A value of more than one sentence is read as sentences under its key. */
+const MAX_VALUE_CHARACTERS = 240;
+
+const DEPENDENT_START =
+	/^((?:after|before|for|with|from|until) (?:this|that|these|those|it|which)|this|that|these|those|it|its|they|them|their|he|she|his|her|such|however|therefore|then|also|otherwise|in this case|in that case|if so|if not|dies|diese[rsmn]?|das|sie|er|es|dafür|dabei|dazu|danach|dann|jedoch|außerdem|sonst|allerdings|deshalb|ceci|cela|ces?|cette|ils?|elles?|cependant|ensuite|sinon|est[oae]s?|es[oae]s?|ellos|sin embargo|además|dit|deze|die|zij|daarna|echter|iss?o|ess[ae]s?|est[ae]s?|eles|elas|porém|quest[oaei]|ess[oaei]|inoltre|tuttavia)(?![\p{L}\p{N}])|^(これ|それ|その|この|ただし|また|هذا|هذه|ذلك|لكن|ثم)/iu;
+/** `Yes.`, `Nein, …`: a sentence that repeats nothing of its question. */
+const SHORT_REPLY = /^(yes|no|ja|nein|oui|non|sí|si|nee|sim|não|sì|はい|いいえ|نعم|لا)(?![\p{L}\p{N}])/iu;
+const SENTENCE_ENDING = /[.!?:;。！？：؟…]["'”’»)\]」』]*$/u;
+const QUESTION_ENDING = /[?？؟]["'”’»)\]」』]*$/u;
+const COLON_ENDING = /[:：]["'”’»)\]」』]*$/u;
+
+/** A longer clause is split at any position. */
+const MAX_CLAUSE_CHARS = 300;
+const CLAUSE_END = /(?<=[;,:])\s+|(?<=[、；，：])\s*|(?<=\s[–—])\s+/u;
+
+/** More columns than these are values. */
+const MAX_LABEL_COLUMNS = 3;
+
+const NO_TERMS: Terms = new Set();
+
+/**
+ * Splits a passage into the parts that can answer.
+ * @param language ISO 639-1; null if it is unknown
+ */
+export function readPassage(passage: QuotablePassage, language: string | null): PassageReading {
+	const key = [language, passage.title, ...passage.heading_path, passage.text].join('\u0000');
+	let reading = passageCache.get(key);
+	if (!reading) {
+		const reader = new PassageReader(language, passage);
+		for (const block of parsePassageBlocks(plainLines(passage.text))) reader.read(block);
+		reading = reader.reading();
+		passageCache.set(key, reading);
+	}
+	return reading;
+}
+
+class PassageReader {
+	readonly #units: Unit[] = [];
+	readonly #tables: Table[] = [];
+	readonly #language: string | null;
+	readonly #headings: Terms[];
+	readonly #farTerms: Terms;
+	#headingTerms: Terms;
+	#topic = '';
+	#topicTerms: Terms = NO_TERMS;
+	#isQuestion = false;
+	#topicDistance = 0;
+	#block = 0;
+
+	constructor(language: string | null, { title, heading_path }: QuotablePassage) {
+		this.#language = language;
+		const innermost = heading_path.at(-1) ?? '';
+		this.#headings = [title, innermost].map((text) => this.#terms(text));
+		this.#farTerms = this.#terms([title, ...heading_path.slice(0, -1)].join('\n'));
+		this.#headingTerms = this.#terms(innermost);
+		if (innermost !== '') this.#startTopic(innermost);
+	}
+
+	reading(): PassageReading {
+		return { language: this.#language, units: this.#units, tables: this.#tables, headings: this.#headings };
+	}
+
+	read(block: PassageBlock): void {
+		this.#block++;
+		switch (block.kind) {
+			case 'heading':
+				this.#headingTerms = this.#terms(block.text);
+				this.#startTopic(block.text);
+				return;
+			case 'prose':
+				this.#prose(block.lines);
+				return;
+			case 'list':
+				this.#list(block);
+				return;
+			case 'table':
+				this.#table(block);
+				return;
+			case 'code': {
+				const text = block.lines.join('\n');
+				if (text.trim() !== '') this.#add('code', text, { leadIn: this.#leadIn(), syntax: block.language });
+			}
+		}
+	}
+
+	#startTopic(text: string): void {
+		this.#topic = text;
+		this.#topicTerms = this.#terms(text);
+		this.#isQuestion = QUESTION_ENDING.test(text);
+		this.#topicDistance = 0;
+	}
+
+	#prose(lines: string[]): void {
+		for (const [at, line] of lines.entries()) {
+			const isName = at === 0 && isNameLine(line) && (lines.length === 1 || isAbove(line, lines[1] as string));
+			if (isName || (QUESTION_ENDING.test(line) && sentences(line, this.#language).length === 1)) {
+				this.#add('sentence', line, { isAnnouncement: true });
+				this.#startTopic(line);
+				continue;
+			}
+			const pair = splitKeyLine(line);
+			if (pair && this.#isValue(pair.value)) this.#addPair(pair, {});
+			else this.#sentences(line);
+		}
+	}
+
+	#isValue(text: string): boolean {
+		return text.length <= MAX_VALUE_CHARACTERS || sentences(text, this.#language).length === 1;
+	}
+
+	#sentences(line: string): void {
+		for (const { text } of sentences(line, this.#language)) {
+			for (const part of this.#clauses(text.trim())) {
+				const isDependent = DEPENDENT_START.test(part) || SHORT_REPLY.test(part);
+				this.#add('sentence', part, { isAnnouncement: QUESTION_ENDING.test(part), isDependent });
+			}
+		}
+	}
+
+	#list(block: Extract<PassageBlock, { kind: 'list' }>): void {
+		const leadIn = this.#leadIn();
+		for (const { text, number, depth } of block.items) {
+			const more = { number, depth, leadIn, isListed: true };
+			const pair = number === null ? splitKeyLine(text) : null;
+			if (pair) this.#addPair(pair, more);
+			else this.#add('item', text, more);
+		}
+	}
+
+	#addPair({ key, value }: { key: string; value: string }, more: Partial<Unit>): void {
+		this.#add('pair', value, { label: key, labelTerms: this.#terms(key), labelRanges: rangesIn(key), ...more });
+	}
+
+	#table({ header, rows }: Extract<PassageBlock, { kind: 'table' }>): void {
+		const width = Math.max(...rows.map((row) => row.length));
+		// A table of names and values without a header.
+		if (header === null && width === 2) {
+			for (const [key = '', value = ''] of rows) {
+				if (key !== '' && value !== '') this.#addPair({ key, value }, {});
+				else this.#add('item', key + value, {});
+			}
+			return;
+		}
+		const cell = (text: string): Cell => ({ text, terms: this.#terms(text), ranges: rangesIn(text) });
+		const corner = header?.findIndex((name) => name !== '') ?? 0;
+		this.#tables.push({
+			...this.#surroundings(this.#leadIn()),
+			header: header?.map(cell) ?? null,
+			rows: rows.filter((row) => row.some((text) => text !== '')).map((row) => row.map(cell)),
+			labelColumns: labelColumnsOf(header, rows, Math.max(1, corner)),
+		});
+	}
+
+	/** The sentence before, if its end introduces what follows. */
+	#leadIn(): number | null {
+		const last = this.#units.at(-1);
+		return last?.kind === 'sentence' && COLON_ENDING.test(last.text) ? this.#units.length - 1 : null;
+	}
+
+	#clauses(sentence: string): string[] {
+		if (sentence.length < MAX_SENTENCE_WORDS * 2 || analyse(sentence, this.#language).length <= MAX_SENTENCE_WORDS)
+			return [sentence];
+		const parts: string[] = [];
+		let part = '';
+		for (const clause of sentence.split(CLAUSE_END).flatMap(splitAtSpaces)) {
+			part = part === '' ? clause : `${part}${/[、；]$/u.test(part) ? '' : ' '}${clause}`;
+			if (analyse(part, this.#language).length >= MIN_CLAUSE_WORDS) {
+				parts.push(part);
+				part = '';
+			}
+		}
+		if (part !== '') parts.push(part);
+		return parts.map((text, i) => `${i > 0 ? '… ' : ''}${text}${i < parts.length - 1 ? ' …' : ''}`);
+	}
+
+	#terms(text: string): Terms {
+		return new Set(analyse([text, ...daysInRanges(text, this.#language)].join(' '), this.#language));
+	}
+
+	#surroundings(leadIn: number | null): Surroundings {
+		const leadTerms = leadIn === null ? NO_TERMS : (this.#units[leadIn] as Unit).terms;
+		return {
+			topic: this.#topic,
+			topicTerms: this.#topicTerms,
+			isQuestion: this.#isQuestion,
+			nearTerms: new Set([...this.#headingTerms, ...this.#topicTerms, ...leadTerms]),
+			farTerms: this.#farTerms,
+		};
+	}
+
+	#add(kind: Unit['kind'], text: string, more: Partial<Unit>): void {
+		const terms = this.#terms(text);
+		if (terms.size === 0 && !more.labelTerms?.size) return;
+		this.#units.push({
+			kind,
+			label: '',
+			labelTerms: NO_TERMS,
+			labelRanges: [],
+			text,
+			terms,
+			words: analyse(text, this.#language).length,
+			...this.#surroundings(more.leadIn ?? null),
+			block: this.#block,
+			topicDistance: this.#topicDistance,
+			isListed: false,
+			number: null,
+			depth: 0,
+			leadIn: null,
+			isAnnouncement: false,
+			isDependent: false,
+			syntax: '',
+			...more,
+		});
+		this.#topicDistance++;
+	}
+}
+
+/** A code or number stands before the name of the row. */
+const NAME_HEADER =
+	/^(?:name|item|product|article|title|part|bezeichnung|artikel|produkt|titel|nom|produit|désignation|nombre|producto|artículo|naam|nome|produto|prodotto|articolo|品名|商品名|الاسم)$/iu;
+
+/** The number of first columns that name a row: as many as it takes to tell the rows apart, and at least `least`. */
+function labelColumnsOf(header: readonly string[] | null, rows: readonly string[][], least: number): number {
+	const width = Math.max(...rows.map((row) => row.length));
+	const isUnique = (columns: number) =>
+		new Set(rows.map((row) => row.slice(0, columns).join('\u0000'))).size === rows.length;
+	let columns = least;
+	while (columns < width - 1 && columns < MAX_LABEL_COLUMNS && !isUnique(columns)) columns++;
+	if (!isUnique(columns)) columns = least;
+	return columns < width - 1 && NAME_HEADER.test(header?.[columns] ?? '') ? columns + 1 : columns;
+}
+
+function isNameLine(line: string): boolean {
+	return line.length < MAX_NAME_CHARACTERS && !SENTENCE_ENDING.test(line) && splitKeyLine(line) === null;
+}
+
+/** Whether a name stands above other lines: a key follows, or a longer line. */
+function isAbove(name: string, next: string): boolean {
+	return splitKeyLine(next) !== null || (name.length < MIN_LINE_CHARACTERS && name.length < next.length);
+}
+
+/** Splits text without full stops, at spaces where possible. */
+function splitAtSpaces(clause: string): string[] {
+	if (clause.length <= MAX_CLAUSE_CHARS) return [clause];
+	return clause.match(/\S[\s\S]{1,299}(?=\s|$)|[\s\S]{1,300}/gu) ?? [];
+}
