@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,14 @@ import { Knowledge, presentStatus } from '../../src/knowledge/index.ts';
 import { createEmbedders, type ProviderSettings } from '../../src/models/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { type DocumentRecord, type KnowledgeBaseRecord, openSqliteStore, type Store } from '../../src/store/index.ts';
+import {
+	type DocumentRecord,
+	expectVersion,
+	type JobWrite,
+	type KnowledgeBaseRecord,
+	openSqliteStore,
+	type Store,
+} from '../../src/store/index.ts';
 import { knowledgeBase } from '../store/samples.ts';
 import { until } from '../support/until.ts';
 import { PausablePool } from './pausable-pool.ts';
@@ -24,6 +32,8 @@ export interface KnowledgeHarness extends AsyncDisposable {
 	/** Queues a text file and gives the document's id. */
 	add(knowledgeBase: string, fileName: string, text: string): Promise<string>;
 	base(id: string): Promise<KnowledgeBaseRecord>;
+	/** Changes a knowledge base's record, and queues jobs in the same commit. */
+	patch(id: string, set: Partial<KnowledgeBaseRecord>, jobs?: JobWrite[]): Promise<void>;
 	document(id: string): Promise<DocumentRecord>;
 	/** Resolves with the document when it is indexed or has failed. */
 	untilProcessed(id: string): Promise<DocumentRecord>;
@@ -96,6 +106,14 @@ export async function openKnowledgeHarness({
 			return (await knowledge.documents.addBlob(await base(id), added, blob).commit()).id;
 		},
 		base,
+		async patch(id, set, jobs = []) {
+			const { outcome } = await store.commit({
+				expect: [expectVersion('knowledge_bases', await base(id))],
+				write: [{ op: 'patch', kind: 'knowledge_bases', id, set }],
+				jobs,
+			});
+			assert.equal(outcome, 'committed');
+		},
 		document,
 		untilProcessed: (id) =>
 			until('the document is processed', async () => {
