@@ -1,7 +1,6 @@
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
 import { AppError } from '../base/index.ts';
-import type { Block, DocumentSource, ExtractedDocument } from './blocks.ts';
-import { stripInvisible, toSingleLine } from './blocks.ts';
+import { type Block, type DocumentSource, type ExtractedDocument, stripInvisible, toSingleLine } from './blocks.ts';
 import { sniffFormat } from './format.ts';
 import { contentBlocks } from './html.ts';
 import { resourceLimit, TextBudget } from './limits.ts';
@@ -82,8 +81,8 @@ async function* attachmentBlocks(attachments: Attachment[], parseNested: ParseNe
 	for (const { content, filename, mimeType, related } of attachments) {
 		const bytes = typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
 		const name = toSingleLine(filename ?? '') || null;
-		// A picture in the text, a logo, a calendar entry.
-		if (related || sniffFormat(bytes, name, mimeType) === null) continue;
+		// A picture in the text is no document.
+		if (related || !isDocument(bytes, name, mimeType)) continue;
 		size += bytes.byteLength;
 		if (++count > MAX_ATTACHMENTS || size > MAX_ATTACHMENT_BYTES) {
 			throw resourceLimit(`The message has more than ${MAX_ATTACHMENTS} attachments or 100 MB of them.`);
@@ -95,6 +94,12 @@ async function* attachmentBlocks(attachments: Attachment[], parseNested: ParseNe
 		if (heading !== null) yield { kind: 'heading', level: 1, text: heading, page: null };
 		for (const block of document.blocks) yield asPart(block, heading === null ? 0 : 1);
 	}
+}
+
+/** Whether an attachment is a document. Calendar entries, signatures and address cards are texts for programs. */
+function isDocument(bytes: Uint8Array, name: string | null, type: string): boolean {
+	const format = sniffFormat(bytes, name, type);
+	return format !== null && (format !== 'txt' || type === 'text/plain' || /\.te?xt$/i.test(name ?? ''));
 }
 
 async function readAttachment(

@@ -1,13 +1,21 @@
 import { AppError } from '../base/index.ts';
 import { readXml } from './xml-reader.ts';
-import { openArchive, type Parts } from './zip-archive.ts';
+import { openArchive } from './zip-archive.ts';
+
+/** The parts of an OpenDocument package (ISO/IEC 26300-3) that hold text. */
+export interface OdfPackage {
+	content: Uint8Array;
+	styles: Uint8Array | undefined;
+	/** Its title and language, and what else describes it. */
+	meta: Uint8Array | undefined;
+}
 
 /**
- * Opens an OpenDocument package (ISO/IEC 26300-3) and returns its parts, with at least `content.xml`.
+ * Opens an OpenDocument package.
  * @param kind what the file is, for the sentences of errors
  * @throws AppError `unreadable_file` or `resource_limit` with a sentence that says what is wrong with it
  */
-export function openOdf(bytes: Uint8Array, kind: string): Parts & { content: Uint8Array } {
+export function openOdf(bytes: Uint8Array, kind: string): OdfPackage {
 	const parts = openArchive(bytes, kind, /^(?:content|styles|meta|meta-inf\/manifest)\.xml$/i);
 	if (isEncrypted(parts.get('meta-inf/manifest.xml'), kind)) {
 		throw new AppError(
@@ -19,7 +27,7 @@ export function openOdf(bytes: Uint8Array, kind: string): Parts & { content: Uin
 	if (content === undefined) {
 		throw new AppError('unreadable_file', `This is not a ${kind}, although its name or type says so.`);
 	}
-	return Object.assign(parts, { content });
+	return { content, styles: parts.get('styles.xml'), meta: parts.get('meta.xml') };
 }
 
 function isEncrypted(manifest: Uint8Array | undefined, kind: string): boolean {

@@ -27,9 +27,9 @@ const SKIPPED = new Set([
  * @throws AppError `unreadable_file` or `resource_limit` with a sentence that says what is wrong with it
  */
 export function parseOds(bytes: Uint8Array): ExtractedDocument {
-	const parts = openOdf(bytes, KIND);
+	const { content, meta } = openOdf(bytes, KIND);
 	const reader = new SheetsReader();
-	readXml(parts.content, reader, KIND);
+	readXml(content, reader, KIND);
 	const budget = new TextBudget();
 	const blocks: Block[] = [];
 	for (const { name, rows } of reader.sheets) {
@@ -38,7 +38,7 @@ export function parseOds(bytes: Uint8Array): ExtractedDocument {
 		if (found.length > 0 && isNamed && name !== '') blocks.push({ kind: 'heading', level: 1, text: name, page: null });
 		for (const block of found) blocks.push(block);
 	}
-	const { title, language } = propertiesOf(parts.get('meta.xml'), KIND);
+	const { title, language } = propertiesOf(meta, KIND);
 	return {
 		format: 'ods',
 		title: title || null,

@@ -25,9 +25,8 @@ const SKIPPED = new Set(
  * @throws AppError `unreadable_file` or `resource_limit` with a sentence that says what is wrong with it
  */
 export function parseOdt(bytes: Uint8Array): ExtractedDocument {
-	const parts = openOdf(bytes, KIND);
+	const { content, styles: common, meta } = openOdf(bytes, KIND);
 	const styles = new OdtStyles();
-	const common = parts.get('styles.xml');
 	if (common !== undefined)
 		readXml(
 			common,
@@ -35,8 +34,8 @@ export function parseOdt(bytes: Uint8Array): ExtractedDocument {
 			KIND,
 		);
 	const reader = new OdtReader(styles);
-	readXml(parts.content, reader, KIND);
-	const { title, language } = propertiesOf(parts.get('meta.xml'), KIND);
+	readXml(content, reader, KIND);
+	const { title, language } = propertiesOf(meta, KIND);
 	return {
 		format: 'odt',
 		title: title || reader.title,

@@ -52,13 +52,14 @@ test('reads the form of a message with markup once, with its tables', async () =
 	assert.deepEqual(outlined(blocks).slice(2), ['paragraph Hello,', 'row Part | Price', 'row Lid | 5']);
 });
 
-test('appends attachments that are documents as sections, and leaves out pictures and broken files', async () => {
+test('appends attachments that are documents as sections, and leaves out pictures, calendar entries and broken files', async () => {
 	const slides = makePptx([{ shapes: shape([ap('Plan')], 'title') + shape([ap('Two steps.')]) }]);
 	const inner = message(part('text/plain', 'Inner text'), ['From: a@b.example', 'Subject: Inner']);
 	const parts = [
 		part('text/plain', 'See below.'),
 		attached('prices.csv', 'text/csv', 'Part,Price\nLid,5\n'),
 		attached('logo.png', 'image/png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')),
+		attached('invite.ics', 'text/calendar', 'BEGIN:VCALENDAR\r\nEND:VCALENDAR'),
 		attached('broken.docx', 'application/octet-stream', 'PK\x03\x04 nothing'),
 		attached('slides.pptx', 'application/octet-stream', slides),
 		attached('inner.eml', 'application/octet-stream', inner),
