@@ -38,7 +38,7 @@ export interface KnowledgeBaseRecord extends WorkspaceScopedRecord {
 	changed_chunks: number;
 	/** The weight of the semantic half that the last tuned training chose; null without one, and if there was too little text to choose. */
 	tuned_weight: number | null;
-	/** Failed trainings since the last tuned one that succeeded. Each makes the next request wait longer. */
+	/** Failed trainings since the last successful tuned training. Each makes the next request wait longer. */
 	training_failures: number;
 }
 

@@ -56,7 +56,7 @@ export function isTuningExpected({
 	return training_asked_at !== null && !hasFailedOften(training_failures);
 }
 
-/** Whether a training has failed so often that the next attempts probably fail, too. */
+/** Whether a training has failed several times, so that the next attempts probably fail too. */
 export function hasFailedOften(failures: number): boolean {
 	return failures >= MANY_FAILURES;
 }
