@@ -26,8 +26,8 @@ const semantic_weight = Type.Number({
 		'Share of the semantic half: the weight in use. By default the knowledge base chooses it when it trains (`semantic_weight_source`: `auto`); before that it is 0.5.',
 });
 const semantic_weight_source = OneOf(['auto', 'set'], {
-	description: '`auto`: the knowledge base chooses the weight itself when it trains. `set`: a request has set it.',
-	readOnly: true,
+	description:
+		'`auto`: the knowledge base chooses the weight itself when it trains. `set`: a request has set it. Read-only: requests may contain it, as it was read.',
 });
 const status = OneOf(['ready', 'indexing', 'error']);
 const documents_failed = Type.Integer({

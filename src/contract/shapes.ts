@@ -47,7 +47,7 @@ export function NullableInteger(options: { minimum?: number; maximum?: number; d
 /** One of the listed strings. */
 export function OneOf<const V extends readonly string[]>(
 	values: V,
-	options: { default?: V[number]; description?: string; examples?: V[number][]; readOnly?: true } = {},
+	options: { default?: V[number]; description?: string; examples?: V[number][] } = {},
 ) {
 	return Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...options });
 }
