@@ -35,7 +35,7 @@ const DIALOGUE_BOUNDS: Record<string, Goal> = {
 const SET_BOUNDS: Record<string, Goal> = {
 	'open: single questions right': atLeast(66),
 	'open: follow-ups right': atLeast(70),
-	'open: unanswerable refused': atLeast(68),
+	'open: unanswerable refused': atLeast(66),
 	'open: unanswerable refused, foreign': atLeast(92),
 	'open: wrong among given answers': atMost(29),
 	'open: reply length, median': atMost(100),
