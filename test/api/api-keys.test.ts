@@ -193,7 +193,7 @@ async function aConversation(server: TestApp) {
 		async follow(key: string) {
 			const response = await fetch(server.url + path, {
 				headers: { authorization: `Bearer ${key}` },
-				signal: AbortSignal.timeout(30_000),
+				signal: AbortSignal.timeout(120_000),
 			});
 			assert.equal(response.status, 200);
 			const ended = (async () => {

@@ -75,7 +75,7 @@ test('signing out ends the session, its cookie and its open streams, and without
 	const path = `/api/v1/conversations/${sent.body.conversation_id}/events`;
 	const stream = await fetch(app.url + path, {
 		headers: { cookie: `parley_session=${cookie}` },
-		signal: AbortSignal.timeout(30_000),
+		signal: AbortSignal.timeout(120_000),
 	});
 	const { id } = (await browser.call('GET', SESSION)).body;
 	const out = await browser.call('DELETE', SESSION);

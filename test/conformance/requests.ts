@@ -21,8 +21,8 @@ export interface ApiResponse {
 	body: any;
 }
 
-/** Longer than any response takes. */
-const DEADLINE_MS = 30_000;
+/** Longer than any response takes, also on a busy machine. */
+const DEADLINE_MS = 120_000;
 
 /** Sends a request of an operation. A stream that stays open is closed after its head. */
 export async function send(

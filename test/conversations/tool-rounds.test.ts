@@ -233,7 +233,7 @@ test("writes a small multiple of the results of a reply's calls, however many th
 		end_user: null,
 	});
 	assert.ok('reply' in sent);
-	const reply = await conversations.reply(sent, AbortSignal.timeout(10_000));
+	const reply = await conversations.reply(sent, AbortSignal.timeout(120_000));
 	assert.deepEqual([reply.status, reply.tool_calls.length], ['completed', 45], JSON.stringify(reply.error));
 	const given = JSON.stringify(reply.tool_calls).length;
 	assert.ok(written < 6 * given, `${written} characters for ${given}`);

@@ -94,7 +94,7 @@ export async function startProxy(t: TestContext, proxy: Proxy, server: number): 
 			await exited;
 			await rm(folder, { recursive: true, force: true });
 		});
-		await until(`${proxy.name} listens or has ended`, async () => ended || (await isListening(listen)), 30_000);
+		await until(`${proxy.name} listens or has ended`, async () => ended || (await isListening(listen)));
 		if (!ended) return listen;
 		// Another program may have taken the port in the meantime.
 		if (attempt === ATTEMPTS) throw new Error(`${proxy.name} did not start.\n${output}`);

@@ -81,7 +81,7 @@ test('does not retry after a stop between two attempts', async () => {
 	const call = await server.call(0);
 	await call.callerLeft;
 	controller.abort(new Error('stopped'));
-	const { error } = await withDeadline(asked, 5_000, () => new Error('It waits for the next attempt.'));
+	const { error } = await withDeadline(asked, 12_000, () => new Error('It waits for the next attempt.'));
 	assert.deepEqual([String(error), server.calls.length], ['Error: stopped', 1]);
 });
 

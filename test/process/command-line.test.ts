@@ -81,7 +81,7 @@ async function follow(server: ServerProcess, key: string): Promise<{ ended: Prom
 	const sent = await as(server, key)('POST', '/api/v1/messages', { deployment_id: deployment.body.id, content: 'Hi' });
 	const response = await fetch(`${server.url}/api/v1/conversations/${sent.body.conversation_id}/events`, {
 		headers: { authorization: `Bearer ${key}` },
-		signal: AbortSignal.timeout(30_000),
+		signal: AbortSignal.timeout(120_000),
 	});
 	assert.equal(response.status, 200);
 	const ended = (async () => {

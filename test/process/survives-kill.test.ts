@@ -94,7 +94,7 @@ async function repeat(times: number, server: ServerProcess, signal: AbortSignal,
 		} catch (error) {
 			if (error instanceof assert.AssertionError) throw error;
 			// The kill cut the connection: the running request is neither acknowledged nor refused. Nothing else cuts one.
-			await withDeadline(server.exited, 10_000, () => error as Error);
+			await withDeadline(server.exited, 120_000, () => error as Error);
 			return;
 		}
 	}

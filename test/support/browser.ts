@@ -26,7 +26,7 @@ const ARGS = [
 	'--disable-sync',
 	'--disable-dev-shm-usage',
 ];
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 120_000;
 
 /** A browser. */
 export interface TestBrowser extends AsyncDisposable {

@@ -26,7 +26,7 @@ export interface ModelCall {
 export type ModelBehaviour = ModelScript | ((call: ModelCall) => ModelScript);
 
 const DEFAULT_SCRIPT: ModelScript = [{ say: 'Hello.' }];
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 120_000;
 
 /**
  * A stand-in for a provider of chat models: a real HTTP server that speaks the chat-completions protocol at

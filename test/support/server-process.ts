@@ -73,7 +73,7 @@ export const program: Program =
 		? { command: process.execPath, args: [join(build, 'main.js')], env: {} }
 		: { command: process.env.PARLEY_BINARY, args: [], env: { PARLEY_CACHE_DIR: join(build, 'cache') } };
 
-const START_DEADLINE_MS = 60_000;
+const START_DEADLINE_MS = 120_000;
 const STOP_DEADLINE_MS = 45_000;
 
 /** Starts the server on a free port and waits until it listens. */
@@ -163,7 +163,7 @@ async function request(
 		method,
 		headers: body === undefined || form ? headers : { 'content-type': 'application/json', ...headers },
 		...(body === undefined ? {} : { body: form ? body : JSON.stringify(body) }),
-		signal: AbortSignal.timeout(30_000),
+		signal: AbortSignal.timeout(120_000),
 	});
 	const text = await response.text();
 	return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };

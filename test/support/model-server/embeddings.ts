@@ -39,7 +39,7 @@ export interface EmbeddingItem {
 	embedding: number[];
 }
 
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 120_000;
 
 /**
  * The part of the stand-in that speaks the embeddings protocol. A text's vector is made of its words: each points somewhere,
