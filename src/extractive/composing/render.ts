@@ -1,5 +1,5 @@
 import type { TableSelection } from '../matching/candidate.ts';
-import type { Cell, Unit } from '../reading/read-passage.ts';
+import type { Cell, Unit } from '../reading/passage-reading.ts';
 import { codeFence, escapeMarkdown, escapeMarkdownLine } from './markdown.ts';
 import type { AnswerPart } from './select-parts.ts';
 

@@ -1,7 +1,7 @@
 import type { Candidate, TableSelection } from '../matching/candidate.ts';
 import type { Source } from '../matching/source.ts';
 import type { Question } from '../question/question.ts';
-import type { Unit } from '../reading/read-passage.ts';
+import type { Unit } from '../reading/passage-reading.ts';
 
 /** What an answer shows of one passage. */
 export type AnswerPart =

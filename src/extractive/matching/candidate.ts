@@ -1,4 +1,4 @@
-import type { Table, Unit } from '../reading/read-passage.ts';
+import type { Table, Unit } from '../reading/passage-reading.ts';
 import type { Source } from './source.ts';
 import type { Matches, TermSpace } from './term-space.ts';
 

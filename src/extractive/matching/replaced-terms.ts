@@ -1,5 +1,5 @@
 import type { QuestionTerm } from '../question/question.ts';
-import type { Terms } from '../reading/read-passage.ts';
+import type { Terms } from '../reading/passage-reading.ts';
 import { bestMatch, type TermMatch } from './match-terms.ts';
 import type { Source } from './source.ts';
 

@@ -1,4 +1,4 @@
-import type { PassageReading } from '../reading/read-passage.ts';
+import type { PassageReading } from '../reading/passage-reading.ts';
 import type { QuotablePassage } from '../request.ts';
 
 /** A passage with its parts. */

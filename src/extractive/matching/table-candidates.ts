@@ -1,6 +1,6 @@
 import { type AnswerType, matchesAnswerType } from '../question/answer-types.ts';
+import type { Cell, Table } from '../reading/passage-reading.ts';
 import { rangeMatch } from '../reading/ranges.ts';
-import type { Cell, Table } from '../reading/read-passage.ts';
 import type { Candidate, TableSelection } from './candidate.ts';
 import { hasCodesOf } from './codes.ts';
 import type { Source } from './source.ts';

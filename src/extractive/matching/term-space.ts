@@ -3,7 +3,7 @@ import { wordsOfType } from '../question/answer-types.ts';
 import { functionWords } from '../question/function-words.ts';
 import type { Question, QuestionTerm } from '../question/question.ts';
 import { synonymsIn } from '../question/synonyms.ts';
-import type { Terms } from '../reading/read-passage.ts';
+import type { Terms } from '../reading/passage-reading.ts';
 import { bestMatch, matchTerms, type TermMatch } from './match-terms.ts';
 import { replacedTerms } from './replaced-terms.ts';
 import type { Source } from './source.ts';

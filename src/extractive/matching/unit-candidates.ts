@@ -1,7 +1,7 @@
 import { matchesAnswerType, mayMatchAnswerType } from '../question/answer-types.ts';
 import type { Question } from '../question/question.ts';
+import type { Unit } from '../reading/passage-reading.ts';
 import { type NumberRange, rangeMatch } from '../reading/ranges.ts';
-import type { Unit } from '../reading/read-passage.ts';
 import type { Candidate } from './candidate.ts';
 import { hasCodesOf } from './codes.ts';
 import type { Source } from './source.ts';
