@@ -1,5 +1,5 @@
 // npm run test:long: runs the tests in full that npm test runs in a short form: more kills, larger bombs, more generated requests, as many
-// visitors as the server remembers, and every hostile URL on every path.
+// visitors as the server remembers, every hostile URL on every path, and both collections of questions.
 
 import { join } from 'node:path';
 import { main, root, run } from './project.mjs';
@@ -10,10 +10,11 @@ const FILES = [
 	'conformance/properties',
 	'visitor-limits',
 	'net/egress-paths',
+	'bench-floor/retrieval',
 ];
 
 await main(async () => {
-	const env = { KILLS: '50', BOMBS: 'full', FC_RUNS: '200', VISITORS: 'full', EGRESS: 'full' };
+	const env = { KILLS: '50', BOMBS: 'full', FC_RUNS: '200', VISITORS: 'full', EGRESS: 'full', COLLECTIONS: 'full' };
 	const { code } = await run(
 		process.execPath,
 		[join(root, 'scripts', 'test.mjs'), ...FILES, ...process.argv.slice(2)],

@@ -13,7 +13,9 @@ const FLOORS: Record<string, Partial<Record<Mode, number>>> = {
 	covidfaq: { keyword: 0.597, hybrid: 0.647 },
 	cranfield: { keyword: 0.511, hybrid: 0.576 },
 };
-const FLOOR_OF_ANSWERABILITY = 0.968;
+/** `npm run test:long` indexes and trains both collections. Otherwise the questions of the second one are only the foreign questions. */
+const IS_FULL = process.env.COLLECTIONS === 'full';
+const FLOOR_OF_ANSWERABILITY = IS_FULL ? 0.968 : 0.985;
 
 const covidfaq = readCollection('covidfaq');
 const cranfield = readCollection('cranfield');
@@ -23,10 +25,8 @@ test('search keeps its nDCG@10 and separates questions of another field', { skip
 	if (!covidfaq || !cranfield) return;
 	const own: number[] = [];
 	const foreign: number[] = [];
-	for (const [collection, other] of [
-		[covidfaq, cranfield],
-		[cranfield, covidfaq],
-	] as const) {
+	const pairs = [[covidfaq, cranfield] as const, ...(IS_FULL ? [[cranfield, covidfaq] as const] : [])];
+	for (const [collection, other] of pairs) {
 		await using indexed = await IndexedCollection.index(collection);
 		for (const [mode, floor] of Object.entries(FLOORS[collection.name] ?? {}) as Array<[Mode, number]>) {
 			const gains: number[] = [];
