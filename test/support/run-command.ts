@@ -24,7 +24,7 @@ export function runProgram(
 			cwd: tmpdir(),
 			env: { PATH, HOME, PARLEY_DATA_DIR: dataDir, ...program.env, ...env },
 			stdio: ['ignore', 'pipe', 'pipe'],
-			timeout: 60_000,
+			timeout: 120_000,
 		});
 		const result: CommandResult = { code: null, out: '', err: '' };
 		child.stdout.on('data', (bytes: Buffer) => {
