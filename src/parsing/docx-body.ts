@@ -1,7 +1,7 @@
 import { type Block, stripInvisible } from './blocks.ts';
 import type { Notes } from './docx-notes.ts';
 import type { Numbering } from './docx-numbering.ts';
-import { type ListReference, outlineOf, type Styles } from './docx-styles.ts';
+import { outlineOf, type ParagraphRole, type Styles } from './docx-styles.ts';
 import { MAX_TEXT_BYTES, resourceLimit, TextBudget } from './limits.ts';
 import { TableBuilder } from './ooxml-table.ts';
 import { type Element, readXml } from './xml-reader.ts';
@@ -22,6 +22,8 @@ interface Paragraph {
 	/** The list of its own numbering, empty for none; null: its style decides. */
 	listId: string | null;
 	level: number | null;
+	/** Whether its end is part of the document. Without it, and without text, it takes no number. */
+	hasMark: boolean;
 	/** The notes that it refers to. They follow it. */
 	notes: string[];
 	/** The blocks of its text boxes. */
@@ -72,6 +74,7 @@ class BodyReader {
 	#cells = 0;
 	#skipping = 0;
 	#inText = 0;
+	#inProperties = false;
 	#hidden = false;
 	/** For each open mc:AlternateContent, whether one of its choices was read. */
 	readonly #alternatives: boolean[] = [];
@@ -85,6 +88,7 @@ class BodyReader {
 	open(element: Element): void {
 		const { name } = element;
 		if (this.#skipping > 0 || this.#isSkipped(name)) {
+			if (this.#inProperties && (name === 'w:del' || name === 'w:moveFrom')) this.#dropMark();
 			this.#skipping++;
 			return;
 		}
@@ -110,8 +114,12 @@ class BodyReader {
 			case 'w:ilvl':
 				if (paragraph !== undefined) paragraph.level = Number(element.attribute('val')) || 0;
 				break;
+			case 'w:pPr':
+				this.#inProperties = true;
+				break;
 			case 'w:vanish':
 				this.#hidden = isOn(element.attribute('val'));
+				if (this.#inProperties && this.#hidden) this.#dropMark();
 				break;
 			case 'w:tblHeader':
 				table?.markRow(isOn(element.attribute('val')));
@@ -180,6 +188,7 @@ class BodyReader {
 			return;
 		}
 		if (name === 'w:p') this.#endParagraph();
+		else if (name === 'w:pPr') this.#inProperties = false;
 		else if (name === 'w:t' || name === 'm:t') this.#inText--;
 		else if (name === 'w:tc') this.#endCell();
 		else if (name === 'w:tr') this.#endRow();
@@ -201,9 +210,18 @@ class BodyReader {
 		const paragraph = this.#paragraphs.at(-1);
 		if (paragraph === undefined || this.#hidden) return;
 		paragraph.text += text;
-		this.#written += text.length;
+		this.#countCharacters(text.length);
+	}
+
+	#countCharacters(count: number): void {
+		this.#written += count;
 		if (this.#written > MAX_TEXT_BYTES)
 			throw resourceLimit('The Word document holds more than 10 MB of text. Split it.');
+	}
+
+	#dropMark(): void {
+		const paragraph = this.#paragraphs.at(-1);
+		if (paragraph !== undefined) paragraph.hasMark = false;
 	}
 
 	#addNote(note: string): void {
@@ -216,9 +234,13 @@ class BodyReader {
 		if (paragraph === undefined) return;
 		const role = this.#styles.roleOf(paragraph.style);
 		const text = normaliseSpace(paragraph.text);
+		const isCounted = text !== '' || paragraph.hasMark;
+		// Each paragraph of a list advances its numbers: a heading, an empty one and one in a cell too.
+		const marker = isCounted ? this.#markerOf(paragraph, role) : undefined;
+		const numbered = marker == null ? text : `${marker} ${text}`.trim();
 		const table = this.#tables.at(-1);
 		if (table !== undefined && this.#boxes.length === 0) {
-			if (text !== '') table.addText(text);
+			if (numbered !== '') table.addText(numbered);
 			for (const block of paragraph.textBoxes) table.addText(block.text);
 			for (const note of paragraph.notes) table.notes.push(note);
 			return;
@@ -227,17 +249,20 @@ class BodyReader {
 			const heading = paragraph.outline ?? role.heading ?? (role.isTitle ? 1 : null);
 			if (role.isTitle) this.title ??= text.replace(/\s+/gu, ' ');
 			if (heading !== null)
-				this.#emit({ kind: 'heading', level: heading, text: text.replace(/\s+/gu, ' '), page: null });
-			else this.#emit(this.#bodyBlock(text, paragraph, role.list));
+				this.#emit({ kind: 'heading', level: heading, text: numbered.replace(/\s+/gu, ' '), page: null });
+			else if (marker === undefined) this.#emit({ kind: 'paragraph', text, page: null });
+			else this.#emit({ kind: 'item', text: marker === null ? `- ${text}` : numbered, page: null });
 		}
 		for (const block of paragraph.textBoxes) this.#emit(block);
 		for (const note of paragraph.notes) this.#emit({ kind: 'paragraph', text: note, page: null });
 	}
 
-	#bodyBlock(text: string, { listId, level }: Paragraph, ofStyle: ListReference | null): Block {
-		if (listId === '' || (listId === null && ofStyle === null)) return { kind: 'paragraph', text, page: null };
-		const marker = this.#numbering.next(listId ?? ofStyle?.id ?? '', level ?? ofStyle?.level ?? 0);
-		return { kind: 'item', text: `${marker ?? '-'} ${text}`, page: null };
+	/** The number of a list's paragraph; null for a bullet, undefined for a paragraph that is in no list. */
+	#markerOf({ listId, level }: Paragraph, { list }: ParagraphRole): string | null | undefined {
+		if (listId === '' || (listId === null && list === null)) return undefined;
+		const marker = this.#numbering.next(listId ?? list?.id ?? '', level ?? list?.level ?? 0);
+		this.#countCharacters(marker?.length ?? 0);
+		return marker;
 	}
 
 	#endCell(): void {
@@ -279,7 +304,7 @@ class BodyReader {
 }
 
 function newParagraph(): Paragraph {
-	return { text: '', style: null, outline: null, listId: null, level: null, notes: [], textBoxes: [] };
+	return { text: '', style: null, outline: null, listId: null, level: null, hasMark: true, notes: [], textBoxes: [] };
 }
 
 /** An attribute of a switch: without a value it is on (ISO/IEC 29500-1, 17.17.4). */

@@ -6,6 +6,13 @@ export interface ListReference {
 	level: number;
 }
 
+/** The numbering that one style states; null: the style that it is based on decides. */
+interface StyleNumbering {
+	/** `0` removes the numbering of the style that it is based on. */
+	id: string | null;
+	level: number | null;
+}
+
 /** The role of a paragraph style in the structure of a document. */
 export interface ParagraphRole {
 	/** The heading's level from 1, null for body text. */
@@ -26,7 +33,7 @@ interface Style {
 	name: string;
 	basedOn: string | null;
 	outline: number | null;
-	list: ListReference | null;
+	numbering: StyleNumbering;
 }
 
 /** Word keeps built-in names in English whatever its language; other writers and converted files translate them. */
@@ -51,14 +58,13 @@ export class Styles {
 				const value = element.attribute('val');
 				if (element.name === 'w:style') {
 					const id = element.attribute('styleId') ?? '';
-					style = { id, name: '', basedOn: null, outline: null, list: null };
+					style = { id, name: '', basedOn: null, outline: null, numbering: { id: null, level: null } };
 				} else if (style === null) return;
 				else if (element.name === 'w:name') style.name = (value ?? '').toLowerCase();
 				else if (element.name === 'w:basedOn') style.basedOn = value;
 				else if (element.name === 'w:outlineLvl') style.outline = outlineOf(value);
-				else if (element.name === 'w:numPr') style.list = { id: '', level: 0 };
-				else if (element.name === 'w:numId' && style.list !== null) style.list.id = value ?? '';
-				else if (element.name === 'w:ilvl' && style.list !== null) style.list.level = Number(value) || 0;
+				else if (element.name === 'w:numId') style.numbering.id = value;
+				else if (element.name === 'w:ilvl') style.numbering.level = Number(value) || 0;
 			},
 			close: (name: string) => {
 				if (name !== 'w:style' || style === null) return;
@@ -81,25 +87,34 @@ export class Styles {
 		return role;
 	}
 
-	/** Follows inheritance to the first style with a role; stops at a cycle. */
+	/** Follows inheritance to the first style with a role and to the first one with a list; stops at a cycle. */
 	#resolve(id: string): ParagraphRole {
 		const seen = new Set<string>();
-		let list: ListReference | null = null;
+		let role: Partial<ParagraphRole> | null = null;
+		const numbering: StyleNumbering = { id: null, level: null };
 		for (let at: string | null = id; at !== null && !seen.has(at); ) {
 			if (seen.size === MAX_INHERITANCE_DEPTH) break;
 			seen.add(at);
 			const style: Style | undefined = this.#styles.get(at);
-			const name: string = style?.name || nameFromId(at);
-			const level = HEADING_NAME.exec(name)?.[1];
-			if (level !== undefined) return { ...BODY_ROLE, heading: Number(level) };
-			if (CONTENTS_NAME.test(name)) return { ...BODY_ROLE, isContentsEntry: true };
-			if (TITLE_NAME.test(name)) return { ...BODY_ROLE, isTitle: true };
-			if (style?.outline != null) return { ...BODY_ROLE, heading: style.outline };
-			list ??= style?.list ?? null;
+			role ??= ownRole(style?.name || nameFromId(at), style?.outline ?? null);
+			if (numbering.id === null) {
+				numbering.id = style?.numbering.id ?? null;
+				numbering.level ??= style?.numbering.level ?? null;
+			}
 			at = style?.basedOn ?? null;
 		}
-		return list === null ? BODY_ROLE : { ...BODY_ROLE, list };
+		const hasList = numbering.id !== null && numbering.id !== '0';
+		return { ...BODY_ROLE, ...role, list: hasList ? { id: numbering.id ?? '', level: numbering.level ?? 0 } : null };
 	}
+}
+
+/** The role that a style states itself; null if the style that it is based on decides. */
+function ownRole(name: string, outline: number | null): Partial<ParagraphRole> | null {
+	const level = HEADING_NAME.exec(name)?.[1];
+	if (level !== undefined) return { heading: Number(level) };
+	if (CONTENTS_NAME.test(name)) return { isContentsEntry: true };
+	if (TITLE_NAME.test(name)) return { isTitle: true };
+	return outline === null ? null : { heading: outline };
 }
 
 /** An outline level as a heading's level: 0..8 are headings, 9 is body text (ISO/IEC 29500-1, 17.3.1.20). */

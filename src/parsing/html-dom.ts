@@ -39,14 +39,22 @@ const HEAD_ELEMENTS = new Set(['TITLE', 'META', 'LINK', 'SCRIPT', 'STYLE', 'BASE
 
 /**
  * Parses a page, and adds the elements html, head and body if their tags are left out, as HTML allows: the content must be in
- * the body.
+ * the body. What stands before or after the page belongs to its body too (HTML Living Standard, 13.2.6.4.22), as in a mail
+ * whose texts are pages one after the other.
  * @throws AppError `resource_limit` before any node is made, if there would be too many
  */
 export function parsePage(html: string): DomDocument {
-	const whole = /<html[\s>]/i.test(html) ? html : `<!doctype html><html><body>${html}</body></html>`;
-	requireHtmlLimits(whole);
-	const document = parseHTML(whole).document as DomDocument;
-	const { head, body } = document;
+	requireHtmlLimits(html);
+	const asWritten = /<html[\s>]/i.test(html) ? documentOf(html) : null;
+	const document =
+		asWritten?.documentElement?.nodeName === 'HTML'
+			? asWritten
+			: documentOf(`<!doctype html><html><body>${html}</body></html>`);
+	const { documentElement, head, body } = document;
+	const roots = [...document.childNodes];
+	for (const node of roots.slice(roots.indexOf(documentElement) + 1)) {
+		if (isElement(node) || isText(node)) body.append(node);
+	}
 	let stray = false;
 	for (const node of [...head.childNodes]) {
 		if (isElement(node) && !HEAD_ELEMENTS.has(node.nodeName)) stray = true;
@@ -56,6 +64,10 @@ export function parsePage(html: string): DomDocument {
 		if (node !== head && node !== body) body.append(node);
 	}
 	return document;
+}
+
+function documentOf(html: string): DomDocument {
+	return parseHTML(html).document as DomDocument;
 }
 
 /** Whether a node is an element. */

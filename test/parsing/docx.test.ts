@@ -214,3 +214,50 @@ test('a broken archive, a password and an old .doc each have their own error sen
 	await assert.rejects(parsed(compound, 'a.docx'), { code: 'unsupported_file_type', message: /\.doc\b/ });
 	await assert.rejects(parsed('words', 'a.docx'), { code: 'unreadable_file', message: /not a Word document/ });
 });
+
+/** A decimal list of three levels: 1, 1.1, 1.1.1. */
+const DECIMALS =
+	'<w:abstractNum w:abstractNumId="7">' +
+	['%1', '%1.%2', '%1.%2.%3']
+		.map(
+			(text, level) =>
+				`<w:lvl w:ilvl="${level}"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="${text}"/></w:lvl>`,
+		)
+		.join('') +
+	'</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num>';
+
+const listed = (text: string, level: number, more = '') =>
+	`<w:p><w:pPr><w:numPr><w:ilvl w:val="${level}"/><w:numId w:val="1"/></w:numPr>${more}</w:pPr>${r(text)}</w:p>`;
+
+test('numbered headings advance the numbers of their list and show theirs', async () => {
+	const styles =
+		style('H1', 'heading 1', '<w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr>') +
+		style('H2', 'heading 2', '<w:basedOn w:val="H1"/><w:pPr><w:numPr><w:ilvl w:val="1"/></w:numPr></w:pPr>') +
+		style('Plain', 'House heading', '<w:basedOn w:val="H1"/><w:pPr><w:numPr><w:numId w:val="0"/></w:numPr></w:pPr>');
+	const body =
+		p('Scope', 'H1') +
+		listed('First', 1) +
+		p('Preface', 'Plain') +
+		p('Fees', 'H1') +
+		p('Due', 'H2') +
+		listed('Late', 2);
+	assert.deepEqual(outlined((await parsed(makeDocx({ body, styles, numbering: DECIMALS }), 'a.docx')).blocks), [
+		'h1 1 Scope',
+		'item 1.1 First',
+		'h1 Preface',
+		'h1 2 Fees',
+		'h2 2.1 Due',
+		'item 2.1.1 Late',
+	]);
+});
+
+test('numbered paragraphs in cells and empty ones count, deleted ones do not', async () => {
+	const deleted = '<w:rPr><w:del w:id="1"/></w:rPr>';
+	const rows = ['Name', 'Age'].map((name) => `<w:tr><w:tc>${listed('', 0)}</w:tc><w:tc>${p(name)}</w:tc></w:tr>`);
+	const body = [listed('', 0), listed('', 0, deleted), `<w:tbl>${rows.join('')}</w:tbl>`, listed('After', 0)].join('');
+	assert.deepEqual(outlined((await parsed(makeDocx({ body, numbering: DECIMALS }), 'a.docx')).blocks), [
+		'row 2 | Name',
+		'row 3 | Age',
+		'item 4 After',
+	]);
+});

@@ -98,3 +98,10 @@ test('the first lines show that a file without a name is a message', () => {
 	assert.equal(sniffFormat(bytes, 'a.txt', null), 'txt');
 	assert.equal(sniffFormat(Buffer.from('From: the start\nof a story'), null, null), 'txt');
 });
+
+test('reads each of several texts with markup', async () => {
+	const page = (text: string) =>
+		part('text/html', `<html><head><style>p{}</style></head><body><p>${text}</p></body></html>`);
+	const { blocks } = await parsed(message(multipart('mixed', [page('First.'), page('Second.')])), 'a.eml');
+	assert.deepEqual(outlined(blocks).slice(2), ['paragraph First.', 'paragraph Second.']);
+});

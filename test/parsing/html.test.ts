@@ -309,3 +309,14 @@ test('a class of the whole page does not show its hidden parts', async () => {
 	assert.match(text, /Call us/);
 	assert.doesNotMatch(text, /raft/);
 });
+
+test('reads what stands before and after a page, and pages one after the other', async () => {
+	const pages = [
+		'<html><head><title>A</title></head><body><p>one</p></body></html><p>two</p>three<html><head><style>p{}</style></head><body>four</body></html>',
+		'<p>one</p>two<html><body><p>three</p><html><body>four</body></html></body></html>',
+	];
+	for (const page of pages) {
+		const { blocks } = await parsed(page, 'a.html');
+		assert.match(blocks.map(({ text }) => text).join(' '), /^one two three four$/);
+	}
+});
