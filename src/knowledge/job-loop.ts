@@ -1,4 +1,4 @@
-import { anySignal, type Log, LruCache, messageOf, sleep } from '../base/index.ts';
+import { anySignal, type Log, LruCache, messageOf, sleep, withDeadline } from '../base/index.ts';
 import type { Job, Store } from '../store/index.ts';
 
 /** One kind of durable job and its implementation. */
@@ -8,7 +8,10 @@ export interface JobHandler {
 	readonly concurrencyLimit: number;
 	/** The lease of a claimed job. A new process does not wait for it: it claims the jobs of an earlier process at once. */
 	readonly leaseMs: number;
-	/** Performs a job and completes it. Rejects soon after the signal aborts; the next process claims the job again. */
+	/**
+	 * Performs a job and completes it, or postpones it. Rejects soon after the signal aborts: then its claim is given back, and the next
+	 * process claims the job again.
+	 */
 	perform(job: Job, signal: AbortSignal): Promise<void>;
 	/**
 	 * Postpones a failed job in the store, or gives it up.
@@ -18,7 +21,7 @@ export interface JobHandler {
 }
 
 export interface JobLoopOptions {
-	store: Pick<Store, 'jobs'>;
+	store: Pick<Store, 'jobs' | 'commit'>;
 	log: Log;
 	handlers: readonly JobHandler[];
 	/** Milliseconds until the next attempt at a job whose failure could not be stored. */
@@ -32,6 +35,9 @@ const POLL_PER_RETRY = 20;
 const FAILURE_CACHE_SIZE = 100_000;
 /** The longest delay of a retry. A job continues by itself after the cause is repaired, however many failures it has. */
 const MAX_RETRY_DELAY_MS = 15 * 60_000;
+
+/** The time limit of the commit that gives a claim back: a disk that does not respond must not delay the shutdown. */
+const GIVE_BACK_MS = 2_000;
 
 /** Milliseconds until the next attempt: exponential backoff with a maximum of a quarter of an hour. */
 export function retryDelay(retryMs: number, failures: number): number {
@@ -48,7 +54,7 @@ export function shortageDelay(retryMs: number, failures: number): number {
 
 /** Claims jobs from the store and runs them with their handlers, up to the concurrency limit of each kind. */
 export class JobLoop implements AsyncDisposable {
-	readonly #store: Pick<Store, 'jobs'>;
+	readonly #store: Pick<Store, 'jobs' | 'commit'>;
 	readonly #log: Log;
 	readonly #retryMs: number;
 	readonly #pollIntervalMs: number;
@@ -77,7 +83,10 @@ export class JobLoop implements AsyncDisposable {
 		this.#wake();
 	}
 
-	/** Claims no more jobs and aborts those that run; the next start claims them again. */
+	/**
+	 * Claims no more jobs, aborts those that run and gives their claims back, so that `Job.attempts` counts only crashes. The next
+	 * start claims them again.
+	 */
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#shutdown.abort(new Error('The server is stopping.'));
 		this.#wake();
@@ -104,13 +113,12 @@ export class JobLoop implements AsyncDisposable {
 				for (const job of await this.#store.jobs.claim(handler.kind, free, handler.leaseMs)) {
 					claimed++;
 					// A job that has just postponed itself may be claimed again before its run has ended.
-					const previous = running.get(job.id) ?? Promise.resolve();
-					const done = previous
-						.then(() => this.#perform(handler, job))
-						.finally(() => {
-							if (running.get(job.id) === done) running.delete(job.id);
-							this.#wake();
-						});
+					const previous = running.get(job.id);
+					const run = previous ? this.#performAfter(previous, handler, job) : this.#perform(handler, job);
+					const done = run.finally(() => {
+						if (running.get(job.id) === done) running.delete(job.id);
+						this.#wake();
+					});
 					running.set(job.id, done);
 				}
 			}
@@ -118,6 +126,16 @@ export class JobLoop implements AsyncDisposable {
 			if (!this.#shutdown.signal.aborted) this.#log.error({ error: messageOf(error) }, 'jobs cannot be claimed');
 		}
 		return claimed;
+	}
+
+	/**
+	 * Performs a job after its previous run. If the lease ended during that run, the run may have completed or postponed the job
+	 * since this claim: then there is nothing to do.
+	 */
+	async #performAfter(previous: Promise<void>, handler: JobHandler, job: Job): Promise<void> {
+		await previous;
+		// A claim that cannot be checked counts: a job runs at least once.
+		if (await this.#store.jobs.isClaimed(job.id).catch(() => true)) await this.#perform(handler, job);
 	}
 
 	/** Resolves when the job is completed, postponed or aborted by the shutdown. Never rejects. */
@@ -129,7 +147,7 @@ export class JobLoop implements AsyncDisposable {
 				await handler.perform(job, signal);
 				return;
 			} catch (error) {
-				if (signal.aborted) return;
+				if (signal.aborted) break;
 				const failures = (this.#failures.get(job.id) ?? 0) + 1;
 				this.#log.warn({ job: kind, ref, attempts, failures, error: messageOf(error) }, 'job failed');
 				try {
@@ -142,6 +160,17 @@ export class JobLoop implements AsyncDisposable {
 					await sleep(this.#retryMs, signal);
 				}
 			}
+		}
+		await this.#giveBack(job);
+	}
+
+	/** Ends the claim of a job that the shutdown has aborted. Never rejects: then the next start counts an interruption. */
+	async #giveBack({ id, kind, ref }: Job): Promise<void> {
+		try {
+			const commit = this.#store.commit({ jobs: [{ op: 'postpone', id, due_at: 0 }] });
+			await withDeadline(commit, GIVE_BACK_MS, () => new Error('The disk does not respond.'));
+		} catch (error) {
+			this.#log.warn({ job: kind, ref, error: messageOf(error) }, 'the claim of a job could not be given back');
 		}
 	}
 }

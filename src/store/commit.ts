@@ -92,12 +92,14 @@ export interface Job {
 
 /** A change of the queue of jobs. */
 export type JobWrite =
-	/** With `unless_queued` only if no job of its kind about its id waits or runs. */
+	/** With `unless_queued` only if no job with the same kind and ref waits or runs. */
 	| { op: 'enqueue'; job: Omit<Job, 'attempts'>; unless_queued?: true }
 	/** Removes the job, done or given up. */
 	| { op: 'complete'; id: string }
-	/** Makes it due later. */
+	/** Ends its claim, makes it due at this time, and counts its attempts from zero again. */
 	| { op: 'postpone'; id: string; due_at: number }
+	/** Counts its present claim as the first. The claim stays. */
+	| { op: 'restart_attempts'; id: string }
 	/** Makes postponed jobs of a kind due at once; only of one group or about one id, if named. */
 	| { op: 'make_due'; kind: string; group?: string; ref?: string }
 	/** Removes every job about this id; only of one kind, if named. */

@@ -11,6 +11,8 @@ export interface Jobs {
 	 * it.
 	 */
 	claim(kind: string, limit: number, leaseMs: number): Promise<Job[]>;
+	/** Whether a job exists and was not postponed since its last claim. */
+	isClaimed(id: string): Promise<boolean>;
 }
 
 /** The store without SQL: readers, and one way to write. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog, deferred, newId } from '../../src/base/index.ts';
 import { type JobHandler, JobLoop, retryDelay, shortageDelay } from '../../src/knowledge/job-loop.ts';
-import type { Job } from '../../src/store/index.ts';
+import type { Commit, CommitOutcome, Job, JobWrite } from '../../src/store/index.ts';
 import { until } from '../support/until.ts';
 
 /** A queue that returns each job once, in order. */
@@ -13,12 +13,27 @@ function queueOf(jobs: Record<string, number>) {
 			return { id, kind, ref: id, group: 'g', due_at: 0, attempts: 1 };
 		}),
 	);
+	const claimed = new Set<string>();
 	const claim = async (kind: string, limit: number) => {
 		const taken = waiting.filter((job) => job.kind === kind).slice(0, limit);
-		for (const job of taken) waiting.splice(waiting.indexOf(job), 1);
+		for (const job of taken) {
+			waiting.splice(waiting.indexOf(job), 1);
+			claimed.add(job.id);
+		}
 		return taken;
 	};
-	return { jobs: { claim }, waiting };
+	const written: JobWrite[] = [];
+	return {
+		jobs: { claim, isClaimed: async (id: string) => claimed.has(id) },
+		commit: async ({ jobs = [] }: Commit): Promise<CommitOutcome> => {
+			written.push(...jobs);
+			for (const write of jobs) if (write.op === 'postpone') claimed.delete(write.id);
+			return { outcome: 'committed', seqs: [] };
+		},
+		waiting,
+		/** The writes of the loop and its handlers. */
+		written,
+	};
 }
 
 /** A handler whose jobs run until the test releases them. */
@@ -26,16 +41,16 @@ class HeldWork implements JobHandler {
 	readonly leaseMs = 1;
 	readonly kind: string;
 	readonly concurrencyLimit: number;
-	readonly inHand: Job[] = [];
+	readonly started: Job[] = [];
 	readonly gate = deferred<void>();
 
-	constructor(kind: string, harness: number) {
+	constructor(kind: string, concurrencyLimit: number) {
 		this.kind = kind;
-		this.concurrencyLimit = harness;
+		this.concurrencyLimit = concurrencyLimit;
 	}
 
 	async perform(job: Job, signal: AbortSignal): Promise<void> {
-		this.inHand.push(job);
+		this.started.push(job);
 		const aborted = deferred<never>();
 		const abort = () => aborted.reject(signal.reason);
 		signal.addEventListener('abort', abort);
@@ -56,69 +71,74 @@ test('long jobs of one kind do not block jobs of another kind', async () => {
 	const store = queueOf({ long: 5, short: 9 });
 	await using loop = new JobLoop({ store, log, handlers: [long, short], retryMs: 1 });
 	loop.start();
-	await until('all short ones are done', () => short.inHand.length === 9);
-	assert.equal(long.inHand.length, 2);
+	await until('all short ones are done', () => short.started.length === 9);
+	assert.equal(long.started.length, 2);
 	long.gate.resolve();
-	await until('the long ones are done as well', () => long.inHand.length === 5);
+	await until('the long ones are done as well', () => long.started.length === 5);
 });
 
-test('shutdown aborts running jobs at once and counts no failure', async () => {
+test('shutdown aborts running jobs at once, counts no failure, and gives their claims back', async () => {
 	const work = new HeldWork('long', 2);
-	const loop = new JobLoop({ store: queueOf({ long: 3 }), log, handlers: [work], retryMs: 1 });
+	const store = queueOf({ long: 3 });
+	const loop = new JobLoop({ store, log, handlers: [work], retryMs: 1 });
 	loop.start();
-	await until('two are in hand', () => work.inHand.length === 2);
+	await until('two run', () => work.started.length === 2);
 	await loop[Symbol.asyncDispose]();
-	assert.equal(work.inHand.length, 2, 'and takes no more');
+	assert.equal(work.started.length, 2, 'and claims no more');
+	assert.deepEqual(
+		store.written,
+		work.started.map(({ id }) => ({ op: 'postpone', id, due_at: 0 })),
+	);
 });
 
 test('a job that cannot be completed stays claimed and is retried without end', async () => {
-	const told: number[] = [];
+	const failureCounts: number[] = [];
 	let performed = 0;
 	const work: JobHandler = {
-		kind: 'ill',
+		kind: 'failing',
 		concurrencyLimit: 1,
 		leaseMs: 1,
 		async perform() {
 			if (++performed <= 2000) throw new Error('It does not work.');
 		},
 		async afterFailure(_job, _error, failures) {
-			told.push(failures);
+			failureCounts.push(failures);
 			throw new Error('The disk is full.');
 		},
 	};
-	await using loop = new JobLoop({ store: queueOf({ ill: 1 }), log, handlers: [work], retryMs: 0 });
+	await using loop = new JobLoop({ store: queueOf({ failing: 1 }), log, handlers: [work], retryMs: 0 });
 	loop.start();
 	await until('it is done', () => performed === 2001);
-	assert.equal(told.length, 2000);
-	assert.ok(told.every((failures) => failures === 1));
+	assert.equal(failureCounts.length, 2000);
+	assert.ok(failureCounts.every((failures) => failures === 1));
 });
 
 test('counts the failures of a job over its attempts', async () => {
-	const told: number[] = [];
-	const store = queueOf({ ill: 1 });
+	const failureCounts: number[] = [];
+	const store = queueOf({ failing: 1 });
 	const work: JobHandler = {
-		kind: 'ill',
+		kind: 'failing',
 		concurrencyLimit: 1,
 		leaseMs: 1,
 		async perform() {
 			throw new Error('It does not work.');
 		},
 		async afterFailure(job, _error, failures) {
-			told.push(failures);
+			failureCounts.push(failures);
 			if (failures < 4) store.waiting.push(job);
 		},
 	};
 	await using loop = new JobLoop({ store, log, handlers: [work], retryMs: 1 });
 	loop.start();
-	await until('it has failed four times', () => told.length === 4);
-	assert.deepEqual(told, [1, 2, 3, 4]);
+	await until('it has failed four times', () => failureCounts.length === 4);
+	assert.deepEqual(failureCounts, [1, 2, 3, 4]);
 });
 
 test('a job that is claimed again before its run has ended runs again after it', async () => {
-	const store = queueOf({ ill: 1 });
+	const store = queueOf({ failing: 1 });
 	const runs: string[] = [];
 	const work: JobHandler = {
-		kind: 'ill',
+		kind: 'failing',
 		concurrencyLimit: 2,
 		leaseMs: 1,
 		async perform() {
@@ -137,6 +157,37 @@ test('a job that is claimed again before its run has ended runs again after it',
 	await until('it has run twice', () => runs.length === 3);
 	assert.deepEqual(runs, ['start', 'end', 'start']);
 	await loop[Symbol.asyncDispose]();
+});
+
+test('a job that is claimed again after its lease does not run again if its run has postponed it since', async () => {
+	const store = queueOf({ slow: 1 });
+	const runs: string[] = [];
+	let hasEnded = false;
+	const work: JobHandler = {
+		kind: 'slow',
+		concurrencyLimit: 2,
+		leaseMs: 1,
+		async perform(job) {
+			runs.push(job.id);
+			if (runs.length > 1) return;
+			store.waiting.push(job);
+			loop.wake();
+			await until('it is claimed again', () => store.waiting.length === 0);
+			await store.commit({ jobs: [{ op: 'postpone', id: job.id, due_at: Date.now() + 60_000 }] });
+			hasEnded = true;
+		},
+		async afterFailure() {
+			assert.fail('nothing fails here');
+		},
+	};
+	const loop = new JobLoop({ store, log, handlers: [work], retryMs: 1 });
+	loop.start();
+	await until('it has been postponed', () => hasEnded);
+	store.waiting.push({ id: 'job_next', kind: 'slow', ref: 'r', group: 'g', due_at: 0, attempts: 1 });
+	loop.wake();
+	await until('the next job has run', () => runs.includes('job_next'));
+	await loop[Symbol.asyncDispose]();
+	assert.deepEqual(runs.slice(1), ['job_next']);
 });
 
 test('retries wait a quarter of an hour at most, and a minute at most after a shortage of the system', () => {

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { AppError } from '../../src/base/index.ts';
+import { AppError, createLog, KeyedLock, ResourceShortage, Semaphore, systemClock } from '../../src/base/index.ts';
+import { ModelIdentity, UnsavedVectors } from '../../src/knowledge/embedding/index.ts';
 import { presentStatus } from '../../src/knowledge/index.ts';
+import { Rebuild } from '../../src/knowledge/rebuild/rebuild.ts';
+import { requestRebuild } from '../../src/knowledge/rebuild/request-rebuild.ts';
+import { builtinEmbedders } from '../../src/models/index.ts';
 import { until } from '../support/until.ts';
 import { indexTables } from './index-tables.ts';
 import { type KnowledgeHarness, manyChunks, openKnowledgeHarness } from './knowledge-harness.ts';
@@ -81,6 +85,42 @@ test('restarts never make a rebuild fail', async () => {
 	assert.equal((await harness.document(ink)).status, 'indexed');
 	const { generations, orphans } = indexTables(harness.dataDir);
 	assert.deepEqual([generations, orphans], [[generation], 0]);
+});
+
+test('only crashes during the training of a rebuilt index prevent its tuning, not those while documents are parsed', async () => {
+	await using harness = await openKnowledgeHarness({ maxSyncTrainingChunks: 1 });
+	const { knowledge, pool } = harness;
+	const store = harness.store as ConstructorParameters<typeof Rebuild>[0]['store'];
+	knowledge.start();
+	const base = await harness.newBase();
+	await harness.add(base, 'a.md', manyChunks(3, 'amber'));
+	await harness.untilTrained(base);
+	await knowledge[Symbol.asyncDispose]();
+	const deps = { store, clock: systemClock, log: createLog('silent'), embedders: builtinEmbedders };
+	await requestRebuild(deps, base).commit();
+	const rebuild = new Rebuild({
+		...deps,
+		pool,
+		documents: knowledge.documents,
+		modelIdentity: new ModelIdentity({ store, configured: 'builtin', log: deps.log }),
+		unsavedVectors: new UnsavedVectors(),
+		indexing: new KeyedLock(),
+		tunedTrainings: new Semaphore(1, 1),
+		retryMs: 1,
+		maxSyncTrainingChunks: 1,
+	});
+	const isTunedOf: boolean[] = [];
+	pool.trainFailure = ({ tuned }) => {
+		isTunedOf.push(tuned);
+		return new ResourceShortage('The server has too little memory.', undefined);
+	};
+	for (let claim = 0; claim < 2; claim++) {
+		const [job] = await store.jobs.claim('rebuild', 1, 60_000);
+		assert.ok(job);
+		await assert.rejects(rebuild.perform({ ...job, attempts: 4 }, new AbortController().signal), /too little memory/);
+		await store.commit({ jobs: [{ op: 'postpone', id: job.id, due_at: 0 }] });
+	}
+	assert.deepEqual(isTunedOf, [true, false]);
 });
 
 test('a document whose bytes are lost ends in error, and all others are still found', async () => {

@@ -41,6 +41,8 @@ export function documentsWithCoverage(store: Store, knowledgeBaseId: string, gen
 export class GenerationFiller {
 	/** By document id. They get the status `error` only when the new generation starts to serve: a rebuild that is given up changes no document. */
 	readonly unreadable = new Map<string, UnreadableDocument>();
+	/** Documents that this process has added to the generation. */
+	builtCount = 0;
 	/** By document and version. */
 	readonly #failures = new Map<string, number>();
 	readonly #deps: GenerationFillerDependencies;
@@ -112,6 +114,8 @@ export class GenerationFiller {
 			write: [addToGeneration(this.#generation, titled, parsed, version)],
 		});
 		if (outcome === 'fenced') throw new AppError('unavailable', 'Another server has taken over the database.');
-		return outcome === 'committed' ? 'built' : 'changed';
+		if (outcome !== 'committed') return 'changed';
+		this.builtCount++;
+		return 'built';
 	}
 }

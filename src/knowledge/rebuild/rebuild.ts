@@ -30,7 +30,10 @@ export interface RebuildDependencies
 	maxSyncTrainingChunks: number;
 }
 
-/** Claims of a job up to which it tunes the basis: each earlier claim ended with the server's process. */
+/**
+ * Claims of a job up to which it tunes the basis. Each earlier claim ended with a crash of the server's process during the
+ * training: claims that ended before, while documents were parsed, do not count.
+ */
 const MAX_TUNED_CLAIMS = 2;
 /** Concurrent rebuilds: a rebuild that takes hours must not block all others. */
 const MAX_CONCURRENT_REBUILDS = 2;
@@ -194,12 +197,19 @@ export class Rebuild implements JobHandler {
 			// generation is trained before, because that takes long.
 			else if (trainedBasis) trainedBasis = await foldInNewChunks(deps, trainedBasis);
 			else if (stored && stored.chunk_count > maxSyncTrainingChunks) {
-				trainedBasis = await this.#trainBasis(deps, job, generation);
+				const attempts = filler.builtCount > 0 ? await this.#restartAttempts(job) : job.attempts;
+				trainedBasis = await this.#trainBasis(deps, { ...job, attempts }, generation);
 			}
 			const swap = { jobId: job.id, knowledgeBaseId, generation, filler, embedder, trainedBasis };
 			if (await indexing.run(knowledgeBaseId, () => swapGeneration(deps, swap))) return;
 		}
 		throw new AppError('unavailable', 'The knowledge base changes faster than it is indexed.');
+	}
+
+	/** Counts a claim as the first that reaches the training: earlier claims ended before all documents were parsed. */
+	async #restartAttempts({ id }: Job): Promise<number> {
+		await this.#deps.store.commit({ jobs: [{ op: 'restart_attempts', id }] });
+		return 1;
 	}
 
 	/** Trains a tuned basis; if that fails, an untuned one, because the new index need not wait for the tuning. */

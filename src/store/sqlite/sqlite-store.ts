@@ -141,7 +141,11 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 			isWaiting: () => this.#pendingTasks.size > 0,
 			onStall: () => this.health.recordFailure(STALLED_CODE, STALLED_MESSAGE),
 		});
-		this.jobs = { claim: (kind, limit, leaseMs) => this.#claim(kind, limit, leaseMs) };
+		const claimed = db.prepare('SELECT 1 FROM jobs WHERE id = ? AND lease_until > 0');
+		this.jobs = {
+			claim: (kind, limit, leaseMs) => this.#claim(kind, limit, leaseMs),
+			isClaimed: async (id) => claimed.get(id) !== undefined,
+		};
 		thread.on('message', (message: FromWriter) => this.#receive(message));
 		thread.on('error', (error) => this.#fail(error));
 		thread.on('exit', () => this.#fail(new Error('The writer thread has ended.')));

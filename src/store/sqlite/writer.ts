@@ -250,6 +250,9 @@ export class Writer {
 					write.id,
 				);
 				return;
+			case 'restart_attempts':
+				this.#prepare('UPDATE jobs SET attempts = 1 WHERE id = ?').run(write.id);
+				return;
 			case 'make_due':
 				this.#prepare(
 					`UPDATE jobs SET due_at = 0

@@ -96,6 +96,39 @@ export function jobContract(opened: () => Store): void {
 		);
 	});
 
+	test('a claim holds until its job is completed or postponed', async () => {
+		const store = opened();
+		const kind = newId('job');
+		const [done, postponed] = [job({ kind }), job({ kind })];
+		await enqueue(store, [done, postponed]);
+		const areClaimed = () => Promise.all([done, postponed].map(({ id }) => store.jobs.isClaimed(id)));
+		assert.deepEqual(await areClaimed(), [false, false]);
+		await store.jobs.claim(kind, 10, HOUR);
+		assert.deepEqual(await areClaimed(), [true, true]);
+		await store.commit({
+			jobs: [
+				{ op: 'complete', id: done.id },
+				{ op: 'postpone', id: postponed.id, due_at: 0 },
+			],
+		});
+		assert.deepEqual(await areClaimed(), [false, false]);
+		await store.jobs.claim(kind, 10, HOUR);
+		assert.deepEqual(await areClaimed(), [false, true]);
+	});
+
+	test('a job whose attempts are restarted stays claimed, and its next claim is the second', async () => {
+		const store = opened();
+		const kind = newId('job');
+		const one = job({ kind });
+		await enqueue(store, [one]);
+		const claim = (leaseMs: number) =>
+			until('it is free', async () => (await store.jobs.claim(kind, 1, leaseMs))[0]?.attempts);
+		for (const attempts of [1, 2]) assert.equal(await claim(1), attempts);
+		await store.commit({ jobs: [{ op: 'restart_attempts', id: one.id }] });
+		assert.ok(await store.jobs.isClaimed(one.id));
+		assert.equal(await claim(HOUR), 2);
+	});
+
 	test('makes postponed jobs due at once: of the kind, group or id that is named', async () => {
 		const store = opened();
 		const [kind, other] = [newId('job'), newId('job')];
