@@ -9,7 +9,7 @@ import { streamPieces } from './stream-pieces.ts';
 const YIELD_AFTER_MS = 3;
 
 /**
- * Answers by quoting the passages, in Markdown with citations such as `[1]`. Yields the answer in pieces of a few words;
+ * Answers from the passages, in Markdown with citations such as `[1]`. Yields the answer in pieces of a few words;
  * throws the signal's reason after an abort.
  */
 export async function* streamAnswer(request: ExtractiveRequest, signal: AbortSignal): AsyncGenerator<string> {
