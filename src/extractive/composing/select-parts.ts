@@ -2,6 +2,7 @@ import type { Candidate, TableSelection } from '../matching/candidate.ts';
 import type { Source } from '../matching/source.ts';
 import type { Question } from '../question/question.ts';
 import type { Unit } from '../reading/passage-reading.ts';
+import { isReply, ShownUnits } from './shown-units.ts';
 
 /** What an answer shows of one passage. */
 export type AnswerPart =
@@ -36,10 +37,10 @@ export function selectParts(ranked: readonly Candidate[], question: Question): A
 	if (unit.kind === 'sentence' && after?.leadIn === position) {
 		return after.kind === 'code' ? [{ source, kind: 'code', lead: unit, unit: after }] : [listOf(source, after)];
 	}
-	const shown = new Set(statementOf(best, units, position));
-	const first: AnswerPart = { source, kind: 'sentences', units: [...shown].map((at) => units[at] as Unit) };
-	if (unit.kind !== 'sentence') return [first];
-	return withSupport(first, shown, best, ranked);
+	const shown = new ShownUnits(best.space, units);
+	for (const at of statementOf(best, units, position)) shown.add(at);
+	if (unit.kind !== 'sentence') return [{ source, kind: 'sentences', units: shown.list() }];
+	return withSupport(shown, best, ranked);
 }
 
 /** The sentence with those that it needs to be understood. */
@@ -66,16 +67,11 @@ function charactersOf(units: readonly Unit[], from: number, to: number): number 
 }
 
 /** Adds sentences that answer nearly as well, in the order of their rank; those of the same passage in its order. */
-function withSupport(
-	first: Extract<AnswerPart, { kind: 'sentences' }>,
-	shown: Set<number>,
-	best: Candidate,
-	ranked: readonly Candidate[],
-): AnswerPart[] {
-	const { units } = best.source.reading;
+function withSupport(shown: ShownUnits, best: Candidate, ranked: readonly Candidate[]): AnswerPart[] {
 	const others: AnswerPart[] = [];
-	const said = first.units.map(({ terms }) => terms);
-	let characters = first.units.reduce((sum, { text }) => sum + text.length, 0);
+	const first = shown.list();
+	const said = first.map(({ terms }) => terms);
+	let characters = first.reduce((sum, { text }) => sum + text.length, 0);
 	let count = 0;
 	for (const { source, part, score } of ranked) {
 		if (count >= MAX_SUPPORTING || score < best.score * MIN_SHARE_OF_BEST) break;
@@ -90,14 +86,14 @@ function withSupport(
 			)
 		)
 			continue;
+		if (isReply(source.reading.units, position)) continue;
 		if (source === best.source) shown.add(position);
 		else others.push({ source, kind: 'sentences', units: [unit] });
 		said.push(unit.terms);
 		characters += unit.text.length;
 		count++;
 	}
-	const positions = [...shown].sort((a, b) => a - b);
-	return [{ ...first, units: positions.map((at) => units[at] as Unit) }, ...others];
+	return [{ source: best.source, kind: 'sentences', units: shown.list() }, ...others];
 }
 
 /** Whether the whole list answers: instructions are useful from the first step to the last only. */

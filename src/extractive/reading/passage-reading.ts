@@ -1,5 +1,10 @@
 import type { NumberRange } from './ranges.ts';
 
+/** `Yes.`, `Nein, …`: a sentence that repeats nothing of its question. */
+export const SHORT_REPLY = /^(yes|no|ja|nein|oui|non|sí|si|nee|sim|não|sì|はい|いいえ|نعم|لا)(?![\p{L}\p{N}])/iu;
+/** The end of a question, in any script. */
+export const QUESTION_ENDING = /[?？؟]["'”’»)\]」』]*$/u;
+
 /** Analysed words. */
 export type Terms = ReadonlySet<string>;
 

@@ -4,7 +4,16 @@ import { plainLines } from '../composing/markdown.ts';
 import type { QuotablePassage } from '../request.ts';
 import { daysInRanges } from './day-ranges.ts';
 import { type PassageBlock, parsePassageBlocks, splitKeyLine } from './passage-blocks.ts';
-import type { Cell, PassageReading, Surroundings, Table, Terms, Unit } from './passage-reading.ts';
+import {
+	type Cell,
+	type PassageReading,
+	QUESTION_ENDING,
+	SHORT_REPLY,
+	type Surroundings,
+	type Table,
+	type Terms,
+	type Unit,
+} from './passage-reading.ts';
 import { rangesIn } from './ranges.ts';
 
 /** Visitors ask about the same things, so readings are cached. About 30 kB per passage. */
@@ -24,10 +33,7 @@ const MAX_VALUE_CHARACTERS = 240;
 
 const DEPENDENT_START =
 	/^((?:after|before|for|with|from|until) (?:this|that|these|those|it|which)|this|that|these|those|it|its|they|them|their|he|she|his|her|such|however|therefore|then|also|otherwise|in this case|in that case|if so|if not|dies|diese[rsmn]?|das|sie|er|es|dafür|dabei|dazu|danach|dann|jedoch|außerdem|sonst|allerdings|deshalb|ceci|cela|ces?|cette|ils?|elles?|cependant|ensuite|sinon|est[oae]s?|es[oae]s?|ellos|sin embargo|además|dit|deze|die|zij|daarna|echter|iss?o|ess[ae]s?|est[ae]s?|eles|elas|porém|quest[oaei]|ess[oaei]|inoltre|tuttavia)(?![\p{L}\p{N}])|^(これ|それ|その|この|ただし|また|هذا|هذه|ذلك|لكن|ثم)/iu;
-/** `Yes.`, `Nein, …`: a sentence that repeats nothing of its question. */
-const SHORT_REPLY = /^(yes|no|ja|nein|oui|non|sí|si|nee|sim|não|sì|はい|いいえ|نعم|لا)(?![\p{L}\p{N}])/iu;
 const SENTENCE_ENDING = /[.!?:;。！？：؟…]["'”’»)\]」』]*$/u;
-const QUESTION_ENDING = /[?？؟]["'”’»)\]」』]*$/u;
 const COLON_ENDING = /[:：]["'”’»)\]」』]*$/u;
 
 /** A longer clause is split at any position. */
