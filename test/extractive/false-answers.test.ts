@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { codesIn } from '../../src/extractive/question/question.ts';
 import { citedIndexes } from '../../src/models/index.ts';
 import { passage } from '../support/passage.ts';
 import { ask } from './fixtures/ask.ts';
@@ -50,4 +51,32 @@ test('shows a question that is the heading of the passage', async () => {
 		passage(text, { title: 'Hotel FAQ', heading_path: ['Can I park at the station?'] }),
 	]);
 	assert.equal(answer, 'Can I park at the station? No, parking is not allowed. [1]');
+});
+
+test('answers about a code with its own row only', async () => {
+	const rows = ['Code | Cause | Remedy', 'E1 | No water | Fill the tank', 'E2 | Too hot | Let it cool'].join('\n');
+	for (const more of [{ heading_path: ['Error codes E1–E3'] }, { title: 'Error E3 and others' }]) {
+		for (const text of [rows, 'E1: No water.\nE2: Too hot.', 'Error E1 means no water. Error E2 means too hot.']) {
+			const answer = await ask('What does E3 mean?', [passage(text, more)]);
+			assert.deepEqual(citedIndexes(answer, [{ index: 1 }]), [], answer);
+		}
+	}
+});
+
+test('answers about a code from the text under its heading', async () => {
+	const more = { heading_path: ['Error codes E1–E3', 'Error E3'] };
+	const answer = await ask('What does error E3 mean?', [passage('The temperature sensor has failed.', more)]);
+	assert.equal(answer, 'The temperature sensor has failed. [1]');
+});
+
+test('adds no sentence about another code', async () => {
+	const answer = await ask('What does E1 mean?', [passage('Error E1 means overheating. Error E3 means no water.')]);
+	assert.equal(answer, 'Error E1 means overheating. [1]');
+});
+
+test('reads codes beside letters of a script without spaces, and whole', () => {
+	assert.deepEqual(codesIn('E3とは何ですか'), ['E3']);
+	assert.deepEqual(codesIn('エラーE3が出ました。'), ['E3']);
+	assert.deepEqual(codesIn('HB170-2, TW-110 and f07'), ['HB170-2', 'TW110', 'F07']);
+	assert.deepEqual(codesIn('54mm, 3 kg, E12345, ABCDE1'), []);
 });

@@ -1,4 +1,5 @@
 import type { Candidate, TableSelection } from '../matching/candidate.ts';
+import { hasOtherCodes } from '../matching/codes.ts';
 import type { Source } from '../matching/source.ts';
 import type { Question } from '../question/question.ts';
 import type { Unit } from '../reading/passage-reading.ts';
@@ -44,7 +45,7 @@ export function selectParts(ranked: readonly Candidate[], question: Question): A
 }
 
 /** The sentence with those that it needs to be understood. */
-function statementOf({ topicFit }: Candidate, units: readonly Unit[], position: number): number[] {
+function statementOf({ topicFit, space }: Candidate, units: readonly Unit[], position: number): number[] {
 	const unit = units[position] as Unit;
 	const isSameBlock = (at: number) => units[at]?.block === unit.block && units[at]?.kind === 'sentence';
 	let from = position;
@@ -56,6 +57,8 @@ function statementOf({ topicFit }: Candidate, units: readonly Unit[], position: 
 	let to = position;
 	while (isSameBlock(to + 1) && ((units[to + 1] as Unit).isDependent || charactersOf(units, from, to) < 40)) {
 		if (charactersOf(units, from, to + 1) > MAX_CHARACTERS) break;
+		const before = units.slice(from, to + 1).map(({ text }) => text);
+		if (hasOtherCodes((units[to + 1] as Unit).text, before, space.question)) break;
 		to++;
 	}
 	if (charactersOf(units, from, to) > 2 * MAX_CHARACTERS) return [position];

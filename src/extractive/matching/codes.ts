@@ -1,10 +1,32 @@
-import { codeOf, type Question } from '../question/question.ts';
-import type { Source } from './source.ts';
+import { codesIn, type Question } from '../question/question.ts';
 
-/** Whether a text, or the headings above it, have all codes that the question names. */
-export function hasCodesOf({ codes }: Question, { passage }: Source, text: string): boolean {
-	if (codes.length === 0) return true;
-	const words = [passage.title, ...passage.heading_path, text].join(' ').split(/[^\p{L}\p{N}-]+/u);
-	const found = new Set(words.map(codeOf));
-	return codes.every((code) => found.has(code));
+/** The letters before the digits: codes of one series have the same. */
+const SERIES = /^\p{L}+/u;
+
+/**
+ * Whether a part is about all codes that the question names. For each code the nearest text with codes of its series decides, so a
+ * row about E1 is no answer about E3 under the heading `Error codes E1–E3`.
+ * @param texts the part itself, then the names above it, nearest first
+ */
+export function hasCodesOf({ codes }: Question, texts: readonly string[]): boolean {
+	return codes.every((asked) => {
+		const series = SERIES.exec(asked)?.[0];
+		for (const [distance, text] of texts.entries()) {
+			const found = codesIn(text).filter((code) => SERIES.exec(code)?.[0] === series);
+			// A heading with several codes does not say which one a part is about.
+			if (found.length > 0) return (distance === 0 || found.length === 1) && found.some((code) => isCode(asked, code));
+		}
+		return false;
+	});
+}
+
+/** Whether a text has a code that neither the others nor the question have. */
+export function hasOtherCodes(text: string, others: readonly string[], { codes }: Question): boolean {
+	const known = [...codes, ...others.flatMap(codesIn)];
+	return codesIn(text).some((code) => !known.includes(code));
+}
+
+/** `HB170-2` is a kind of `HB170`, but not the reverse. */
+function isCode(asked: string, found: string): boolean {
+	return found === asked || found.startsWith(`${asked}-`);
 }

@@ -3,7 +3,7 @@ import type { Cell, Table } from '../reading/passage-reading.ts';
 import { rangeMatch } from '../reading/ranges.ts';
 import type { Candidate, TableSelection } from './candidate.ts';
 import { hasCodesOf } from './codes.ts';
-import type { Source } from './source.ts';
+import { namesAbove, type Source } from './source.ts';
 import { better, type Matches, scaled, type TermSpace, weightedShare } from './term-space.ts';
 import { FAR_WEIGHT, NEAR_WEIGHT, rangeFactor, withTypeWords } from './unit-candidates.ts';
 
@@ -188,6 +188,12 @@ class TableMatcher {
 		});
 	}
 
+	/** The rows with the names of their columns. */
+	#textOf(rows: readonly number[], columns: readonly number[]): string {
+		const names = columns.map((column) => this.#table.header?.[column]?.text ?? '');
+		return [...names, ...rows.flatMap((row) => (this.#table.rows[row] as Cell[]).map(({ text }) => text))].join(' ');
+	}
+
 	#candidateOf(rows: readonly number[], columns: readonly number[]): Candidate {
 		const { question, ranking } = this.#space;
 		const [first] = rows as [number];
@@ -213,11 +219,7 @@ class TableMatcher {
 			labelFit,
 			topicFit,
 			hasType,
-			hasCodes: hasCodesOf(
-				question,
-				this.#source,
-				`${this.#table.topic} ${rows.flatMap((row) => (this.#table.rows[row] as Cell[]).map(({ text }) => text)).join(' ')}`,
-			),
+			hasCodes: hasCodesOf(question, [this.#textOf(rows, columns), this.#table.topic, ...namesAbove(this.#source)]),
 			score:
 				(share + LABEL_BONUS * labelFit + TOPIC_BONUS * topicFit) *
 				typeFactor *

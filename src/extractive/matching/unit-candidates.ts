@@ -4,7 +4,7 @@ import type { Unit } from '../reading/passage-reading.ts';
 import { type NumberRange, rangeMatch } from '../reading/ranges.ts';
 import type { Candidate } from './candidate.ts';
 import { hasCodesOf } from './codes.ts';
-import type { Source } from './source.ts';
+import { namesAbove, type Source } from './source.ts';
 import { better, type Matches, scaled, type TermSpace, weightedShare } from './term-space.ts';
 
 /** The weights of words near the unit, in the title, and in its neighbours. */
@@ -78,7 +78,7 @@ export function unitCandidates(space: TermSpace, source: Source): Candidate[] {
 			labelFit,
 			topicFit,
 			hasType,
-			hasCodes: hasCodesOf(space.question, source, `${unit.topic} ${unit.label} ${unit.text}`),
+			hasCodes: hasCodesOf(space.question, [`${unit.label} ${unit.text}`, unit.topic, ...namesAbove(source)]),
 			score,
 		};
 	});

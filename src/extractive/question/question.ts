@@ -34,7 +34,7 @@ export interface Question {
 	isComparison: boolean;
 	/** The numbers with a unit that it names. */
 	quantities: ReadonlyArray<{ value: number; unit: string }>;
-	/** Codes that it names, in upper case without punctuation: `E3`, `TW110`. */
+	/** Codes that it names, as `codesIn` returns them. */
 	codes: readonly string[];
 	/** The terms of the question in the language of a document. */
 	termsIn(language: string | null): QuestionTerm[];
@@ -59,8 +59,11 @@ const REPLY_WEIGHT = 0.2;
 const REPLY_WORDS = 12;
 const MAX_EARLIER_QUESTIONS = 3;
 
-/** One or more letters with digits: `E3`, `TW-110`, `F07`. Units such as `54mm` begin with the digits. */
-const CODE = /(?<![\p{L}\p{N}])\p{L}{1,4}-?\p{Nd}{1,4}\p{L}?(?![\p{L}\p{N}])/gu;
+/**
+ * One or more letters with digits: `E3`, `TW-110`, `F07`, `HB170-2`. Units such as `54mm` begin with the digits. Letters of scripts
+ * without spaces may stand beside a code: `E3とは`.
+ */
+const CODE = codePattern('[\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}]');
 
 /**
  * Analyses the question of a request.
@@ -87,7 +90,7 @@ export function readQuestion(request: ExtractiveRequest, passageLanguage: string
 		countPattern: countPattern(text, language),
 		isComparison: asksComparison(text, language),
 		quantities: quantitiesIn(text),
-		codes: [...text.matchAll(CODE)].map(([code]) => codeOf(code)),
+		codes: codesIn(text),
 		termsIn: (inLanguage) => {
 			let terms = known.get(inLanguage);
 			if (!terms) {
@@ -99,9 +102,16 @@ export function readQuestion(request: ExtractiveRequest, passageLanguage: string
 	};
 }
 
-/** A code as it is compared. */
-export function codeOf(text: string): string {
-	return text.replace(/[^\p{L}\p{N}]/gu, '').toUpperCase();
+/** The codes of a text in upper case, without a hyphen between letters and digits: `E3`, `TW110`, `HB170-2`. */
+export function codesIn(text: string): string[] {
+	return [...text.matchAll(CODE)].map(([code]) => code.replace(/(?<=\p{L})-/u, '').toUpperCase());
+}
+
+function codePattern(letter: string): RegExp {
+	return new RegExp(
+		`(?<!${letter}|\\p{N})${letter}{1,4}-?\\p{Nd}{1,4}${letter}?(?:-\\p{Nd}{1,4})?(?!-?\\p{Nd}|${letter})`,
+		'gu',
+	);
 }
 
 function excerpt(text: string): string {
