@@ -1,3 +1,5 @@
+import { areColumnNames } from './column-names.ts';
+
 /** A block of a passage: prose, or a form that is quoted as a whole or by line. */
 export type PassageBlock =
 	| { kind: 'prose'; lines: string[] }
@@ -94,12 +96,13 @@ function readTable(lines: string[], at: number, blocks: PassageBlock[]): number 
 	const rows = texts.filter((text) => !isRule(text)).map((text) => cellsOf(text, hasLeft, hasRight));
 	const [first, ...rest] = rows;
 	if (first === undefined) return null;
-	// Without a rule below it, a first line of three cells or more counts as the header if it has no digits. A first line of
-	// two cells may as well be the first of a list of properties, such as `Phone: 12345`.
-	// An empty corner stands above the names of the rows.
+	// Chunks have the header of a table as their first row, without a mark. It is recognised by a rule below it, by an empty corner
+	// above the names of the rows, by its words, or by figures below it. A first row of names and places may be data.
 	const corner = first.findIndex((cell) => cell !== '');
 	const hasCorner = corner > 0 && first.slice(corner).every((cell) => cell !== '');
-	const hasNames = hasCorner ? rest.some((row) => row[0] !== '') : first.length > 2 && !first.some(hasFigure);
+	const hasNames = hasCorner
+		? rest.some((row) => row[0] !== '')
+		: first.length > 2 && !first.some(hasFigure) && areColumnNames(first);
 	const hasHeader = hasRule || ((hasNames || differsFromRows(first, rest)) && rest.length > 0);
 	blocks.push(hasHeader ? { kind: 'table', header: first, rows: rest } : { kind: 'table', header: null, rows });
 	return end;
