@@ -80,3 +80,42 @@ test('reads codes beside letters of a script without spaces, and whole', () => {
 	assert.deepEqual(codesIn('HB170-2, TW-110 and f07'), ['HB170-2', 'TW110', 'F07']);
 	assert.deepEqual(codesIn('54mm, 3 kg, E12345, ABCDE1'), []);
 });
+
+const ZONES = '| Zone | Charge |\n|---|---|\n| Inland | €4 |\n| Europe | €9 |\n| World | €19 |';
+const ALL_ZONES = '- Inland, Charge: €4\n- Europe, Charge: €9\n- World, Charge: €19 [1]';
+
+test('gives the whole column where the question names no row', async () => {
+	const zones = [passage(ZONES, { title: 'Delivery charges' })];
+	assert.equal(await ask('What is the delivery charge?', zones), ALL_ZONES);
+	const japan = await ask('how much is delivery to japan', zones);
+	assert.ok(japan === ALL_ZONES || citedIndexes(japan, zones).length === 0, japan);
+	assert.equal(await ask('How much is delivery to Europe?', zones), 'Europe, Charge: €9 [1]');
+});
+
+test('gives no row of a long column where the question names none', async () => {
+	const rows = Array.from({ length: 20 }, (_, i) => `| Zone ${String.fromCharCode(65 + i)} | €${i + 4} |`);
+	const zones = [passage(`| Zone | Charge |\n|---|---|\n${rows.join('\n')}`, { title: 'Delivery charges' })];
+	assert.deepEqual(citedIndexes(await ask('What is the delivery charge?', zones), zones), []);
+});
+
+test('joins the rows of one name', async () => {
+	const header = '| Day | Open | Desk |\n|---|---|---|\n';
+	const rows = '| Monday | 9–12 | closed |\n| Monday | 14–17 | closed |\n| Tuesday | 9–13 | 9–11 |';
+	const answer = await ask('When are you open on Monday?', [passage(`${header}${rows}`, { title: 'Opening hours' })]);
+	assert.match(answer, /9–12/);
+	assert.match(answer, /14–17/);
+	const pairs = 'Monday | 9–12\nMonday | 14–17\nTuesday | 9–13';
+	const both = await ask('When are you open on Monday?', [passage(pairs, { title: 'Opening hours' })]);
+	assert.equal(both, 'Monday: 9–12; 14–17 [1]');
+});
+
+test('takes no row of values for the names of the columns', async () => {
+	const people = [passage('Alice | Sales | Berlin\nBob | Support | Paris', { title: 'Departments' })];
+	assert.equal(await ask('Alice department?', people), 'Alice – Sales; Berlin [1]');
+	assert.equal(await ask('Which department is Bob in?', people), 'Bob – Support; Paris [1]');
+});
+
+test('takes a first row of common names of columns for the header', async () => {
+	const people = [passage('Name | Department | City\nAlice | Sales | Berlin\nBob | Support | Paris')];
+	assert.equal(await ask('Which department is Bob in?', people), 'Bob, Department: Support [1]');
+});

@@ -38,10 +38,25 @@ export function selectParts(ranked: readonly Candidate[], question: Question): A
 	if (unit.kind === 'sentence' && after?.leadIn === position) {
 		return after.kind === 'code' ? [{ source, kind: 'code', lead: unit, unit: after }] : [listOf(source, after)];
 	}
+	if (unit.kind === 'pair') {
+		const joined = joinedValues(unit, units);
+		if (joined !== null) return [{ source, kind: 'sentences', units: [joined] }];
+	}
 	const shown = new ShownUnits(best.space, units);
 	for (const at of statementOf(best, units, position)) shown.add(at);
 	if (unit.kind !== 'sentence') return [{ source, kind: 'sentences', units: shown.list() }];
 	return withSupport(shown, best, ranked);
+}
+
+/** A pair with the values of all pairs of its name: `Monday: 9–12; 14–17`. Null if no other one has its name. */
+function joinedValues(unit: Unit, units: readonly Unit[]): Unit | null {
+	const named = units.filter(
+		({ kind, label, topic, block }) =>
+			kind === 'pair' && label === unit.label && topic === unit.topic && block === unit.block,
+	);
+	return named.length < 2 || named.length > MAX_LIST_UNITS
+		? null
+		: { ...unit, text: [...new Set(named.map(({ text }) => text))].join('; ') };
 }
 
 /** The sentence with those that it needs to be understood. */

@@ -18,7 +18,7 @@ const WIDE_ROW_FACTOR = 0.85;
 const MAX_ASKED_COLUMNS = 3;
 const ANSWER_TYPE_BONUS = 0.2;
 const MISSING_TYPE_FACTOR = 0.6;
-/** A better match of a column than this is no chance. */
+/** A column whose match is better by less than this is not named. */
 const MIN_GAIN = 0.05;
 /** A named column whose value is what the question asks for. */
 const TYPE_GAIN = 0.15;
@@ -26,8 +26,11 @@ const TYPE_GAIN = 0.15;
 const RANGE_GAIN = 0.3;
 /** A match of a whole word, a synonym or a part of a compound. */
 const SURE_MATCH = 0.75;
-/** More rows of a column are not compared at a glance. */
+/** More rows and cells are too many to compare. */
 const MAX_COMPARED_ROWS = 8;
+const MAX_SHOWN_CELLS = 24;
+/** Rows whose names fit the question by less than this are named equally well. */
+const MIN_FIT_DIFFERENCE = 1e-6;
 
 /**
  * The candidates of a table: for each row the columns that the question names. A row is selected by its cells, a column by its
@@ -69,15 +72,39 @@ class TableMatcher {
 
 	candidates(): Candidate[] {
 		const compared = this.#space.question.isComparison ? this.#comparedRows() : [];
-		const rows = this.#table.rows.flatMap((_, row) => {
-			const columns = this.#columnsOf(row);
-			return columns.length === 0 ? [] : [this.#candidateOf([row], columns)];
-		});
+		const rows = this.#namedRows().map(({ rows: named, columns }) => this.#candidateOf(named, columns));
 		if (compared.length < 2) return rows;
 		const columns = this.#columnsOf(compared[0] as number);
 		return columns.length === this.#valueColumns(compared[0] as number).length && columns.length > 2
 			? rows
 			: [...rows, this.#candidateOf(compared, columns)];
+	}
+
+	/**
+	 * The rows that answer, with their columns. Rows that the question names equally well answer together: all rows of a column whose
+	 * row it does not name, or two rows of the same day. Too many of them are no answer, because any choice would be arbitrary.
+	 */
+	#namedRows(): Array<{ rows: number[]; columns: number[] }> {
+		const found = this.#table.rows.flatMap((_, row) => {
+			const columns = this.#columnsOf(row);
+			return columns.length === 0 ? [] : [{ row, columns, fit: this.#namedFit(row, columns) }];
+		});
+		const best = Math.max(...found.map(({ fit }) => fit));
+		const equal = found.filter(({ fit }) => fit > best - MIN_FIT_DIFFERENCE);
+		const others = found.filter((one) => !equal.includes(one)).map(({ row, columns }) => ({ rows: [row], columns }));
+		if (equal.length < 2) return [...equal.map(({ row, columns }) => ({ rows: [row], columns })), ...others];
+		const columns = [...new Set(equal.flatMap((one) => one.columns))].sort((a, b) => a - b);
+		if (equal.length > MAX_COMPARED_ROWS || equal.length * columns.length > MAX_SHOWN_CELLS) return others;
+		return [{ rows: equal.map(({ row }) => row), columns }, ...others];
+	}
+
+	/** How well the question names a row by its labels, its ranges and the cells that do not answer. */
+	#namedFit(row: number, columns: readonly number[]): number {
+		const isWholeRow = columns.length === this.#valueColumns(row).length;
+		const matches = this.#rowMatches(row, isWholeRow && columns.length > 1 ? [] : columns);
+		const labels = (this.#table.rows[row] as Cell[]).slice(0, this.#table.labelColumns);
+		const labelFit = Math.max(0, ...labels.map(({ terms }) => this.#space.fit(terms)));
+		return (weightedShare(matches, this.#space.ranking) + LABEL_BONUS * labelFit) * this.#rangeFactor([row], columns);
 	}
 
 	/** The columns of values. The first columns name the row. */
