@@ -260,8 +260,14 @@ const AGE =
 /** Two capitalised words, but not after an article: `der Sauna Birkenhof`. */
 const NAME =
 	/(?<!(?:^|\s)(?:the|der|die|das|dem|den|des|im|am|zum|zur|la|le|du|au|el|los|las|il|lo)\s)(?<!\p{L})\p{Lu}[\p{L}'’.-]+\s+(?:(?:van|von|de|del|della|der|la|le|el|al|bin)\s+)*\p{Lu}[\p{L}'’-]+|@|さん|様|部|課|担当/u;
-const PLACE =
-	/\p{Nd}+[a-z]?,?\s+(?:\p{L}+\s+){0,3}\p{Lu}\p{L}+|\p{Lu}\p{L}+(?:straße|str\.|weg|gasse|platz|allee|laan|straat|plein)\s\p{Nd}|\p{Lu}\p{L}+\s\p{Nd}+[a-z]?,|https?:|www\.|(?<!\p{L})(?:street|road|lane|avenue|square|floor|room|rue|quai|place|building|town|city|stock|etage)(?!\p{L})|階|室|駅|市/iu;
+/** A house number or a postal code with names, or a street with its number. */
+const ADDRESS =
+	/(?<![\p{L}\p{N}])(?:\p{Nd}{1,4}[a-z]?,?\s\p{Lu}\p{L}{1,30}\s\p{Lu}\p{L}|\p{Nd}{4,5}\s\p{Lu}\p{L}|\p{Lu}\p{L}{1,40}\s\p{Nd}{1,4}[a-z]?,)|(?<!\p{L})\p{Lu}\p{L}{0,40}(?:straße|str\.|weg|gasse|platz|allee|laan|straat|plein|STRASSE|WEG|GASSE|PLATZ|ALLEE)\s\p{Nd}/u;
+/** `in Edinburgh`, `at the Royal Mile`, `im Foyer`. */
+const PLACE_PHRASE =
+	/(?<!\p{L})(?:in|at|near|to|im|am|bei|nach|à|au|dans|en|em|bij|te|presso)\s(?:the\s|der\s|dem\s|den\s|la\s|le\s|het\s|de\s|el\s|o\s|il\s)?\p{Lu}\p{L}/u;
+const PLACE_WORD =
+	/https?:|www\.|(?<!\p{L})(?:street|road|lane|avenue|square|floor|room|rue|quai|place|building|town|city|stock|etage)(?!\p{L})|階|室|駅|市/iu;
 /** A place is written in many ways. */
 const PLACE_NAME = /\S\s+\p{Lu}\p{L}+|\p{Nd}/u;
 
@@ -287,7 +293,7 @@ export function matchesAnswerType(text: string, type: AnswerType): boolean {
 		case 'person':
 			return NAME.test(text);
 		case 'place':
-			return PLACE.test(text);
+			return ADDRESS.test(text) || PLACE_PHRASE.test(text) || PLACE_WORD.test(text);
 	}
 }
 
@@ -312,16 +318,4 @@ const COUNT_QUESTIONS: Partial<Record<SpokenLanguage, RegExp>> = {
 export function countPattern(question: string, language: SpokenLanguage): RegExp | null {
 	const thing = COUNT_QUESTIONS[language]?.exec(question.toLowerCase())?.[1];
 	return thing === undefined ? null : countPatternOf(thing);
-}
-
-/** Whether a question compares things: `Is A or B longer?`, `Which of the two is cheaper?` */
-const COMPARISONS: Partial<Record<SpokenLanguage, RegExp>> = {
-	en: /\b(which|what|who|is|are|does|do)\b.*\b(\p{L}{2,}er|more|less|most|\p{L}{3,}est|same|difference)\b(.*\b(or|than|between|of)\b|\s*\??$)/u,
-	de: /\b(welche[rsnm]?|was|wer|ist|sind|unterschied)\b.*\b(\p{L}{3,}er|mehr|weniger|am \p{L}+sten)\b/u,
-	fr: /\b(lequel|laquelle|quel(le)?s?|qui|est|sont)\b.*\b(plus|moins|différence)\b/u,
-};
-
-/** Whether a question compares things. */
-export function asksComparison(question: string, language: SpokenLanguage): boolean {
-	return COMPARISONS[language]?.test(question.toLowerCase()) ?? false;
 }

@@ -3,7 +3,8 @@ import { analyse, detectLanguage, queryTerms, words } from '../../text/index.ts'
 import { quantitiesIn } from '../reading/ranges.ts';
 import type { ExtractiveRequest } from '../request.ts';
 import type { SpokenLanguage } from '../spoken-language.ts';
-import { type AnswerType, asksComparison, countPattern, expectedAnswerTypes, wordsOfType } from './answer-types.ts';
+import { type AnswerType, countPattern, expectedAnswerTypes, wordsOfType } from './answer-types.ts';
+import { asksComparison } from './comparisons.ts';
 import { functionWords, isSpoken, voteLanguage } from './function-words.ts';
 import { withoutCourtesies } from './small-talk.ts';
 
