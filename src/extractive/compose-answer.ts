@@ -52,7 +52,7 @@ function byEvidence(ranked: readonly Candidate[]): Candidate[] {
 		.sort((a, b) => b.score - a.score);
 }
 
-/** Reads one passage. It is separate from `composeAnswer`, so that other work can run between two passages. */
-export function readSource(passage: QuotablePassage, language: string | null): Source {
-	return { passage, reading: readPassage(passage, language) };
+/** Reads one passage. Yields between its blocks, so that other work can run. */
+export function* readSource(passage: QuotablePassage, language: string | null): Generator<void, Source> {
+	return { passage, reading: yield* readPassage(passage, language) };
 }

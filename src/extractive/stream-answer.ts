@@ -36,7 +36,7 @@ function* stepsOf(request: ExtractiveRequest): Generator<void, string> {
 	const languages = passageLanguages(request.passages);
 	const sources: Source[] = [];
 	for (const [i, passage] of request.passages.entries()) {
-		sources.push(readSource(passage, languages[i] ?? null));
+		sources.push(yield* readSource(passage, languages[i] ?? null));
 		yield;
 	}
 	return yield* composeAnswer(request, sources);

@@ -19,11 +19,18 @@ export function* rankCandidates(question: Question, sources: readonly Source[]):
 		if (space.terms.length === 0) continue;
 		for (const source of own) {
 			const factor = 1 - PASSAGE_SCORE_WEIGHT + PASSAGE_SCORE_WEIGHT * Math.max(0, source.passage.score / best);
-			for (const candidate of [...unitCandidates(space, source), ...tableCandidates(space, source)]) {
-				candidate.score *= factor;
-				if (isRelated(candidate)) candidates.push(candidate);
-			}
+			const add = (found: readonly Candidate[]) => {
+				for (const candidate of found) {
+					candidate.score *= factor;
+					if (isRelated(candidate)) candidates.push(candidate);
+				}
+			};
+			add(unitCandidates(space, source));
 			yield;
+			for (const table of source.reading.tables) {
+				add(tableCandidates(space, source, table));
+				yield;
+			}
 		}
 	}
 	return candidates.sort((a, b) => b.score - a.score);

@@ -36,8 +36,8 @@ const MIN_FIT_DIFFERENCE = 1e-6;
  * The candidates of a table: for each row the columns that the question names. A row is selected by its cells, a column by its
  * name, so that a value never stands under the name of another row or column.
  */
-export function tableCandidates(space: TermSpace, source: Source): Candidate[] {
-	return source.reading.tables.flatMap((table) => new TableMatcher(space, source, table).candidates());
+export function tableCandidates(space: TermSpace, source: Source, table: Table): Candidate[] {
+	return new TableMatcher(space, source, table).candidates();
 }
 
 class TableMatcher {

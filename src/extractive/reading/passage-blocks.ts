@@ -21,8 +21,6 @@ const HEADING = /^#{1,6}\s+(\S.*)$/;
 const LIST_ITEM = /^(\s*)(?:[-*+•‣◦–▪·●]|(\d{1,3})[.)]|\((\d{1,3})\))\s+(\S.*)$/;
 /** The line under a table's header. */
 const TABLE_RULE = /^\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?$/;
-/** Cells are separated by vertical bars or tabs. Like TABLE_RULE, for lines without surrounding space. A cell at either end may be empty. */
-const TABLE_ROW = /\S\s*[|\t]\s*\S|^\|\s*\S|\S\s*\|$/;
 
 /** Splits a text into blocks, by its Markdown where it has any, otherwise by its lines. */
 export function parsePassageBlocks(text: string): PassageBlock[] {
@@ -167,8 +165,10 @@ function cellsOf(row: string, hasLeft: boolean, hasRight: boolean): string[] {
 	return bare.split(/(?<!\\)\||\t+/).map((cell) => cell.trim().replaceAll('\\|', '|'));
 }
 
+/** Cells are separated by vertical bars or tabs. A cell at either end may be empty. */
 function isRow(line: string | undefined): boolean {
-	return line !== undefined && TABLE_ROW.test(line.trim());
+	const text = line?.trim() ?? '';
+	return text.length > 1 && /[|\t]/.test(text);
 }
 
 function isRule(line: string | undefined): boolean {

@@ -46,15 +46,18 @@ const MAX_LABEL_COLUMNS = 3;
 const NO_TERMS: Terms = new Set();
 
 /**
- * Splits a passage into the parts that can answer.
+ * Splits a passage into the parts that can answer. Yields between its blocks, so that other work can run.
  * @param language ISO 639-1; null if it is unknown
  */
-export function readPassage(passage: QuotablePassage, language: string | null): PassageReading {
+export function* readPassage(passage: QuotablePassage, language: string | null): Generator<void, PassageReading> {
 	const key = [language, passage.title, ...passage.heading_path, passage.text].join('\u0000');
 	let reading = passageCache.get(key);
 	if (!reading) {
 		const reader = new PassageReader(language, passage);
-		for (const block of parsePassageBlocks(plainLines(passage.text))) reader.read(block);
+		for (const block of parsePassageBlocks(plainLines(passage.text))) {
+			reader.read(block);
+			yield;
+		}
 		reading = reader.reading();
 		passageCache.set(key, reading);
 	}
