@@ -90,7 +90,7 @@ export function readQuestion(request: ExtractiveRequest, passageLanguage: string
 		answerTypes,
 		countPattern: countPattern(text, language),
 		isComparison: asksComparison(text, language),
-		quantities: quantitiesIn(text),
+		quantities: quantitiesIn(text, language),
 		codes: codesIn(text),
 		termsIn: (inLanguage) => {
 			let terms = known.get(inLanguage);

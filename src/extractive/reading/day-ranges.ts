@@ -27,8 +27,9 @@ export function daysInRanges(text: string, language: string | null): string[] {
 	for (const [, from, to] of text.toLowerCase().matchAll(range)) {
 		const first = days.findIndex((names) => names.includes(from as string));
 		const last = days.findIndex((names) => names.includes(to as string));
-		for (let day = first; day !== (last + 1) % 7; day = (day + 1) % 7) {
-			found.push((days[day] as string[])[0] as string);
+		const count = ((last - first + 7) % 7) + 1;
+		for (let i = 0; i < count; i++) {
+			found.push((days[(first + i) % 7] as string[])[0] as string);
 			if (found.length > 14) return found;
 		}
 		if (first === 0 && last === 4) found.push(WORKING_WEEK[language ?? 'en'] ?? '');

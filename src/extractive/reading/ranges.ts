@@ -5,11 +5,13 @@
 export interface NumberRange {
 	from: number;
 	to: number;
-	/** The first letters of the unit, in lower case: `yea`, `kg`, `%`. */
+	/** The unit as `unitOf` returns it: `year`, `kg`, `%`. */
 	unit: string;
 }
 
-const NUMBER = '(\\p{Nd}{1,6}(?:[.,]\\p{Nd}{1,3})?)';
+/** Digits, with groups of thousands or a decimal fraction: `1,000`, `12.345,5`, `10 000`. */
+const NUMBER =
+	"((?:\\p{Nd}{1,3}(?:[.,'’\\u00a0\\u202f ]\\p{Nd}{3}(?!\\p{Nd})){1,3}|\\p{Nd}{1,9})(?:[.,]\\p{Nd}{1,3}(?!\\p{Nd}))?)";
 const UNIT = '\\s?(%|°|\\p{L}{1,12})?';
 const BETWEEN = new RegExp(
 	`${NUMBER}${UNIT}\\s?(?:-|–|—|to|bis|à|a|e|tot|até|and|und|et)\\s(?:(?:below|under|unter|zu)\\s)?${NUMBER}${UNIT}|${NUMBER}${UNIT}[-–]${NUMBER}${UNIT}`,
@@ -23,11 +25,15 @@ const UPPER = new RegExp(
 	`(?<!\\p{L})(?:unter|under|below|less than|weniger als|moins de|bis zu|bis|up to|jusqu'à|jusqu’à|menos de|minder dan|tot|até|fino a|meno di)\\s${NUMBER}${UNIT}`,
 	'giu',
 );
-const HOURS = /^(?:h|uhr|heu|hou|am|pm|uur|ora|hor)$/;
+const HOURS = /^(?:hour|uhr|am|pm)$/;
 const QUANTITY = new RegExp(`(?<![\\p{L}\\p{N}.,])${NUMBER}\\s?(%|°|\\p{L}{1,12})`, 'giu');
 
-/** The ranges in the name of a row or column. */
-export function rangesIn(text: string): NumberRange[] {
+/**
+ * The ranges in the name of a row or column.
+ * @param language that of the text, ISO 639-1; null if it is unknown
+ */
+export function rangesIn(text: string, language: string | null): NumberRange[] {
+	const numberOf = (digits: string | undefined) => parseNumber(digits ?? '', language);
 	if (!/\p{Nd}/u.test(text)) return [];
 	const found: NumberRange[] = [];
 	for (const match of text.matchAll(BETWEEN)) {
@@ -49,9 +55,15 @@ export function rangesIn(text: string): NumberRange[] {
 	return found;
 }
 
-/** The numbers with a unit that a question names. */
-export function quantitiesIn(text: string): Array<{ value: number; unit: string }> {
-	return [...text.matchAll(QUANTITY)].map(([, value, unit]) => ({ value: numberOf(value), unit: unitOf(unit) }));
+/**
+ * The numbers with a unit that a question names.
+ * @param language that of the text, ISO 639-1; null if it is unknown
+ */
+export function quantitiesIn(text: string, language: string | null): Array<{ value: number; unit: string }> {
+	return [...text.matchAll(QUANTITY)].map(([, value, unit]) => ({
+		value: parseNumber(value ?? '', language),
+		unit: unitOf(unit),
+	}));
 }
 
 /** 1 if a range has one of the quantities, -1 if it has the unit of one but not its value, 0 otherwise. */
@@ -71,10 +83,56 @@ export function rangeMatch(
 	return best;
 }
 
+/** Spellings of one unit in the languages of the widget. Other plurals differ by their endings only. */
+const UNITS = new Map(
+	[
+		'minute min mins minuto minutos minuti minuut minuten',
+		'second sec secs sek seg segundo segundos secondo secondi seconde',
+		'hour h hr hrs std stunde heure hora ora ore uur',
+		'day tag jour jours día días dia dias dag giorno giorni',
+		'week wk woche semaine semana settimana settimane',
+		'month mo monat mois mes meses mês maand mese mesi',
+		'year yr yrs jahr an ans año años ano anos jaar anno anni',
+		'kg kilo kilogram kilogramm kilogramme kilogrammo kilogrammi',
+		'g gram gramm gramme grammo grammi',
+		'km kilometer kilometre kilomètre kilómetro kilometro chilometro chilometri',
+		'm meter metre mètre metro metri',
+		'cm centimeter centimetre zentimeter centimètre centímetro centimetro',
+		'l liter litre litro litri',
+		'% percent prozent',
+	].flatMap((line) => {
+		const [unit = '', ...others] = line.split(' ');
+		return [unit, ...others].flatMap((word) => [[word, unit] as const, [singular(word), unit] as const]);
+	}),
+);
+
+/** The unit by one spelling: `minutes`, `Minuten` and `min` are `minute`. */
 function unitOf(text: string | undefined): string {
-	return text === undefined ? '' : text.toLowerCase().slice(0, 3);
+	const word = (text ?? '').toLowerCase();
+	return UNITS.get(word) ?? UNITS.get(singular(word)) ?? singular(word);
 }
 
-function numberOf(text: string | undefined): number {
-	return Number((text ?? '').replace(',', '.'));
+function singular(word: string): string {
+	return word.length > 3 ? word.replace(/(?:en|es|s|n|e)$/u, '') : word;
+}
+
+/** Languages with a point before the decimal fraction. The others have a comma. */
+const POINT_LANGUAGES: ReadonlySet<string | null> = new Set(['en', 'ja', 'ar']);
+
+/**
+ * The value of digits. The last point or comma begins a fraction, unless it stands before each group of three digits and the
+ * language does not use it so. Without a known language three digits are thousands.
+ */
+function parseNumber(digits: string, language: string | null): number {
+	const text = digits.replace(/['’\s]/gu, '');
+	const marks = text.match(/[.,]/g) ?? [];
+	const last = marks.at(-1);
+	if (last === undefined) return Number(text);
+	const isThousands =
+		marks.length > 1
+			? marks.every((mark) => mark === last)
+			: /^[1-9]\d{0,2}[.,]\d{3}$/.test(text) &&
+				(language === null || last !== (POINT_LANGUAGES.has(language) ? '.' : ','));
+	const at = isThousands ? text.length : text.lastIndexOf(last);
+	return Number(`${text.slice(0, at).replace(/[.,]/g, '')}.${text.slice(at + 1) || '0'}`);
 }

@@ -158,7 +158,12 @@ class PassageReader {
 	}
 
 	#addPair({ key, value }: { key: string; value: string }, more: Partial<Unit>): void {
-		this.#add('pair', value, { label: key, labelTerms: this.#terms(key), labelRanges: rangesIn(key), ...more });
+		this.#add('pair', value, {
+			label: key,
+			labelTerms: this.#terms(key),
+			labelRanges: rangesIn(key, this.#language),
+			...more,
+		});
 	}
 
 	#table({ header, rows }: Extract<PassageBlock, { kind: 'table' }>): void {
@@ -171,7 +176,7 @@ class PassageReader {
 			}
 			return;
 		}
-		const cell = (text: string): Cell => ({ text, terms: this.#terms(text), ranges: rangesIn(text) });
+		const cell = (text: string): Cell => ({ text, terms: this.#terms(text), ranges: rangesIn(text, this.#language) });
 		const corner = header?.findIndex((name) => name !== '') ?? 0;
 		this.#tables.push({
 			...this.#surroundings(this.#leadIn()),
