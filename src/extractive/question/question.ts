@@ -49,8 +49,8 @@ const REQUEST_WORD_WEIGHT = 0.3;
 /** A number such as `19` often occurs by chance. */
 const NUMBER_WEIGHT = 0.5;
 
-/** A message that leans this much on the messages before it is read together with them. */
-const MIN_LEANING = 0.4;
+/** A message that depends on the messages before it by at least this weight is read together with them. */
+const MIN_CONTEXT_WEIGHT = 0.4;
 /** Words of the question before are context for a follow-up. Its own words count more, and so do later ones. */
 const CARRIED_OVER_WEIGHT = 0.5;
 /** A message of one or two words may also stand alone. */
@@ -119,7 +119,7 @@ function excerpt(text: string): string {
 	return text.length <= 2 * EXCERPT_LENGTH ? text : `${text.slice(0, EXCERPT_LENGTH)}\n${text.slice(-EXCERPT_LENGTH)}`;
 }
 
-/** A text on which the question leans, with the weight of its words. */
+/** A text that the question depends on, with the weight of its words. */
 interface Context {
 	content: string;
 	factor: number;
@@ -131,9 +131,9 @@ function contextOf(text: string, earlier: readonly string[], request: Extractive
 	let message = text;
 	let factor = 1;
 	for (const content of earlier.slice(-MAX_EARLIER_QUESTIONS).reverse()) {
-		const leaning = dialogueContext({ message, earlier: [{ role: 'user', content }] })?.weight ?? 0;
-		if (leaning === 0) break;
-		factor *= leaning >= MIN_LEANING ? CARRIED_OVER_WEIGHT : SHORT_MESSAGE_WEIGHT;
+		const dependence = dialogueContext({ message, earlier: [{ role: 'user', content }] })?.weight ?? 0;
+		if (dependence === 0) break;
+		factor *= dependence >= MIN_CONTEXT_WEIGHT ? CARRIED_OVER_WEIGHT : SHORT_MESSAGE_WEIGHT;
 		context.push({ content: withoutCourtesies(content), factor });
 		message = content;
 	}
