@@ -121,6 +121,9 @@ class BodyReader {
 				this.#hidden = isOn(element.attribute('val'));
 				if (this.#inProperties && this.#hidden) this.#dropMark();
 				break;
+			case 'w:tblLook':
+				if (table !== undefined && !hasHeaderStyle(element)) table.firstRow = 'unstyled';
+				break;
 			case 'w:tblHeader':
 				table?.markRow(isOn(element.attribute('val')));
 				break;
@@ -310,6 +313,12 @@ function newParagraph(): Paragraph {
 /** An attribute of a switch: without a value it is on (ISO/IEC 29500-1, 17.17.4). */
 function isOn(value: string | null): boolean {
 	return !/^(?:0|false|off)$/.test(value ?? '');
+}
+
+/** Whether the style of a table sets off its first row (ISO/IEC 29500-1, 17.4.56; the bit is that of the first edition). */
+function hasHeaderStyle(look: Element): boolean {
+	const firstRow = look.attribute('firstRow');
+	return firstRow === null ? (Number.parseInt(look.attribute('val') ?? '20', 16) & 0x20) !== 0 : isOn(firstRow);
 }
 
 function normaliseSpace(text: string): string {

@@ -1,5 +1,14 @@
 import type { Block } from './blocks.ts';
-import { looksLikeHeader, markHeaders, type TableCell, type TableRow, tableBlocks } from './table-blocks.ts';
+import {
+	hasColumnOfValues,
+	isName,
+	looksLikeHeader,
+	looksLikePairs,
+	markHeaders,
+	type TableCell,
+	type TableRow,
+	tableBlocks,
+} from './table-blocks.ts';
 
 const MAX_HEADER_CHARACTERS = 60;
 
@@ -9,10 +18,17 @@ interface OpenCell extends TableCell {
 	isContinued: boolean;
 }
 
+/**
+ * What the style of a table says about its first row: `plain` is that it is like the others; `unstyled` is that it looks like the
+ * others, which programs also write for tables whose author made the names bold.
+ */
+export type FirstRow = 'plain' | 'unstyled' | 'unknown';
+
 /** Collects a table of a Word document or a presentation while its elements are read. */
 export class TableBuilder {
 	/** Blocks that follow the table: its notes. */
 	readonly notes: string[] = [];
+	firstRow: FirstRow = 'unknown';
 	readonly #rows: TableRow[] = [];
 	/** The cells of the open row. */
 	#cells: OpenCell[] = [];
@@ -90,12 +106,21 @@ export class TableBuilder {
 	/** The blocks of the whole table. @param page see `Block` */
 	blocks(page: number | null): Block[] {
 		joinContinuedCells(this.#rows);
-		markHeaders(this.#rows, (first, second) => {
-			const isFilled = first.every((text) => text !== '' && text.length <= MAX_HEADER_CHARACTERS);
-			return (isFilled && first.length > 1) || looksLikeHeader(first, second);
-		});
+		markHeaders(this.#rows, (rows) => namesColumns(rows, this.firstRow));
 		return tableBlocks(this.#rows, null, page);
 	}
+}
+
+/** Whether the first row of a table without a marked header names its columns. */
+function namesColumns(rows: readonly string[][], firstRow: FirstRow): boolean {
+	const [first = []] = rows;
+	if (firstRow === 'plain') return false;
+	if (looksLikeHeader(rows)) return true;
+	if (first.length < 2 || !first.every((text) => text !== '' && text.length <= MAX_HEADER_CHARACTERS && isName(text)))
+		return false;
+	// A table of two columns is a list of pairs as often as not.
+	if (first.length > 2 && firstRow === 'unknown') return true;
+	return hasColumnOfValues(rows) && !looksLikePairs(rows);
 }
 
 function emptyCell(columns: number): OpenCell {

@@ -142,6 +142,7 @@ class SlideReader {
 				break;
 			case 'a:tblPr':
 				if (/^(?:1|true)$/.test(element.attribute('firstRow') ?? '')) table?.markRow(true);
+				else if (table !== undefined) table.firstRow = element.attribute('firstRow') === null ? 'unstyled' : 'plain';
 				break;
 			case 'a:tc':
 				this.#isCovered = [element.attribute('hMerge'), element.attribute('vMerge')].some((value) =>

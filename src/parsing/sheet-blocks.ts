@@ -1,6 +1,6 @@
 import { type Block, type BodyBlock, toSingleLine } from './blocks.ts';
 import { resourceLimit, type TextBudget } from './limits.ts';
-import { joinHeaders, rowText } from './table-blocks.ts';
+import { isName, isValue, joinHeaders, looksLikePairs, rowText } from './table-blocks.ts';
 
 /** The maximum number of cells of a file, empty ones between others included. 10 MB of text have fewer. */
 export const MAX_CELLS = 2_000_000;
@@ -19,7 +19,8 @@ interface Region {
 
 /**
  * The blocks of a sheet: rows of cells without any mark. A blank row ends a table only if the next row is a title or names the
- * columns of the row after it. A single cell above a table is its caption, and one within it names the rows after it.
+ * columns of the row after it. A single cell above a table is its caption. Single cells within a table name the rows after them if
+ * the table begins with one and has several.
  */
 export function sheetBlocks(rows: Iterable<string[]>, budget: TextBudget): Block[] {
 	const blocks: Block[] = [];
@@ -105,12 +106,11 @@ function writeRegion({ rows, titles }: Region, blocks: Block[], budget: TextBudg
 	const headers = rows.slice(0, countHeaders(rows));
 	const header = headers.length === 0 ? null : joinHeaders(headers);
 	const textOf = (cells: string[]) => rowText(cells.filter((_, column) => used.has(column)));
+	const groups = used.size > 2 ? groupRows(rows, headers.length) : new Set<number>();
 	let isStart = true;
 	for (let index = headers.length; index < rows.length; index++) {
 		const cells = rows[index] ?? [];
-		const next = rows[index + 1];
-		if (used.size > 2 && countFilled(cells) === 1 && cells[0] !== '' && next !== undefined && countFilled(next) > 1) {
-			// The name of a group of rows.
+		if (groups.has(index)) {
 			caption = cells[0];
 			push({ kind: 'paragraph', text: cells[0] ?? '', page: null });
 			isStart = true;
@@ -123,13 +123,26 @@ function writeRegion({ rows, titles }: Region, blocks: Block[], budget: TextBudg
 	}
 }
 
+/** The rows that name the rows after them. A single row with one cell is an item without values. */
+function groupRows(rows: readonly string[][], from: number): Set<number> {
+	const groups = new Set<number>();
+	for (let index = from; index < rows.length; index++) {
+		const cells = rows[index] ?? [];
+		if (cells[0] === '' || countFilled(cells) !== 1) continue;
+		const isFollowed = countFilled(rows[index + 1] ?? []) > 1;
+		if (!isFollowed || !isName(cells[0] ?? '')) return new Set();
+		groups.add(index);
+	}
+	return groups.has(from) && groups.size > 1 ? groups : new Set();
+}
+
 /**
  * The number of rows that name the columns. A second one does if names of the first stand over several columns, and it divides only
  * those.
  */
 function countHeaders(rows: readonly string[][]): 0 | 1 | 2 {
 	const [first, second, third] = rows;
-	if (first === undefined || second === undefined || !isHeader(first)) return 0;
+	if (first === undefined || second === undefined || !isHeader(first) || looksLikePairs(rows)) return 0;
 	if (third === undefined || !isHeader(second)) return 1;
 	let divided = 0;
 	for (let column = 0; column < Math.max(first.length, second.length); column++) {
@@ -141,14 +154,9 @@ function countHeaders(rows: readonly string[][]): 0 | 1 | 2 {
 	return divided > 1 ? 2 : 1;
 }
 
-/** Column names are texts; values are numbers, dates and amounts. A year may name a column. */
 function isHeader(cells: readonly string[]): boolean {
 	const names = cells.filter((cell) => cell !== '');
-	return names.length > 1 && names.every((cell) => !isValue(cell) || /^(?:19|20)\d\d$/.test(cell));
-}
-
-function isValue(cell: string): boolean {
-	return /\p{Nd}/u.test(cell) && !/\p{L}{2}/u.test(cell);
+	return names.length > 1 && names.every(isName);
 }
 
 /** Whether a row after a blank one names other columns than the table before: a value stands under one of its names. */

@@ -129,3 +129,28 @@ test('a second row of names divides names that stand over several columns', asyn
 	const texts = (await parsed('Room,Has,Has\nRed,Desk,Lamp\nBlue,Chair,Shelf\n', 'a.csv')).blocks;
 	assert.deepEqual(outlined(texts)[0], 'row Room | Has | Has');
 });
+
+test('an item without values does not name the items after it, and names of groups do', async () => {
+	const lamp = (await parsed('Item,Price,Stock\nTable,90,2\nLamp,,\nChair,20,3\n', 'a.csv')).blocks;
+	assert.deepEqual(outlined(lamp).slice(2), ['row Lamp', 'row Chair | 20 | 3']);
+	const first = (await parsed('Item,Price,Stock\nLamp,,\nChair,20,3\n', 'a.csv')).blocks;
+	assert.deepEqual(outlined(first).slice(1), ['row Lamp', 'row Chair | 20 | 3']);
+	const groups = (await parsed('Item,Price,Stock\nLight,,\nLamp,9,1\nSeats,,\nChair,20,3\n', 'a.csv')).blocks;
+	assert.deepEqual(outlined(groups), [
+		'paragraph Light',
+		'row Item | Price | Stock',
+		'row Lamp | 9 | 1',
+		'paragraph Seats',
+		'row Item | Price | Stock',
+		'row Chair | 20 | 3',
+	]);
+});
+
+test('a list of pairs has no header', async () => {
+	for (const text of ['E-mail,a@b.example\nPage,ours', 'Name,Ann\nPhone,0800 555 55\nE-mail,a@b.example']) {
+		const [first] = (await parsed(text, 'a.csv')).blocks;
+		assert.deepEqual(first?.kind === 'row' && first.table, { header: false }, text);
+	}
+	const [people] = (await parsed('Name,E-mail\nAnn,a@b.example\nBo,b@b.example', 'a.csv')).blocks;
+	assert.deepEqual(people?.kind === 'row' && people.table, { header: true });
+});

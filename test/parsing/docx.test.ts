@@ -261,3 +261,31 @@ test('numbered paragraphs in cells and empty ones count, deleted ones do not', a
 		'item 4 After',
 	]);
 });
+
+test('the first pair of a Word table of pairs is no header', async () => {
+	const headerOf = async (rows: string[][], look = '') => {
+		const body = table(rows).replace('<w:tbl>', `<w:tbl><w:tblPr>${look}</w:tblPr>`);
+		const [first] = (await parsed(makeDocx({ body }), 'a.docx')).blocks;
+		return first?.kind === 'row' && first.table?.header;
+	};
+	const pairs = [
+		['Phone', '0800 555 55'],
+		['E-mail', 'a@b.example'],
+	];
+	const texts = [
+		['Name', 'Ann'],
+		['Town', 'Oslo'],
+	];
+	const prices = [
+		['Plan', 'Price', 'Note'],
+		['Solo', '5', 'monthly'],
+	];
+	const words = prices.map((row) => row.map((cell) => cell.replace('5', 'free')));
+	assert.equal(await headerOf(pairs), false);
+	assert.equal(await headerOf(texts), false);
+	assert.equal(await headerOf(words), true);
+	for (const look of ['<w:tblLook w:firstRow="0"/>', '<w:tblLook w:val="0600"/>']) {
+		assert.equal(await headerOf(prices, look), true);
+		assert.equal(await headerOf(words, look), false);
+	}
+});

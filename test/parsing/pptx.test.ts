@@ -85,3 +85,12 @@ test('the content shows that a file is a presentation, and a broken one is named
 	assert.equal(sniffFormat(file, 'a.docx', null), 'pptx');
 	await assert.rejects(parsed(file.subarray(0, file.length - 60), 'a.pptx'), { message: /presentation is damaged/ });
 });
+
+test('a table of a slide whose first row is not set off has no header', async () => {
+	const cells = (texts: string[]) =>
+		`<a:tr>${texts.map((text) => `<a:tc><a:txBody>${ap(text)}</a:txBody></a:tc>`).join('')}</a:tr>`;
+	const shapes = `<a:tbl><a:tblPr firstRow="0"/>${cells(['Red', 'Blue', 'Green'])}${cells(['Sun', 'Sea', 'Tree'])}</a:tbl>`;
+	const { blocks } = await parsed(makePptx([{ shapes }]), 'a.pptx');
+	const row = blocks.find(({ kind }) => kind === 'row');
+	assert.deepEqual(row?.kind === 'row' && row.table, { header: false });
+});
