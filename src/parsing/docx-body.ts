@@ -4,6 +4,8 @@ import type { Numbering } from './docx-numbering.ts';
 import { outlineOf, type ParagraphRole, type Styles } from './docx-styles.ts';
 import { MAX_TEXT_BYTES, resourceLimit, TextBudget } from './limits.ts';
 import { TableBuilder } from './ooxml-table.ts';
+import { raisedText } from './superscript.ts';
+import { symbolOf } from './symbol-font.ts';
 import { type Element, readXml } from './xml-reader.ts';
 
 /** Subtrees that are not part of the document: deleted or moved text, properties before a change, and names of form fields. */
@@ -76,6 +78,7 @@ class BodyReader {
 	#inText = 0;
 	#inProperties = false;
 	#hidden = false;
+	#isRaised = false;
 	/** For each open mc:AlternateContent, whether one of its choices was read. */
 	readonly #alternatives: boolean[] = [];
 
@@ -121,6 +124,9 @@ class BodyReader {
 				this.#hidden = isOn(element.attribute('val'));
 				if (this.#inProperties && this.#hidden) this.#dropMark();
 				break;
+			case 'w:vertAlign':
+				this.#isRaised = element.attribute('val') === 'superscript';
+				break;
 			case 'w:tblLook':
 				if (table !== undefined && !hasHeaderStyle(element)) table.firstRow = 'unstyled';
 				break;
@@ -147,7 +153,7 @@ class BodyReader {
 				break;
 			case 'w:r':
 			case 'm:r':
-				this.#hidden = false;
+				this.#hidden = this.#isRaised = false;
 				break;
 			case 'w:t':
 			case 'm:t':
@@ -160,6 +166,9 @@ class BodyReader {
 			case 'w:br':
 			case 'w:cr':
 				this.#write('\n');
+				break;
+			case 'w:sym':
+				this.#write(symbolOf(element.attribute('font') ?? '', Number.parseInt(element.attribute('char') ?? '', 16)));
 				break;
 			case 'w:noBreakHyphen':
 				this.#write('-');
@@ -212,8 +221,9 @@ class BodyReader {
 	#write(text: string): void {
 		const paragraph = this.#paragraphs.at(-1);
 		if (paragraph === undefined || this.#hidden) return;
-		paragraph.text += text;
-		this.#countCharacters(text.length);
+		const written = this.#isRaised ? raisedText(paragraph.text, text) : text;
+		paragraph.text += written;
+		this.#countCharacters(written.length);
 	}
 
 	#countCharacters(count: number): void {

@@ -2,6 +2,7 @@ import { type Block, type BodyBlock, stripInvisible, toSingleLine } from './bloc
 import { type DomElement, type DomNode, isElement, isText } from './html-dom.ts';
 import { htmlTableBlocks, isDataTable } from './html-table.ts';
 import { isBoilerplate, isInvisible } from './html-visibility.ts';
+import { raisedText } from './superscript.ts';
 
 const BLOCK_ELEMENTS = new Set(
 	`ADDRESS ARTICLE ASIDE BODY CAPTION CENTER DD DETAILS DIV DL DT FIELDSET FIGCAPTION FIGURE FOOTER FORM HEADER HGROUP
@@ -14,6 +15,9 @@ const FLATTENED_ELEMENTS = /^(?:H[1-6]|PRE|TABLE)$/;
 /** The text of links beside a heading: to edit the section, to link to it. */
 const HEADING_LINKS =
 	/(?:\s*\[\s*(?:edit|edit source|bearbeiten|quelltext bearbeiten|modifier|modifier le code|editar|editar código|modifica|modifica wikitesto|bewerken|brontekst bewerken|редактировать|編集|编辑)(?:\s*\|[^[\]]{0,80})?\s*\])+$|\s*[¶§]$/iu;
+
+/** The end of a heading that may be links. */
+const MAX_LINKS_CHARACTERS = 300;
 
 /** A longer text before a table, or in place of a term, is not its name. */
 const MAX_LABEL_CHARACTERS = 120;
@@ -79,6 +83,7 @@ class BlockWriter {
 		}
 		const name = node.nodeName;
 		if (name === 'BR') this.#text += '\n';
+		else if (name === 'SUP') this.#superscript(node, kind, depth);
 		else if (this.#scope === 'line' && FLATTENED_ELEMENTS.test(name)) this.#container(node, kind, depth, kind);
 		else if (/^H[1-6]$/.test(name)) this.#heading(node, Number(name.charAt(1)), kind);
 		else if (name === 'PRE') this.#code(node, kind);
@@ -90,6 +95,14 @@ class BlockWriter {
 		else if (name === 'BLOCKQUOTE') this.#container(node, 'quote', depth, kind);
 		else if (BLOCK_ELEMENTS.has(name)) this.#container(node, kind, depth, kind);
 		else for (const child of node.childNodes) this.walk(child, kind, depth + 1);
+	}
+
+	#superscript(element: DomElement, kind: BlockKind, depth: number): void {
+		if (isNoteLink(element)) return;
+		const children = [...element.childNodes];
+		if (children.length === 1 && children[0] !== undefined && isText(children[0]))
+			this.#text += raisedText(this.#text, (element.textContent ?? '').replace(/\s+/gu, ' '));
+		else for (const child of children) this.walk(child, kind, depth + 1);
 	}
 
 	/** Ends the block that is being written. */
@@ -113,7 +126,10 @@ class BlockWriter {
 
 	#heading(element: DomElement, level: number, outer: BlockKind): void {
 		this.flush(outer);
-		const text = toSingleLine(cellText(element)).replace(HEADING_LINKS, '').trim();
+		const line = cellText(element);
+		// The links stand at the end; the time of the search for them is quadratic in the length of the text.
+		const start = Math.max(0, line.length - MAX_LINKS_CHARACTERS);
+		const text = (line.slice(0, start) + line.slice(start).replace(HEADING_LINKS, '')).trim();
 		if (text !== '') this.blocks.push({ kind: 'heading', level, text, page: null });
 	}
 
@@ -202,6 +218,13 @@ class BlockWriter {
 		if (isWritten) return;
 		for (const name of names) this.blocks.push({ kind: 'item', text: `- ${name}`, page: null });
 	}
+}
+
+/** Whether a superscript is the number or sign of a note, with a link to the note on the same page. */
+function isNoteLink(element: DomElement): boolean {
+	const link = element.querySelector('a[href]');
+	const text = toSingleLine(element.textContent ?? '');
+	return link?.getAttribute('href')?.startsWith('#') === true && /^\[?(?:\d{1,3}|[a-z]|[*†‡§]{1,3})\]?$/iu.test(text);
 }
 
 /** All text of an element on one line; blocks in it stay apart. */

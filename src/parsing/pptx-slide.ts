@@ -1,6 +1,7 @@
 import { type Block, stripInvisible, toSingleLine } from './blocks.ts';
 import type { TextBudget } from './limits.ts';
 import { TableBuilder } from './ooxml-table.ts';
+import { raisedText } from './superscript.ts';
 import { type Element, readXml } from './xml-reader.ts';
 
 /** The content of one slide. */
@@ -67,6 +68,7 @@ class SlideReader {
 	/** Cells that a cell beside or above them spans. */
 	#isCovered = false;
 	#inText = 0;
+	#isRaised = false;
 	#skipping = 0;
 	/** For each open mc:AlternateContent, whether one of its choices was read. */
 	readonly #alternatives: boolean[] = [];
@@ -130,6 +132,12 @@ class SlideReader {
 					this.#paragraph.startAt = Number(element.attribute('startAt') ?? 1) || 1;
 				}
 				break;
+			case 'a:r':
+				this.#isRaised = false;
+				break;
+			case 'a:rPr':
+				this.#isRaised = Number.parseInt(element.attribute('baseline') ?? '0', 10) > 0;
+				break;
 			case 'a:t':
 				this.#inText++;
 				break;
@@ -179,7 +187,8 @@ class SlideReader {
 	}
 
 	#write(text: string): void {
-		if (this.#paragraph !== null) this.#paragraph.text += text;
+		const paragraph = this.#paragraph;
+		if (paragraph !== null) paragraph.text += this.#isRaised ? raisedText(paragraph.text, text) : text;
 	}
 
 	#endParagraph(): void {

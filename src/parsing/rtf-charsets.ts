@@ -1,3 +1,5 @@
+import { isSymbolFont, symbolOf } from './symbol-font.ts';
+
 /** The charsets of fonts (RTF 1.9.1, \fcharset). */
 const FONT_CHARSETS: Record<number, string> = {
 	128: 'shift_jis',
@@ -15,9 +17,13 @@ const FONT_CHARSETS: Record<number, string> = {
 	238: 'windows-1250',
 };
 
-/** The label of a font's charset. */
-export function charsetOf(fontCharset: number): string {
-	return FONT_CHARSETS[fontCharset] ?? 'windows-1252';
+/** The charset number of fonts that have signs in the place of letters. */
+export const SYMBOL_CHARSET = 2;
+const DEFAULT_CHARSET = 1;
+
+/** The label of a font's charset; null for that of the document. */
+export function charsetOf(fontCharset: number): string | null {
+	return fontCharset === DEFAULT_CHARSET ? null : (FONT_CHARSETS[fontCharset] ?? 'windows-1252');
 }
 
 /** Code pages that have another label in the Encoding Standard. */
@@ -30,8 +36,9 @@ const CODE_PAGES: Record<string, string> = {
 	'windows-65001': 'utf-8',
 };
 
-/** The text of bytes in a charset. */
+/** The text of bytes in a charset, or in a font of signs. */
 export function decodeBytes(bytes: Uint8Array, charset: string | null): string {
+	if (isSymbolFont(charset ?? '')) return Array.from(bytes, (byte) => symbolOf(charset ?? '', byte)).join('');
 	const label = CODE_PAGES[charset ?? ''] ?? charset ?? 'windows-1252';
 	for (const name of [label, 'windows-1252']) {
 		try {

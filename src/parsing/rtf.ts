@@ -1,12 +1,16 @@
 import { type Block, type ExtractedDocument, stripInvisible, toSingleLine } from './blocks.ts';
 import { resourceLimit, TextBudget } from './limits.ts';
 import { TableBuilder } from './ooxml-table.ts';
-import { charsetOf, decodeBytes } from './rtf-charsets.ts';
+import { charsetOf, decodeBytes, SYMBOL_CHARSET } from './rtf-charsets.ts';
 import { type RtfToken, rtfTokens } from './rtf-tokens.ts';
+import { raisedText } from './superscript.ts';
+import { isSymbolFont, symbolOf } from './symbol-font.ts';
 
 const MAX_GROUP_DEPTH = 5000;
 /** Cells of a row whose definitions are kept. */
 const MAX_COLUMNS = 1000;
+/** Bytes are decoded in pieces of about this size. */
+const MAX_PENDING_BYTES = 64 * 1024;
 /** Text without the end of a paragraph is divided. */
 const MAX_PARAGRAPH_CHARACTERS = 64 * 1024;
 
@@ -39,11 +43,14 @@ const CHARACTERS: Record<string, string> = {
 /** What a group inherits from the one around it. */
 interface Group {
 	skipped: boolean;
-	/** The text of a skipped group that is kept: the title of the document, the marker of a list item, the names of styles. */
-	capture: 'title' | 'marker' | 'style' | null;
+	/** The text of a skipped group that is kept: the title of the document, the marker of a list item, the names of styles and of fonts with signs. */
+	capture: 'title' | 'marker' | 'style' | 'font' | null;
 	hidden: boolean;
+	/** Superscript. */
+	isRaised: boolean;
 	/** The characters that stand for a `\u` in programs without Unicode. */
 	fallback: number;
+	/** The charset of the font, or the name of a font of signs. */
 	charset: string | null;
 }
 
@@ -65,18 +72,29 @@ class RtfReader {
 	readonly blocks: Block[] = [];
 	title = '';
 	readonly #budget = new TextBudget();
-	#group: Group = { skipped: false, capture: null, hidden: false, fallback: 1, charset: 'windows-1252' };
+	#group: Group = {
+		skipped: false,
+		capture: null,
+		hidden: false,
+		isRaised: false,
+		fallback: 1,
+		charset: 'windows-1252',
+	};
 	readonly #outer: Group[] = [];
 	/** Whether the last token was `\*`: the next word names a group that programs may leave out. */
 	#isOptional = false;
 	/** Whether the group has begun and its first word names it. */
 	#isGroupStart = false;
 	/** The bytes of text that are not decoded yet. */
-	#pending: Uint8Array[] = [];
+	#pending = new Uint8Array(1024);
+	#pendingBytes = 0;
 	/** Characters after a `\u` that are left out. */
 	#skipCharacters = 0;
 	readonly #charsets = new Map<number, string>();
 	#font = 0;
+	#fontName = '';
+	/** The charset of text whose font names none. */
+	#documentCharset = 'windows-1252';
 	/** The heading levels of the paragraph styles. */
 	readonly #headings = new Map<number, number>();
 	#styleNumber = 0;
@@ -134,6 +152,7 @@ class RtfReader {
 
 	#close(): void {
 		if (this.#group.capture === 'style') this.#endStyle();
+		if (this.#group.capture === 'font') this.#endFont();
 		if (this.#openNotes.at(-1)?.depth === this.#outer.length) this.#endNote();
 		this.#group = this.#outer.pop() ?? this.#group;
 		this.#isGroupStart = false;
@@ -157,13 +176,15 @@ class RtfReader {
 		}
 		if (SKIPPED.has(word) || (isOptional && !SHOWN.has(word))) {
 			this.#group.skipped = true;
+			if (this.#group.capture === 'font') this.#group.capture = null;
 			return word !== 'fonttbl' && word !== 'stylesheet';
 		}
 		return false;
 	}
 
 	#beginNote(): void {
-		const note = { depth: this.#outer.length, text: this.#text, heading: this.#heading, inTable: this.#inTable };
+		const text = this.#text.replace(/(?:\^\d{1,3}|[⁰¹²³⁴-⁹]{1,3})$/u, '');
+		const note = { depth: this.#outer.length, text, heading: this.#heading, inTable: this.#inTable };
 		this.#openNotes.push(note);
 		this.#text = '';
 	}
@@ -180,18 +201,22 @@ class RtfReader {
 
 	#control(word: string, value: number | null): void {
 		const group = this.#group;
-		if (word === 'ansicpg' && value !== null) group.charset = `windows-${value}`;
+		if (word === 'ansicpg' && value !== null) group.charset = this.#documentCharset = `windows-${value}`;
 		else if (word === 'uc') group.fallback = value ?? 1;
 		else if (word === 'u' && value !== null) {
-			this.#write(String.fromCharCode(value < 0 ? value + 65_536 : value));
+			const code = value < 0 ? value + 65_536 : value;
+			this.#write(isSymbolFont(group.charset ?? '') ? symbolOf(group.charset ?? '', code) : String.fromCharCode(code));
 			this.#skipCharacters = group.fallback;
 		} else if (word === 'f') {
+			if (group.capture === 'font') this.#endFont();
 			this.#font = value ?? 0;
-			group.charset = this.#charsets.get(this.#font) ?? group.charset;
-		} else if (word === 'fcharset') this.#charsets.set(this.#font, charsetOf(value ?? 0));
+			group.charset = this.#charsets.get(this.#font) ?? this.#documentCharset;
+		} else if (word === 'fcharset') this.#fontCharset(value ?? 0);
+		else if (word === 'super') group.isRaised = value !== 0;
+		else if (word === 'nosupersub' || word === 'sub') group.isRaised = false;
 		else if (word === 'v') group.hidden = value !== 0;
 		else if (word === 'deleted') group.hidden = value !== 0;
-		else if (word === 'plain') group.hidden = false;
+		else if (word === 'plain') group.hidden = group.isRaised = false;
 		else if (word === 's') this.#paragraphStyle(value ?? 0);
 		else if (group.skipped || group.capture === 'marker') return;
 		else if (word === 'outlinelevel') this.#heading = value !== null && value < 9 ? value + 1 : null;
@@ -207,6 +232,21 @@ class RtfReader {
 		else if (word === 'clvmrg') this.#isContinued = true;
 		else if (word === 'cellx') this.#defineCell();
 		else this.#write(CHARACTERS[word] ?? (/^[\\{}]$/.test(word) ? word : ''));
+	}
+
+	/** The charset of a font in the table of fonts. That of a font with signs is its name, which follows. */
+	#fontCharset(charset: number): void {
+		this.#charsets.delete(this.#font);
+		const label = charsetOf(charset);
+		if (charset === SYMBOL_CHARSET && this.#group.skipped) {
+			this.#group.capture = 'font';
+			this.#fontName = '';
+		} else if (label !== null) this.#charsets.set(this.#font, label);
+	}
+
+	#endFont(): void {
+		const name = this.#fontName.replace(/;.*/s, '').trim();
+		this.#charsets.set(this.#font, isSymbolFont(name) ? name : 'windows-1252');
 	}
 
 	/** A style of a paragraph, or the definition of one in the table of styles. */
@@ -228,25 +268,36 @@ class RtfReader {
 		const skipped = Math.min(this.#skipCharacters, bytes.length);
 		this.#skipCharacters -= skipped;
 		if (this.#group.skipped && this.#group.capture === null) return;
-		if (skipped < bytes.length) this.#pending.push(bytes.subarray(skipped));
+		const added = bytes.subarray(skipped);
+		// A byte below 0x30 is never the second one of a character.
+		if (this.#pendingBytes >= MAX_PENDING_BYTES && (added[0] ?? 0) < 0x30) this.#flushBytes();
+		const length = this.#pendingBytes + added.length;
+		if (length > this.#pending.length) {
+			const larger = new Uint8Array(Math.max(length, 2 * this.#pending.length));
+			larger.set(this.#pending.subarray(0, this.#pendingBytes));
+			this.#pending = larger;
+		}
+		this.#pending.set(added, this.#pendingBytes);
+		this.#pendingBytes = length;
 	}
 
 	/** Decodes the bytes since the last control word: a character may have two. */
 	#flushBytes(): void {
-		if (this.#pending.length === 0) return;
-		const bytes = Buffer.concat(this.#pending);
-		this.#pending = [];
+		if (this.#pendingBytes === 0) return;
+		const bytes = this.#pending.subarray(0, this.#pendingBytes);
+		this.#pendingBytes = 0;
 		this.#write(decodeBytes(bytes, this.#group.charset));
 	}
 
 	#write(text: string): void {
-		const { capture, skipped, hidden } = this.#group;
+		const { capture, skipped, hidden, isRaised } = this.#group;
 		if (text === '') return;
 		if (capture === 'title') this.title += text.slice(0, 1000 - this.title.length);
 		else if (capture === 'style') this.#styleName += text.slice(0, 200 - this.#styleName.length);
+		else if (capture === 'font') this.#fontName += text.slice(0, 100 - this.#fontName.length);
 		else if (capture === 'marker') this.#marker += text.slice(0, 50 - this.#marker.length);
 		else if (!skipped && !hidden) {
-			this.#text += text;
+			this.#text += isRaised ? raisedText(this.#text, text) : text;
 			if (this.#text.length > MAX_PARAGRAPH_CHARACTERS && this.#openNotes.length === 0) this.#endParagraph();
 		}
 	}

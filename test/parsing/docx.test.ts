@@ -289,3 +289,12 @@ test('the first pair of a Word table of pairs is no header', async () => {
 		assert.equal(await headerOf(words, look), false);
 	}
 });
+
+test('superscript numbers stay apart from the number before them, and signs of fonts with signs are themselves', async () => {
+	const raised = (text: string) => `<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>${text}</w:t></w:r>`;
+	const sym = (font: string, char: string) => `<w:r><w:sym w:font="${font}" w:char="${char}"/></w:r>`;
+	const body = `<w:p>${r('£13')}${raised('1')}${raised('2')}${r(' 1')}${raised('st')}${r(' m')}${raised('2')}${r(' 5 ')}${sym('Symbol', 'F06D')}${r('g')}${sym('Wingdings', 'F0FC')}${sym('Other', 'F041')}</w:p>`;
+	assert.deepEqual(outlined((await parsed(makeDocx({ body }), 'a.docx')).blocks), [
+		'paragraph £13^12 1st m² 5 μg✓\ufffd',
+	]);
+});

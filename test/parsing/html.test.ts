@@ -320,3 +320,19 @@ test('reads what stands before and after a page, and pages one after the other',
 		assert.match(blocks.map(({ text }) => text).join(' '), /^one two three four$/);
 	}
 });
+
+test('superscript numbers stay apart from the number before them, and links to notes are left out', async () => {
+	const page =
+		'<main><p>It costs £13<sup>1</sup>, 10<sup>6</sup> m<sup>2</sup>, the 1<sup>st</sup> fee<sup><a href="#n1">1</a></sup>, 5<sup>[<a href="#n2">2</a>]</sup>.</p></main>';
+	assert.deepEqual(outlined((await parsed(page, 'a.html')).blocks), [
+		'paragraph It costs £13^1, 10^6 m², the 1st fee, 5.',
+	]);
+});
+
+test('a heading of many edit links is read in linear time', async () => {
+	const page = `<main><h2>${'[edit]'.repeat(200_000)}x</h2><p>Text</p></main>`;
+	const started = performance.now();
+	const { blocks } = await parsed(page, 'a.html');
+	assert.equal(blocks.length, 2);
+	assert.ok(performance.now() - started < 10_000);
+});

@@ -94,3 +94,10 @@ test('a table of a slide whose first row is not set off has no header', async ()
 	const row = blocks.find(({ kind }) => kind === 'row');
 	assert.deepEqual(row?.kind === 'row' && row.table, { header: false });
 });
+
+test('superscript numbers of a slide stay apart from the number before them', async () => {
+	const run = (text: string, properties = '') => `<a:r><a:rPr${properties}/><a:t>${text}</a:t></a:r>`;
+	const paragraph = `<a:p>${run('10')}${run('6', ' baseline="30000"')}${run(' or 5')}${run('m')}${run('2', ' baseline="30000"')}</a:p>`;
+	const { blocks } = await parsed(makePptx([{ shapes: shape([paragraph]) }]), 'a.pptx');
+	assert.equal(blocks.at(-1)?.text, '10^6 or 5m²');
+});

@@ -28,7 +28,7 @@ test('lists of an RTF document keep bullets and numbers, and notes follow their 
 		"{\\listtext\\pard\\plain\\f0 \\'b7\\tab}One{\\super 1}{\\footnote\\pard\\plain A note.\\par Its end.} more\\par" +
 		'{\\pntext 2.\\tab}Two\\par\\pard Text\\par';
 	assert.deepEqual(await linesOf(body), [
-		'item - One1 more',
+		'item - One more',
 		'paragraph A note.\nIts end.',
 		'item 2. Two',
 		'paragraph Text',
@@ -55,4 +55,24 @@ test('the content shows that a file is an RTF document, and a broken one is read
 	assert.equal(sniffFormat(Buffer.from('Words'), 'a.rtf', null), 'txt');
 	assert.deepEqual(await linesOf("Words\\'", '{\\rtf1 '), ['paragraph Words']);
 	assert.deepEqual(await linesOf('}}Words {\\b more\\bin9999 x', '{\\rtf1 '), ['paragraph Words more']);
+});
+
+test('superscript numbers stay apart from the number before them, and signs of the font Symbol are themselves', async () => {
+	const fonts =
+		'{\\rtf1\\ansi\\ansicpg1251{\\fonttbl{\\f0\\fcharset1 Arial;}{\\f3\\fcharset2{\\*\\panose 0505}Symbol;}{\\f4\\fcharset0 A;}}';
+	const body = "\\f0 10{\\super 6} m{\\super 2}, \\'cc, 5 {\\f3 m\\'b3 \\u-3987?}g, {\\f3\\'e6}{\\f4 m}\\par";
+	assert.deepEqual(await linesOf(body, fonts), ['paragraph 10^6 m², М, 5 μ≥ μg, \ufffdm']);
+});
+
+test('many single bytes of an RTF document take little memory', async () => {
+	const count = 2_000_000;
+	const before = process.memoryUsage();
+	const { blocks } = await parsed(`${HEAD}${"\\'e4".repeat(count)}\\par}`, 'a.rtf');
+	const after = process.memoryUsage();
+	assert.equal(
+		blocks.reduce((sum, { text }) => sum + text.length, 0),
+		count,
+	);
+	assert.ok(after.arrayBuffers - before.arrayBuffers < 64 * 1024 * 1024);
+	assert.ok(after.heapUsed - before.heapUsed < 200 * 1024 * 1024);
 });
