@@ -28,12 +28,17 @@ export async function parseEml(bytes: Uint8Array, parseNested: ParseNested): Pro
 	if (email.headers.length === 0) throw new AppError('unreadable_file', 'This is not a mail message.');
 	const subject = toSingleLine(email.subject ?? '');
 	const blocks: Block[] = [];
-	if (subject !== '') blocks.push({ kind: 'heading', level: 1, text: subject, page: null });
+	const budget = new TextBudget();
+	const add = (block: Block) => {
+		budget.spend(block.text);
+		blocks.push(block);
+	};
+	if (subject !== '') add({ kind: 'heading', level: 1, text: subject, page: null });
 	const envelope = envelopeOf(email);
-	if (envelope !== '') blocks.push({ kind: 'paragraph', text: envelope, page: null });
-	for (const block of bodyOf(email)) blocks.push(asPart(block, subject === '' ? 0 : 1));
-	for await (const block of attachmentBlocks(email.attachments, parseNested)) blocks.push(block);
-	new TextBudget().spendBlocks(blocks);
+	if (envelope !== '') add({ kind: 'paragraph', text: envelope, page: null });
+	for (const block of bodyOf(email)) add(asPart(block, subject === '' ? 0 : 1));
+	// The first block beyond the limit ends the parsing of the attachments.
+	for await (const block of attachmentBlocks(email.attachments, parseNested)) add(block);
 	return { format: 'eml', title: subject || null, declared_language: null, page_count: null, blocks };
 }
 

@@ -10,6 +10,7 @@ import { openArchive, type Parts } from './zip-archive.ts';
 
 const KIND = 'EPUB book';
 const MAX_CHAPTERS = 5000;
+const MAX_NAME_CHARACTERS = 500;
 
 /** What the package document of a book says (EPUB 3.3, 5). */
 interface Book {
@@ -154,8 +155,9 @@ function chapterNames(parts: Parts, { navigation, ncx }: Book): Map<string, stri
 	const names = new Map<string, string>();
 	const add = (source: string, href: string, text: string) => {
 		const file = fileOf(source.slice(0, source.lastIndexOf('/') + 1), href);
-		const name = toSingleLine(text);
-		if (name !== '' && !names.has(file)) names.set(file, name);
+		if (names.has(file)) return;
+		const name = toSingleLine(text.slice(0, MAX_NAME_CHARACTERS));
+		if (name !== '') names.set(file, name);
 	};
 	const page = navigation === null ? null : textOf(parts, navigation);
 	if (navigation !== null && page !== null) {
@@ -170,15 +172,18 @@ function chapterNames(parts: Parts, { navigation, ncx }: Book): Map<string, stri
 	let inLabel = false;
 	const handlers = {
 		open: (element: Element) => {
-			if (element.name === 'navPoint') label = '';
+			if (element.name === 'navLabel') label = '';
 			inLabel = element.name === 'text';
-			if (element.name === 'content') add(ncx, element.attribute('src') ?? '', label);
+			if (element.name !== 'content') return;
+			add(ncx, element.attribute('src') ?? '', label);
+			// It names nothing else: neither a page without a label nor a second target.
+			label = '';
 		},
 		close: () => {
 			inLabel = false;
 		},
 		text: (text: string) => {
-			if (inLabel) label += text;
+			if (inLabel) label += text.slice(0, MAX_NAME_CHARACTERS - label.length);
 		},
 	};
 	readXml(tableOfContents, handlers, KIND);

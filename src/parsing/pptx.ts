@@ -30,15 +30,18 @@ export function parsePptx(bytes: Uint8Array): ExtractedDocument {
 	const seen = new Set<string>();
 	for (const [index, name] of slides.entries()) {
 		const part = parts.get(name);
-		// Several slides of one part are a mistake, or meant to take time.
+		// Several slides of one part, and several slides with the same notes, are a mistake, or meant to take time.
 		if (part === undefined || seen.has(name)) continue;
 		seen.add(name);
 		const page = index + 1;
 		const relationships = relationshipsOf(parts, name, KIND);
 		const targetsOf = (type: string) =>
-			relationships.flatMap((relationship) =>
-				relationship.type === type ? (parts.get(relationship.target) ?? []) : [],
-			);
+			relationships.flatMap((relationship) => {
+				const target = relationship.type === type ? parts.get(relationship.target) : undefined;
+				if (target === undefined || seen.has(relationship.target)) return [];
+				seen.add(relationship.target);
+				return [target];
+			});
 		const slide = readSlide(part, page, budget, targetsOf('diagramData'));
 		if (slide.isHidden) continue;
 		const notes = targetsOf('notesSlide').flatMap((notes) => readNotes(notes, page, budget));

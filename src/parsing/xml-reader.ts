@@ -42,6 +42,10 @@ const PREFIXES: Record<string, string> = {
 /** Parts are decoded and read in slices, so that a large one is never in memory twice. */
 const SLICE_BYTES = 1024 * 1024;
 const MAX_DEPTH = 2000;
+/** Elements and attributes times depth: the parser searches all open elements for the namespace of each prefix. */
+const MAX_STEPS = 10_000_000;
+/** Elements above this depth are no steps. Ordinary parts have a depth of 10 to 40. */
+const FREE_DEPTH = 128;
 /** 10 MB of text in short runs have two million elements. */
 const MAX_ELEMENTS = 5_000_000;
 /** Word gives its outermost element 40. */
@@ -57,6 +61,7 @@ const MAX_SLICES = 12;
 export function readXml(bytes: Uint8Array, handlers: XmlHandlers, kind: string): void {
 	const parser = new SaxesParser<{ xmlns: true }>({ xmlns: true });
 	let depth = 0;
+	let steps = 0;
 	let elements = 0;
 	let attributes = 0;
 	/** Slices since the parser last completed a text, comment or tag. */
@@ -82,7 +87,8 @@ export function readXml(bytes: Uint8Array, handlers: XmlHandlers, kind: string):
 	parser.on('comment', resetSlices);
 	parser.on('processinginstruction', resetSlices);
 	parser.on('opentag', (tag) => {
-		if (++depth > MAX_DEPTH) throw resourceLimit(`The ${kind} is nested too deeply to be read.`);
+		if (++depth > FREE_DEPTH) steps += depth * (1 + attributes);
+		if (depth > MAX_DEPTH || steps > MAX_STEPS) throw resourceLimit(`The ${kind} is nested too deeply to be read.`);
 		handlers.open(new TagElement(tag));
 	});
 	parser.on('closetag', (tag) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseEml } from '../../src/parsing/eml.ts';
 import { sniffFormat } from '../../src/parsing/index.ts';
 import { outlined, parsed } from '../fixtures/documents/parsed.ts';
 import { ap, makePptx, shape } from '../fixtures/documents/pptx.ts';
@@ -104,4 +105,17 @@ test('reads each of several texts with markup', async () => {
 		part('text/html', `<html><head><style>p{}</style></head><body><p>${text}</p></body></html>`);
 	const { blocks } = await parsed(message(multipart('mixed', [page('First.'), page('Second.')])), 'a.eml');
 	assert.deepEqual(outlined(blocks).slice(2), ['paragraph First.', 'paragraph Second.']);
+});
+
+test('the attachments after too much text are not parsed', async () => {
+	const parts = ['a.txt', 'b.txt', 'c.txt', 'd.txt'].map((name) => attached(name, 'text/plain', 'words'));
+	const text = 'words '.repeat(1_000_000);
+	let count = 0;
+	const parse = async () => {
+		count++;
+		const blocks = [{ kind: 'paragraph' as const, text, page: null }];
+		return { format: 'txt' as const, title: null, declared_language: null, page_count: null, blocks };
+	};
+	await assert.rejects(parseEml(Buffer.from(message(multipart('mixed', parts))), parse), { code: 'resource_limit' });
+	assert.equal(count, 2);
 });

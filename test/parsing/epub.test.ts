@@ -60,3 +60,14 @@ test('the content shows that a file is a book, and one with protected text is re
 	await assert.rejects(parsed(locked, 'a.epub'), { code: 'unreadable_file', message: /DRM/ });
 	await assert.rejects(parsed(zipped({ mimetype: 'application/epub+zip' }), 'a.epub'), { code: 'unreadable_file' });
 });
+
+test('a table of contents with one long name and many targets is read in linear time', {
+	timeout: 60_000,
+}, async () => {
+	const targets = '<content src="text/x.xhtml"/>'.repeat(20_000);
+	const ncx = `<ncx xmlns="http://www.daisy.org/z3986/2005/ncx/"><navMap><navPoint><navLabel><text>${'Long name '.repeat(300_000)}</text></navLabel>
+		<content src="text/c.xhtml"/>${targets}</navPoint><navPoint><content src="text/b.xhtml"/></navPoint></navMap></ncx>`;
+	const { blocks } = await parsed(makeEpub({ 'OEBPS/toc.ncx': ncx, 'OEBPS/text/nav.xhtml': page('') }), 'a.epub');
+	assert.match(blocks[0]?.text ?? '', /^(?:Long name ?){50}$/);
+	assert.ok(outlined(blocks).every((line) => !line.startsWith('h1 Second')));
+});

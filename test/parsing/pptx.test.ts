@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { sniffFormat } from '../../src/parsing/index.ts';
 import { outlined, parsed } from '../fixtures/documents/parsed.ts';
 import { ap, makePptx, shape } from '../fixtures/documents/pptx.ts';
@@ -100,4 +101,13 @@ test('superscript numbers of a slide stay apart from the number before them', as
 	const paragraph = `<a:p>${run('10')}${run('6', ' baseline="30000"')}${run(' or 5')}${run('m')}${run('2', ' baseline="30000"')}</a:p>`;
 	const { blocks } = await parsed(makePptx([{ shapes: shape([paragraph]) }]), 'a.pptx');
 	assert.equal(blocks.at(-1)?.text, '10^6 or 5m²');
+});
+
+test('the notes of a slide are read once, however often it refers to them', async () => {
+	const files = unzipSync(makePptx([{ shapes: shape([ap('Text')]), notes: ['Say hello.'] }]));
+	const name = 'ppt/slides/_rels/slide1.xml.rels';
+	const relationships = strFromU8(files[name] ?? new Uint8Array());
+	files[name] = strToU8(relationships.replace(/<Relationship .*\/>/, (one) => one + one.replace('"n"', '"m"')));
+	const { blocks } = await parsed(Buffer.from(zipSync(files)), 'a.pptx');
+	assert.equal(blocks.filter(({ text }) => text === 'Say hello.').length, 1);
 });
