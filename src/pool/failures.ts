@@ -1,6 +1,7 @@
 import { AppError, messageOf, shortageFromWorker } from '../base/index.ts';
 import type { WorkerPoolLimits } from './limits.ts';
 import { ParseOvertime } from './parse-process.ts';
+import { WorkLimitExceeded } from './work-limit-exceeded.ts';
 
 /** The API error of a document that could not be parsed. */
 export function parseFailure(cause: unknown, { parseCpuMs, parseTimeoutMs }: WorkerPoolLimits): AppError {
@@ -10,7 +11,7 @@ export function parseFailure(cause: unknown, { parseCpuMs, parseTimeoutMs }: Wor
 	if (/^E[A-Z0-9]+: /.test(messageOf(cause))) {
 		return new AppError('unavailable', 'The stored file could not be opened.', { retry_after: 1, cause });
 	}
-	if ((cause as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY') return documentTooLarge(cause);
+	if (isOutOfMemory(cause)) return documentTooLarge(cause);
 	if (cause instanceof ParseOvertime) {
 		const sentence = `Reading the file takes more than ${parseCpuMs / 1000} seconds of processor time.`;
 		return new AppError('resource_limit', sentence, { cause });
@@ -28,8 +29,13 @@ export function documentTooLarge(cause: unknown): AppError {
 	return new AppError('resource_limit', 'Reading the file takes more memory than this server allows.', { cause });
 }
 
-/** The API error of failed work of a durable job. The job waits while the system lacks a resource. */
+/**
+ * The API error of failed work of a durable job. The job waits while the system lacks a resource; work that exceeds a limit is a
+ * `WorkLimitExceeded`.
+ */
 export function jobFailure(what: string, cause: unknown): AppError {
+	if (isTimeout(cause)) return new WorkLimitExceeded(`${what} took too long.`, cause);
+	if (isOutOfMemory(cause)) return new WorkLimitExceeded(`${what} took more memory than a thread has.`, cause);
 	return shortageFromWorker(cause) ?? requestFailure(what, cause);
 }
 
@@ -39,6 +45,10 @@ export function requestFailure(what: string, cause: unknown): AppError {
 		retry_after: 1,
 		cause,
 	});
+}
+
+function isOutOfMemory(cause: unknown): boolean {
+	return (cause as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
 function isTimeout(cause: unknown): boolean {

@@ -1,3 +1,4 @@
 export type { WorkerPoolLimits } from './limits.ts';
+export { WorkLimitExceeded } from './work-limit-exceeded.ts';
 export { type WorkerEntry, workerEntry } from './worker-entry.ts';
 export { createWorkerPool, type ParseOptions, type WorkerPool, type WorkerPoolOptions } from './worker-pool.ts';

@@ -33,6 +33,7 @@ export interface WorkerPool extends AsyncDisposable {
 	/** Starts the parsing process ahead of a document. */
 	warmUp(): void;
 	fold(job: FoldJob, signal?: AbortSignal): Promise<FoldResult>;
+	/** @throws WorkLimitExceeded when it exceeds its time limit or the heap of its thread */
 	train(job: TrainJob, signal?: AbortSignal): Promise<TrainResult>;
 	/** @throws AppError `unavailable` when it takes too long or too many wait */
 	search(job: SearchJob, signal?: AbortSignal): Promise<SearchResult>;

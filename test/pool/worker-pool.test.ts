@@ -4,9 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { createLog } from '../../src/base/index.ts';
-import type { ParseJob } from '../../src/contract/index.ts';
-import { createWorkerPool, type WorkerPoolLimits } from '../../src/pool/index.ts';
+import { AppError, createLog } from '../../src/base/index.ts';
+import type { ParseJob, TrainJob } from '../../src/contract/index.ts';
+import { createWorkerPool, type WorkerPoolLimits, WorkLimitExceeded } from '../../src/pool/index.ts';
 import { until } from '../support/until.ts';
 
 let folder: string;
@@ -116,6 +116,35 @@ test('a cancelled job ends with the caller’s reason, whether it runs or waits,
 	await Promise.all(ends);
 	await assert.rejects(pool.parse(small, ending.signal), (error) => error === reason);
 	assert.equal((await pool.parse(small)).chunks.length, 1);
+});
+
+test('a training that exceeds its time limit or its heap can be told from other failures', async () => {
+	const chunksOf = (count: number, terms: number) =>
+		Array.from({ length: count }, (_, chunk) => ({
+			title_terms: '',
+			body_terms: Array.from({ length: terms }, (_, term) => `term${(chunk * 31 + term * 7) % 40_000}`).join(' '),
+		}));
+	const job = (chunks: TrainJob['chunks'], tuned: boolean): TrainJob => ({
+		kind: 'train',
+		database: join(folder, 'none.db'),
+		generation: null,
+		chunks,
+		tuned,
+	});
+	await using slow = openPool({ trainTimeoutMs: 1 });
+	await using tight = openPool({ heapMb: 24 });
+	await using unlimited = openPool();
+	for (const tuned of [true, false]) {
+		await assert.rejects(slow.train(job(chunksOf(50, 50), tuned)), (error) => {
+			return error instanceof WorkLimitExceeded && /took too long/.test(error.message);
+		});
+		await assert.rejects(tight.train(job(chunksOf(2_000, 400), tuned)), (error) => {
+			return error instanceof WorkLimitExceeded && /memory/.test(error.message);
+		});
+		await assert.rejects(unlimited.train({ ...job([], tuned), generation: 'gen_none' }), (error) => {
+			return error instanceof AppError && error.code === 'unavailable' && !(error instanceof WorkLimitExceeded);
+		});
+	}
 });
 
 test('a search that exceeds its time limit, waiting included, is unavailable', async () => {
