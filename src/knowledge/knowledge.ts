@@ -15,7 +15,7 @@ import { REBUILD, type RebuildRequests, requestRebuild, stopRebuild } from './re
 import { searchSettingsOf } from './search-settings.ts';
 import { requestTrainings } from './training/request-trainings.ts';
 import { Training } from './training/training.ts';
-import { MAX_SYNC_TRAINING_CHUNKS } from './training/training-policy.ts';
+import { MAX_SYNC_TRAINING_CHUNKS, TRAIN } from './training/training-policy.ts';
 
 export interface KnowledgeDependencies {
 	store: Store & { databaseFile: string };
@@ -119,11 +119,13 @@ export class Knowledge implements AsyncDisposable {
 		return markForReindex(this.#store, this.#embedders.configured);
 	}
 
-	/** Starts the job loop. Postponed jobs are due at once, because a restarted server may have a new provider key. */
+	/**
+	 * Starts the job loop. Postponed jobs are due at once, because a restarted server may have a new provider key or more memory.
+	 */
 	start(): void {
 		this.#jobs.start();
 		const { signal } = this.#shutdown;
-		const jobs = [INGEST, REBUILD].map((kind) => ({ op: 'make_due', kind }) as const);
+		const jobs = [INGEST, TRAIN, REBUILD].map((kind) => ({ op: 'make_due', kind }) as const);
 		this.#runAtStart('postponed jobs could not be made due', async () => void (await this.#store.commit({ jobs })));
 		this.#runAtStart('trainings could not be requested', () =>
 			requestTrainings({ store: this.#store, clock: this.#clock }, signal),

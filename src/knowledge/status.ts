@@ -11,7 +11,7 @@ import {
 	type Write,
 } from '../store/index.ts';
 import { searchSettingsOf } from './search-settings.ts';
-import { isTrainingDue, queueTrainingAfterChange } from './training/training-policy.ts';
+import { isTrainingDue, queueTrainingAfterChange, TRAIN } from './training/training-policy.ts';
 
 /** The change of the counts of a knowledge base's documents. */
 export interface CountChange {
@@ -119,6 +119,11 @@ export function moveCounts(
 	const needsTraining = isReadyForTraining(next) && (next.training_asked_at !== null || isTrainingDue(next));
 	// A request that exists keeps its time: a running training answers it.
 	if (needsTraining) next.training_asked_at ??= now;
+	// The cause of earlier failures ends with the index or the documents, and so does their delay.
+	const isReplaced = set.generation !== undefined && set.generation !== record.generation;
+	const endsTrainings = isReplaced || next.documents_total === 0;
+	const ended: JobWrite[] = endsTrainings ? [{ op: 'complete_all', ref: record.id, kind: TRAIN }] : [];
+	if (next.documents_total === 0) Object.assign(next, { training_asked_at: null, training_failures: 0 });
 	// Also after `error`: the failed documents were removed, and no event had reported that the others are indexed.
 	const becameReady = statusOf(record) !== 'ready' && statusOf(next) === 'ready';
 	return {
@@ -131,10 +136,11 @@ export function moveCounts(
 				...set,
 				problem: next.problem,
 				training_asked_at: next.training_asked_at,
+				training_failures: next.training_failures,
 				updated_at: now,
 			},
 		},
-		jobs: needsTraining ? [queueTrainingAfterChange(next, now)] : [],
+		jobs: needsTraining ? [...ended, queueTrainingAfterChange(next, now)] : ended,
 		next,
 		events: becameReady
 			? [

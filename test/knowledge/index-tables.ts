@@ -41,6 +41,16 @@ function countIn(dataDir: string, sql: string, ...values: string[]): number {
 	}
 }
 
+/** When the jobs of a kind are due (ms since the epoch), the first one first. */
+export function dueOf(dataDir: string, kind: string): number[] {
+	const db = openReadOnly(join(dataDir, 'parley.db'));
+	try {
+		return db.prepare('SELECT due_at FROM jobs WHERE kind = ? ORDER BY due_at').pluck().all(kind) as number[];
+	} finally {
+		db.close();
+	}
+}
+
 /** Reads the tables of the search index while the server runs. */
 export function indexTables(dataDir: string): IndexTables {
 	const db = openReadOnly(join(dataDir, 'parley.db'));

@@ -164,7 +164,7 @@ test('trains a large knowledge base while documents are indexed, and the new ind
 });
 
 test('a rebuild of a large knowledge base whose tuning fails serves an untuned basis', async () => {
-	await using harness = await openKnowledgeHarness({ maxSyncTrainingChunks: 10 });
+	await using harness = await openKnowledgeHarness({ maxSyncTrainingChunks: 10, retryMs: 60_000 });
 	const { knowledge, pool, store } = harness;
 	knowledge.start();
 	const base = await harness.newBase();
@@ -175,6 +175,7 @@ test('a rebuild of a large knowledge base whose tuning fails serves an untuned b
 	const after = await harness.untilSettled(base);
 	assert.notEqual(after.generation, generation);
 	assert.deepEqual([after.problem, after.tuned_on], [null, 0]);
+	assert.ok(after.training_failures >= 3, 'the failure delays the next tuning');
 	assert.equal((await store.searchIndex.servingGeneration(base))?.trained_on, 12);
 	const { bases, orphans } = indexTables(harness.dataDir);
 	assert.deepEqual([bases.length, orphans], [1, 0]);

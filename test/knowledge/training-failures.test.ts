@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { AppError, createLog, KeyedLock, Semaphore, systemClock } from '../../src/base/index.ts';
+import { AppError, createLog, KeyedLock, ResourceShortage, Semaphore, systemClock } from '../../src/base/index.ts';
 import { presentStatus } from '../../src/knowledge/index.ts';
+import { moveCounts } from '../../src/knowledge/status.ts';
 import { requestTrainings } from '../../src/knowledge/training/request-trainings.ts';
 import { Training } from '../../src/knowledge/training/training.ts';
 import { queueTraining } from '../../src/knowledge/training/training-policy.ts';
+import { WorkLimitExceeded } from '../../src/pool/index.ts';
+import { knowledgeBase } from '../store/samples.ts';
 import { until } from '../support/until.ts';
-import { indexTables, jobsOf } from './index-tables.ts';
+import { dueOf, indexTables, jobsOf } from './index-tables.ts';
 import { manyChunks, openKnowledgeHarness } from './knowledge-harness.ts';
+
+const HOUR = 3_600_000;
 
 const isTuned = ({ tuned }: { tuned: boolean }) => tuned;
 
@@ -66,19 +71,70 @@ test('a training that fails at its end leaves no basis', async () => {
 	assert.deepEqual([bases.length, embedded], [1, 11]);
 });
 
-test('a large knowledge base that outgrows its basis gets an untuned basis if tuning fails', async () => {
-	await using harness = await openKnowledgeHarness({ maxSyncTrainingChunks: 10 });
+test('a large knowledge base that outgrows its basis gets an untuned basis if tuning fails, and is tuned later', async () => {
+	await using harness = await openKnowledgeHarness({ maxSyncTrainingChunks: 10, retryMs: 60_000 });
 	const { knowledge, pool, store } = harness;
 	knowledge.start();
 	const base = await harness.newBase();
 	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(6, 'amber')));
 	await harness.untilTrained(base);
-	pool.trainFailure = tuningFails;
+	pool.trainFailure = ({ tuned }) => (tuned ? new WorkLimitExceeded('Training took too long.', undefined) : undefined);
 	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(8, 'birch')));
-	const { tuned_on, training_failures } = await harness.untilTrained(base);
-	assert.deepEqual([tuned_on, training_failures], [0, 1]);
+	const isDelayed = () => dueOf(harness.dataDir, 'train').some((at) => at > Date.now() + 100_000);
+	await until('the tuning is delayed', isDelayed);
+	const { tuned_on, training_asked_at, training_failures } = await harness.base(base);
+	assert.deepEqual([tuned_on, training_failures], [0, 3]);
+	assert.ok(training_asked_at !== null);
 	assert.equal((await store.searchIndex.servingGeneration(base))?.trained_on, 14);
 	assert.equal(indexTables(harness.dataDir).bases.length, 1);
+	pool.trainFailure = () => undefined;
+	await store.commit({ jobs: [{ op: 'make_due', kind: 'train' }] });
+	assert.equal((await harness.untilTrained(base)).tuned_on, 14);
+});
+
+test('while a tuning is delayed, a knowledge base that outgrows its basis gets an untuned basis at once', async () => {
+	await using harness = await openKnowledgeHarness({ maxSyncTrainingChunks: 10, retryMs: 60_000 });
+	const { knowledge, pool, store } = harness;
+	knowledge.start();
+	const base = await harness.newBase();
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(6, 'amber')));
+	await harness.untilTrained(base);
+	await until('its job is completed', () => jobsOf(harness.dataDir, 'train') === 0);
+	const isTunedOf: boolean[] = [];
+	pool.trainFailure = ({ tuned }) => {
+		isTunedOf.push(tuned);
+		return undefined;
+	};
+	await harness.patch(base, { training_asked_at: 1, training_failures: 5 }, [queueTraining(base, Date.now() + HOUR)]);
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(8, 'birch')));
+	await until('it has a basis for all', async () => {
+		return (await store.searchIndex.servingGeneration(base))?.trained_on === 14;
+	});
+	const isDelayed = () => dueOf(harness.dataDir, 'train').some((at) => at > Date.now() + 500_000);
+	await until('the tuning is delayed again', isDelayed);
+	assert.deepEqual(isTunedOf, [false]);
+	assert.equal((await harness.base(base)).training_failures, 5);
+});
+
+test('a training that fails for want of disk space waits longer after each failure', async () => {
+	await using harness = await openKnowledgeHarness({ retryMs: 100_000 });
+	const { knowledge, pool } = harness;
+	pool.trainFailure = ({ tuned }) => (tuned ? new ResourceShortage('The disk is full.', undefined) : undefined);
+	knowledge.start();
+	const base = await harness.newBase();
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(2, 'amber')));
+	const isDelayed = () => dueOf(harness.dataDir, 'train').some((at) => at > Date.now() + 61_000);
+	await until('it is delayed by more than a minute', isDelayed);
+	assert.equal((await harness.base(base)).training_failures, 0);
+});
+
+test('postponed trainings are due at the start of the server', async () => {
+	await using harness = await openKnowledgeHarness();
+	const { knowledge, store } = harness;
+	const base = await harness.newBase();
+	await store.commit({ jobs: [queueTraining(base, Date.now() + HOUR)] });
+	knowledge.start();
+	await until('its job has been claimed, and had nothing to do', () => jobsOf(harness.dataDir, 'train') === 0);
 });
 
 test('a training during which the process ended twice is not tuned, and is postponed in the end', async () => {
@@ -113,11 +169,19 @@ test('a training during which the process ended twice is not tuned, and is postp
 	await perform(3);
 	assert.deepEqual(isTunedOf, [false]);
 	const { training_asked_at, training_failures, tuned_on } = await harness.base(base);
-	assert.deepEqual([training_asked_at, training_failures, tuned_on], [null, 1, 0]);
+	assert.deepEqual([training_asked_at, training_failures, tuned_on], [1, 10, 0], 'its tuning is still requested');
 	assert.equal((await store.searchIndex.servingGeneration(base))?.trained_on, 21);
+
+	const delayed = queueTraining(base, Date.now() + HOUR);
+	await harness.patch(base, { documents_pending: 1 }, [delayed]);
+	assert.ok(delayed.op === 'enqueue');
+	await training.perform({ ...delayed.job, attempts: 1 }, new AbortController().signal);
+	const [due = 0, ...others] = dueOf(harness.dataDir, 'train');
+	assert.ok(due < Date.now() + HOUR / 2, 'it waits for the documents, not for another delay');
+	assert.deepEqual([others, isTunedOf.length], [[], 1]);
 });
 
-test('at the start of the server a training that was given up is requested again, after the trainings of new documents', async () => {
+test('at the start of the server a training that was given up is requested again, and trainings run in the order of their requests', async () => {
 	await using harness = await openKnowledgeHarness();
 	const { store } = harness;
 	const [given, fresh] = [await harness.newBase(), await harness.newBase()];
@@ -128,10 +192,13 @@ test('at the start of the server a training that was given up is requested again
 	assert.equal(jobsOf(harness.dataDir, 'train'), 0);
 	for (let start = 0; start < 2; start++) await request(new AbortController().signal);
 	assert.equal((await harness.base(given)).training_asked_at, 5);
-	await store.commit({ jobs: [queueTraining(fresh, 0)] });
+	const record = { ...knowledgeBase(indexed), id: fresh, version: 1 };
+	const { jobs } = moveCounts(record, { chunks: 50 }, Date.now() + 1);
+	await store.commit({ jobs });
+	await until('it is due', () => Date.now() > (dueOf(harness.dataDir, 'train').at(-1) ?? 0));
 	const claimed = await store.jobs.claim('train', 10, 1000);
 	assert.deepEqual(
 		claimed.map(({ ref }) => ref),
-		[fresh, given],
+		[given, fresh],
 	);
 });

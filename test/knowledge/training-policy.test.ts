@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { AppError } from '../../src/base/index.ts';
 import { moveCounts } from '../../src/knowledge/status.ts';
 import {
+	failureOf,
+	failuresAfter,
 	hasOutgrownBasis,
 	hasUnknownWords,
 	isTrainingDue,
 	isTuningExpected,
 	trainingDelay,
+	UNTRAINED,
 } from '../../src/knowledge/training/training-policy.ts';
-import type { KnowledgeBaseRecord } from '../../src/store/index.ts';
+import { WorkLimitExceeded } from '../../src/pool/index.ts';
+import type { JobWrite, KnowledgeBaseRecord } from '../../src/store/index.ts';
 import { knowledgeBase } from '../store/samples.ts';
 
 const NOW = 1000;
@@ -40,7 +45,7 @@ test('the commit that empties the queue requests the training for all changes to
 	assert.deepEqual([last.next.changed_chunks, last.next.training_asked_at], [8, NOW]);
 	const [job, ...others] = last.jobs;
 	assert.ok(job?.op === 'enqueue' && job.unless_queued, 'a training that waits or runs keeps its job');
-	assert.deepEqual([job.job.ref, job.job.due_at, others], [last.next.id, 0, []]);
+	assert.deepEqual([job.job.ref, job.job.due_at, others], [last.next.id, NOW, []]);
 	assert.deepEqual(moveCounts(tuned(), { chunks: 5 }, NOW).jobs, [], 'too little has changed');
 });
 
@@ -54,11 +59,46 @@ test('a training that has failed waits longer after each failure, twelve hours a
 		[0, 1, 2, 3, 10, 100].map((failures) => trainingDelay(failures) / 1000),
 		[0, 5, 10, 20, 2_560, 43_200],
 	);
+	assert.deepEqual(
+		[0, 1, 10_000, 3_600_000, 5 * 3_600_000].map((duration) => trainingDelay(2, 5_000, duration) / 1000),
+		[10, 10, 40, 14_400, 43_200],
+		'and four times as long as the attempt took',
+	);
 	const { jobs } = moveCounts(tuned({ training_failures: 3 }), { chunks: 50 }, NOW);
 	assert.deepEqual(
 		jobs.map((write) => write.op === 'enqueue' && write.job.due_at),
 		[NOW + 20_000],
 	);
+});
+
+test('an interruption counts as ten failures and a failure that would repeat as three', () => {
+	const tooLarge = new WorkLimitExceeded('Training took more memory than a thread has.', undefined);
+	const kinds = [new Error('x'), new AppError('unavailable'), tooLarge, new AppError('model_error')].map(failureOf);
+	assert.deepEqual(kinds, ['temporary', 'temporary', 'permanent', 'permanent']);
+	const after = (failures: number) =>
+		(['temporary', 'permanent', 'interruption'] as const).map((kind) => failuresAfter(failures, kind));
+	assert.deepEqual(
+		[after(0), after(7), after(20)],
+		[
+			[1, 3, 10],
+			[8, 8, 10],
+			[21, 21, 21],
+		],
+	);
+});
+
+test('the removal of the last document and another index end a training, its failures and its delay', () => {
+	const failed = { training_asked_at: 7, training_failures: 12 };
+	const ends = (jobs: JobWrite[]) => jobs.map((write) => (write.op === 'complete_all' ? write.kind : write.op));
+	const empty = moveCounts(tuned({ ...failed, documents_total: 1 }), { total: -1 }, NOW);
+	assert.deepEqual([empty.next.training_asked_at, empty.next.training_failures], [null, 0]);
+	assert.ok(empty.write.op === 'patch' && empty.write.kind === 'knowledge_bases');
+	assert.deepEqual([empty.write.set.training_asked_at, empty.write.set.training_failures], [null, 0]);
+	assert.deepEqual(ends(empty.jobs), ['train']);
+	const replaced = moveCounts(tuned(failed), {}, NOW, { generation: 'gen_2', ...UNTRAINED });
+	assert.deepEqual([replaced.next.training_asked_at, replaced.next.training_failures], [NOW, 0]);
+	assert.deepEqual(ends(replaced.jobs), ['train', 'enqueue'], 'the delayed job does not replace the new one');
+	assert.deepEqual(ends(moveCounts(tuned(failed), {}, NOW, { generation: 'gen_1' }).jobs), ['enqueue']);
 });
 
 test('a tuned basis is expected from its request on, until its training has failed three times', () => {

@@ -45,6 +45,8 @@ export interface IndexChange {
 	writes: Write[];
 	fields: IndexFields;
 	needsTraining: boolean;
+	/** Whether the knowledge base outgrows the serving basis with this document. */
+	outgrowsBasis: boolean;
 	/** The index that the vectors were made for. If the knowledge base serves another one by now, they are useless. */
 	madeFor: { generation: string | null; basis: string | null };
 }
@@ -81,7 +83,7 @@ export async function writesWithVectors(
 	{ embedder, vectors }: PreparedVectors,
 ): Promise<IndexChange | null> {
 	const { generation, id, writes, fields } = targetGeneration(knowledgeBase, serving, embedder);
-	const done = { writes, fields, needsTraining: false, madeFor: basisOf(serving) };
+	const done = { writes, fields, needsTraining: false, outgrowsBasis: false, madeFor: basisOf(serving) };
 	const addition = { op: 'index.add_document', generation: id, document_id, title, url, language, chunks } as const;
 	const basis = generation?.basis ? await store.searchIndex.openedBasis(generation.id) : undefined;
 	if (vectors === null || (basis && basis.dimensions !== vectors.dimensions)) {
@@ -142,6 +144,7 @@ export async function writesWithTraining(
 			fields,
 			needsTraining:
 				hasGrown || hasUnknownWords({ tuned_on, changed_chunks: changed_chunks + changedChunks }, unknownShare),
+			outgrowsBasis: hasGrown && !hasOutgrownBasis(generation),
 			madeFor,
 		};
 	}
@@ -175,5 +178,5 @@ export async function writesWithTraining(
 		{ op: 'index.add_document', generation: id, ...addition, basis, vectors: trained.vectors },
 		{ op: 'index.serve_basis', generation: id, basis },
 	);
-	return { writes, fields: { ...fields, trained_at, ...UNTUNED }, needsTraining: false, madeFor };
+	return { writes, fields: { ...fields, trained_at, ...UNTUNED }, needsTraining: false, outgrowsBasis: false, madeFor };
 }

@@ -10,7 +10,7 @@ import {
 } from '../../store/index.ts';
 import { embedderFor, type PreparedVectors } from '../embedding/index.ts';
 import { moveCounts } from '../status.ts';
-import { queueTrainingAfterChange } from '../training/training-policy.ts';
+import { queueTrainingAfterChange, TRAIN } from '../training/training-policy.ts';
 import { countChangedChunks } from './changed-chunks.ts';
 import {
 	type IndexChange,
@@ -70,8 +70,10 @@ export async function indexDocument(
 		const now = clock.now();
 		const indexFields = indexed.needsTraining ? { ...indexed.fields, training_asked_at: now } : indexed.fields;
 		const commit = indexedCommit(knowledgeBase, titled, jobId, { fields, changedChunks, writes, indexFields }, now);
-		// Also while documents wait: the training decides whether the basis is too poor to wait for them.
+		// Also while documents wait: the training decides whether the basis is outgrown and need not wait for them.
 		if (indexed.needsTraining) commit.jobs.push(queueTrainingAfterChange(knowledgeBase, now));
+		// A training that has failed then replaces the basis without tuning. Later documents do not shorten its delay.
+		if (indexed.outgrowsBasis) commit.jobs.push({ op: 'make_due', kind: TRAIN, ref: knowledgeBase.id });
 		return { commit, result: true };
 	});
 }

@@ -13,6 +13,7 @@ import {
 	foldInNewChunks,
 	type TunedBasisDependencies,
 } from '../training/build-basis.ts';
+import { failureOf, type TrainingFailure } from '../training/training-policy.ts';
 import { documentsWithCoverage, GenerationFiller } from './fill-generation.ts';
 import { endRebuild, openGeneration, REBUILD } from './request-rebuild.ts';
 import { swapGeneration } from './swap-generation.ts';
@@ -184,6 +185,7 @@ export class Rebuild implements JobHandler {
 		if (this.#failureCounts.get(job.id) === undefined) await this.#retryFailed(knowledgeBaseId, generation, signal);
 		const filler = new GenerationFiller(deps, knowledgeBaseId, generation);
 		let trainedBasis: BuiltBasis | null = null;
+		let tuningFailure: TrainingFailure | null = null;
 		for (let pass = 0; pass < MAX_PASSES; pass++) {
 			signal.throwIfAborted();
 			const { changed, failed } = await filler.pass();
@@ -198,9 +200,9 @@ export class Rebuild implements JobHandler {
 			else if (trainedBasis) trainedBasis = await foldInNewChunks(deps, trainedBasis);
 			else if (stored && stored.chunk_count > maxSyncTrainingChunks) {
 				const attempts = filler.builtCount > 0 ? await this.#restartAttempts(job) : job.attempts;
-				trainedBasis = await this.#trainBasis(deps, { ...job, attempts }, generation);
+				({ trainedBasis, tuningFailure } = await this.#trainBasis(deps, { ...job, attempts }, generation));
 			}
-			const swap = { jobId: job.id, knowledgeBaseId, generation, filler, embedder, trainedBasis };
+			const swap = { jobId: job.id, knowledgeBaseId, generation, filler, embedder, trainedBasis, tuningFailure };
 			if (await indexing.run(knowledgeBaseId, () => swapGeneration(deps, swap))) return;
 		}
 		throw new AppError('unavailable', 'The knowledge base changes faster than it is indexed.');
@@ -217,16 +219,21 @@ export class Rebuild implements JobHandler {
 		deps: RebuildDependencies & TunedBasisDependencies,
 		job: Job,
 		generation: string,
-	): Promise<BuiltBasis> {
+	): Promise<{ trainedBasis: BuiltBasis; tuningFailure: TrainingFailure | null }> {
+		let tuningFailure: TrainingFailure = 'interruption';
 		try {
-			if (job.attempts <= MAX_TUNED_CLAIMS) return await buildTunedBasis(deps, generation);
+			if (job.attempts <= MAX_TUNED_CLAIMS) {
+				return { trainedBasis: await buildTunedBasis(deps, generation), tuningFailure: null };
+			}
 		} catch (error) {
 			const isOver = (await deps.store.searchIndex.generation(generation)) === undefined;
 			if (isOver || deps.signal.aborted || shortageOf(error)) throw error;
+			tuningFailure = failureOf(error);
 			const fields = { knowledge_base: job.ref, error: messageOf(error) };
 			deps.log.warn(fields, 'a basis could not be tuned, so it is trained without tuning');
 		}
-		return foldInNewChunks(deps, await buildBasis(deps, generation, { tuned: false }));
+		const untuned = await buildBasis(deps, generation, { tuned: false });
+		return { trainedBasis: await foldInNewChunks(deps, untuned), tuningFailure };
 	}
 
 	/** Retries documents with the status `error`, once for each rebuild, however many attempts the rebuild takes. */

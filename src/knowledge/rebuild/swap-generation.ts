@@ -12,7 +12,7 @@ import { type EmbeddingDependencies, embedGeneration } from '../embedding/index.
 import { failDocument } from '../ingest/fail-document.ts';
 import { isPending, moveCounts } from '../status.ts';
 import { type BasisDependencies, type BuiltBasis, buildBasis, foldInNewChunks } from '../training/build-basis.ts';
-import { TRAIN, UNTRAINED } from '../training/training-policy.ts';
+import { failuresAfter, type TrainingFailure, UNTRAINED } from '../training/training-policy.ts';
 import { documentsWithCoverage, type GenerationFiller, type UnreadableDocument } from './fill-generation.ts';
 
 export interface SwapDependencies
@@ -30,6 +30,8 @@ export interface Swap {
 	embedder: Embedder | null;
 	/** Its basis if it was trained before; null trains it now, if there are chunks. */
 	trainedBasis: BuiltBasis | null;
+	/** Why that basis is not tuned; null if it is, or if its tuning was not tried. */
+	tuningFailure: TrainingFailure | null;
 }
 
 /** Documents that one commit updates. */
@@ -143,7 +145,7 @@ async function describeDocuments(
 }
 
 async function commitSwap({ store, clock }: SwapDependencies, swap: Swap, built: CompleteBasis | null): Promise<void> {
-	const { generation, knowledgeBaseId, jobId } = swap;
+	const { generation, jobId, tuningFailure } = swap;
 	await decideAndCommit(store, async () => {
 		const knowledgeBase = await rebuildingBase(store, swap);
 		const now = clock.now();
@@ -157,13 +159,15 @@ async function commitSwap({ store, clock }: SwapDependencies, swap: Swap, built:
 			last_indexed_at: now,
 			...UNTRAINED,
 			...built?.fields,
+			// The tuning of this very index has failed, so it is delayed.
+			training_failures: tuningFailure ? failuresAfter(knowledgeBase.training_failures, tuningFailure) : 0,
 		};
 		const counts = moveCounts(knowledgeBase, {}, now, fields);
 		const commit: Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>> = {
 			expect: [expectVersion('knowledge_bases', knowledgeBase)],
 			write: [counts.write],
 			events: counts.events,
-			jobs: [{ op: 'complete', id: jobId }, { op: 'complete_all', ref: knowledgeBaseId, kind: TRAIN }, ...counts.jobs],
+			jobs: [{ op: 'complete', id: jobId }, ...counts.jobs],
 		};
 		if (built) commit.write.push({ op: 'index.serve_basis', generation, basis: built.basis });
 		const previous = knowledgeBase.generation;

@@ -2,11 +2,11 @@ import type { Clock } from '../../base/index.ts';
 import { decideAndCommit, expectVersion, type KnowledgeBaseRecord, type Store } from '../../store/index.ts';
 import { paginate } from '../paginate.ts';
 import { isReadyForTraining } from '../status.ts';
-import { isTrainingDue, queueTraining, trainingDelay } from './training-policy.ts';
+import { isTrainingDue, queueTraining } from './training-policy.ts';
 
 /**
  * Requests the training of each knowledge base that is due for one and has no job: an earlier version had no tuned trainings,
- * or gave up those that failed. They come after the trainings that new documents request.
+ * or gave up those that failed. They are due at once, because a restarted server may have more memory.
  */
 export async function requestTrainings(
 	{ store, clock }: { store: Store; clock: Clock },
@@ -27,8 +27,7 @@ export async function requestTrainings(
 			const write =
 				current.training_asked_at === null ? [{ op: 'patch', kind: 'knowledge_bases', id, set } as const] : [];
 			const expect = [expectVersion('knowledge_bases', current)];
-			const jobs = [queueTraining(id, now + trainingDelay(current.training_failures))];
-			return { commit: { expect, write, jobs }, result: undefined };
+			return { commit: { expect, write, jobs: [queueTraining(id, now)] }, result: undefined };
 		});
 	}
 }

@@ -1,4 +1,5 @@
-import { newId } from '../../base/index.ts';
+import { AppError, newId } from '../../base/index.ts';
+import { WorkLimitExceeded } from '../../pool/index.ts';
 import type { Generation, JobWrite, KnowledgeBaseRecord } from '../../store/index.ts';
 
 /** The kind of job that tunes the basis of a knowledge base. */
@@ -24,6 +25,8 @@ const MANY_FAILURES = 3;
 /** The delay of a training after its first failure. It doubles with each further failure. */
 const FIRST_RETRY_MS = 5_000;
 const MAX_RETRY_MS = 12 * 3_600_000;
+/** The shortest delay after a failure, as a multiple of the attempt's duration: retries use a fifth of the time at most. */
+const MIN_DELAY_PER_DURATION = 4;
 
 /** The fields of a record while no tuned basis serves. */
 export const UNTUNED = { tuned_on: 0, changed_chunks: 0, tuned_weight: null } as const;
@@ -43,7 +46,7 @@ export function hasUnknownWords({ tuned_on, changed_chunks }: TuningState, unkno
 	return unknownShare >= UNKNOWN_WORD_SHARE && changed_chunks > CHANGED_SHARE_WITH_UNKNOWN_WORDS * tuned_on;
 }
 
-/** Whether a generation has grown so much since the training of its basis that the basis is poor. */
+/** Whether a generation has grown so much since the training of its basis that it needs another basis. */
 export function hasOutgrownBasis({ chunk_count, trained_on }: Pick<Generation, 'chunk_count' | 'trained_on'>): boolean {
 	return chunk_count >= RETRAIN_GROWTH_FACTOR * trained_on;
 }
@@ -61,23 +64,45 @@ export function hasFailedOften(failures: number): boolean {
 	return failures >= MANY_FAILURES;
 }
 
-/** The number of failures after another one. A permanent failure counts as many: the same attempt would fail again. */
-export function failuresAfter(failures: number, isPermanent: boolean): number {
-	return Math.max(failures + 1, isPermanent ? MANY_FAILURES : 0);
+/** Why a training failed, which decides how long the next attempt waits. */
+export type TrainingFailure = 'temporary' | 'permanent' | 'interruption';
+
+/**
+ * The smallest number of failures after one of each kind. After a permanent failure the same attempt would fail again. An
+ * interruption may be a crash of the server that the training has caused, so the next attempt waits for most of an hour.
+ */
+const MIN_FAILURES: Readonly<Record<TrainingFailure, number>> = {
+	temporary: 1,
+	permanent: MANY_FAILURES,
+	interruption: 10,
+};
+
+/** The number of failures after another one. */
+export function failuresAfter(failures: number, failure: TrainingFailure): number {
+	return Math.max(failures + 1, MIN_FAILURES[failure]);
+}
+
+/** The kind of an error of a training that was not interrupted. */
+export function failureOf(error: unknown): TrainingFailure {
+	const isPermanent = error instanceof WorkLimitExceeded || (error instanceof AppError && error.code !== 'unavailable');
+	return isPermanent ? 'permanent' : 'temporary';
 }
 
 /**
  * Milliseconds until a requested training is due. A training that always fails costs many seconds of computing each time, and
  * a new document seldom removes the cause, so a request does not shorten the delay.
+ * @param durationMs the duration of the failed attempt, which may be an hour
  */
-export function trainingDelay(failures: number, retryMs: number = FIRST_RETRY_MS): number {
-	return failures === 0 ? 0 : Math.min(MAX_RETRY_MS, retryMs * 2 ** (failures - 1));
+export function trainingDelay(failures: number, retryMs: number = FIRST_RETRY_MS, durationMs = 0): number {
+	if (failures === 0) return 0;
+	return Math.min(MAX_RETRY_MS, Math.max(retryMs * 2 ** (failures - 1), MIN_DELAY_PER_DURATION * durationMs));
 }
 
 /**
  * The write that queues a training. At most one training of a knowledge base waits or runs: a request that comes meanwhile is
  * `training_asked_at` alone, and the job continues with it.
- * @param due_at milliseconds since the epoch; 0 comes before trainings that nothing waits for
+ * @param due_at milliseconds since the epoch. Trainings run in this order, so a request that is not delayed has the present time:
+ * an earlier time would put it before all that wait.
  */
 export function queueTraining(knowledgeBaseId: string, due_at: number): JobWrite {
 	const job = { id: newId('job'), kind: TRAIN, ref: knowledgeBaseId, group: knowledgeBaseId, due_at };
@@ -89,5 +114,5 @@ export function queueTrainingAfterChange(
 	{ id, training_failures }: Pick<KnowledgeBaseRecord, 'id' | 'training_failures'>,
 	now: number,
 ): JobWrite {
-	return queueTraining(id, training_failures === 0 ? 0 : now + trainingDelay(training_failures));
+	return queueTraining(id, now + trainingDelay(training_failures));
 }
