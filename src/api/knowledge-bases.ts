@@ -84,14 +84,13 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 		createKnowledgeBase({ caller, body, commit }) {
 			const now = clock.now();
 			const defaults = { hybrid: true, semantic_weight: null };
-			const unset = { search_settings: defaults, tuned_weight: null };
 			const record: KnowledgeBaseRecord = {
 				id: newId('knowledge_base'),
 				version: 1,
 				workspace_id: caller.workspaceId,
 				name: body.name,
 				description: body.description ?? null,
-				search_settings: { ...defaults, ...searchSettingsChange(unset, body.search_settings ?? {}) },
+				search_settings: { ...defaults, ...searchSettingsChange(body.search_settings ?? {}) },
 				generation: null,
 				rebuilding: null,
 				embedder: null,
@@ -127,7 +126,7 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 				const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
 				requireVersion(record, ifMatchVersions);
 				const { search_settings, ...fields } = body;
-				const change = search_settings ? { search_settings: searchSettingsChange(record, search_settings) } : {};
+				const change = search_settings ? { search_settings: searchSettingsChange(search_settings) } : {};
 				const set = { ...mergedFields(record, { ...fields, ...change }), updated_at: clock.now() };
 				const next = { ...record, ...set, version: record.version + 1 };
 				return {

@@ -1,3 +1,4 @@
+export { STRONG_SEMANTIC_WEIGHT, WEAK_SEMANTIC_WEIGHT } from './chosen-weights.ts';
 export {
 	type Dialogue,
 	type DialogueContext,

@@ -1,11 +1,8 @@
+import { STRONG_SEMANTIC_WEIGHT, WEAK_SEMANTIC_WEIGHT } from '../chosen-weights.ts';
 import type { Basis } from '../semantic/basis.ts';
 import { embedChunks, project } from '../semantic/embed.ts';
 import { type ChunkTerms, countTerms, inverseFrequency } from '../semantic/features.ts';
 import type { Piece } from './pseudo-queries.ts';
-
-/** The two weights to choose from. On eight collections one of them was better than the default. */
-const STRONG_WEIGHT = 0.7;
-const WEAK_WEIGHT = 0.35;
 
 /**
  * The share of the keyword half's gain from which on the semantic half counts as better. It is below 1 because a piece
@@ -42,7 +39,7 @@ export function chooseSemanticWeight(
 		keyword += gainOf(keywords.of(terms), chunk);
 		semantic += gainOf(cosinesOf(basis, vectors, terms), chunk);
 	}
-	return semantic >= MIN_SEMANTIC_SHARE * keyword ? STRONG_WEIGHT : WEAK_WEIGHT;
+	return semantic >= MIN_SEMANTIC_SHARE * keyword ? STRONG_SEMANTIC_WEIGHT : WEAK_SEMANTIC_WEIGHT;
 }
 
 /** BM25 over chunks in memory, for the terms of some questions. */
