@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readSource } from '../../src/extractive/compose-answer.ts';
 import { matchesAnswerType } from '../../src/extractive/question/answer-types.ts';
 import { asksComparison } from '../../src/extractive/question/comparisons.ts';
 import { daysInRanges } from '../../src/extractive/reading/day-ranges.ts';
 import { parsePassageBlocks } from '../../src/extractive/reading/passage-blocks.ts';
 import { quantitiesIn, rangeMatch, rangesIn } from '../../src/extractive/reading/ranges.ts';
 import { cpuMilliseconds } from '../support/cpu-time.ts';
+import { passage } from '../support/passage.ts';
 
 test('reads groups of thousands by the language', () => {
 	const values: Array<[string, string | null, number]> = [
@@ -92,4 +94,15 @@ test('reads hostile questions and lines in linear time', async () => {
 		parsePassageBlocks(`${'\t'.repeat(50_000)}a\n| a`);
 	});
 	assert.ok(spent < 100, `${spent} ms`);
+});
+
+test('lets other work run between two tables of a passage', () => {
+	const table = (name: string) => `Name | Price\n${name} one | €4\n${name} two | €5`;
+	const text = Array.from({ length: 8 }, (_, i) => table(`Number ${i}`)).join('\n\n');
+	const steps = readSource(passage(text, { title: 'Eight tables' }), 'en');
+	let count = 0;
+	let step = steps.next();
+	for (; !step.done; step = steps.next()) count++;
+	assert.equal(step.value.reading.tables.length, 8);
+	assert.ok(count >= 8, `${count} steps`);
 });
