@@ -119,3 +119,10 @@ test('takes a first row of common names of columns for the header', async () => 
 	const people = [passage('Name | Department | City\nAlice | Sales | Berlin\nBob | Support | Paris')];
 	assert.equal(await ask('Which department is Bob in?', people), 'Bob, Department: Support [1]');
 });
+
+test('takes models for the names of columns', async () => {
+	const machines = [passage('Model | HB170 | HB180\nWeight | 2 kg | 3 kg\nPower | 100 W | 200 W')];
+	assert.equal(await ask('What is the weight of the HB170?', machines), 'Weight, HB170: 2 kg [1]');
+	const parts = [passage('Type | HB170 | 2 kg\nType | HB180 | 3 kg')];
+	assert.doesNotMatch(await ask('How heavy is the HB180?', parts), /HB170/);
+});

@@ -1,4 +1,5 @@
 import { type AnswerType, matchesAnswerType } from '../question/answer-types.ts';
+import { codesIn } from '../question/question.ts';
 import type { Cell, Table } from '../reading/passage-reading.ts';
 import { rangeMatch } from '../reading/ranges.ts';
 import type { Candidate, TableSelection } from './candidate.ts';
@@ -117,8 +118,15 @@ class TableMatcher {
 	#columnsOf(row: number): number[] {
 		const { ranking } = this.#space;
 		const values = this.#valueColumns(row);
-		// A code stands for its whole row: its cause and its remedy.
-		if (values.length < 2 || this.#space.question.codes.length > 0) return values;
+		const { codes } = this.#space.question;
+		if (values.length < 2) return values;
+		if (codes.length > 0) {
+			// A code stands for its column, or for its whole row: its cause and its remedy.
+			const coded = values.filter((column) =>
+				codesIn(this.#table.header?.[column]?.text ?? '').some((code) => codes.includes(code)),
+			);
+			return coded.length > 0 ? coded : values;
+		}
 		const gains = values.map((column) => {
 			const gain = gainOf(this.#header[column], this.#rowMatches(row, [column]), ranking);
 			const range = rangeMatch(this.#table.header?.[column]?.ranges ?? [], this.#space.question.quantities);

@@ -31,13 +31,22 @@ const WORDS = new Set(
 	].flatMap((line) => line.split(' ')),
 );
 
-/** Whether at least half of the cells, the first one included, have a word that names columns. */
+/** A column of a comparison, as in `Model | HB170 | HB180`. */
+const CODE = /^\p{L}{1,4}-?\p{Nd}{1,4}\p{L}?$/u;
+
+/**
+ * Whether at least half of the cells, the first one included, have a word that names columns or are a code. Any other cell with a
+ * digit is data.
+ */
 export function areColumnNames(cells: readonly string[]): boolean {
-	const isNamed = cells.map((cell) =>
-		cell
-			.toLowerCase()
-			.split(/[^\p{L}\p{N}-]+/u)
-			.some((word) => WORDS.has(word)),
-	);
-	return isNamed[0] === true && isNamed.filter(Boolean).length * 2 >= cells.length;
+	if (cells.some((cell) => /\p{Nd}/u.test(cell) && !CODE.test(cell))) return false;
+	const isNamed = cells.map((cell) => CODE.test(cell) || hasColumnWord(cell));
+	return hasColumnWord(cells[0] ?? '') && isNamed.filter(Boolean).length * 2 >= cells.length;
+}
+
+function hasColumnWord(cell: string): boolean {
+	return cell
+		.toLowerCase()
+		.split(/[^\p{L}\p{N}-]+/u)
+		.some((word) => WORDS.has(word));
 }

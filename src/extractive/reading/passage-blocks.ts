@@ -98,9 +98,7 @@ function readTable(lines: string[], at: number, blocks: PassageBlock[]): number 
 	// above the names of the rows, by its words, or by figures below it. A first row of names and places may be data.
 	const corner = first.findIndex((cell) => cell !== '');
 	const hasCorner = corner > 0 && first.slice(corner).every((cell) => cell !== '');
-	const hasNames = hasCorner
-		? rest.some((row) => row[0] !== '')
-		: first.length > 2 && !first.some(hasFigure) && areColumnNames(first);
+	const hasNames = hasCorner ? rest.some((row) => row[0] !== '') : first.length > 2 && areColumnNames(first);
 	const hasHeader = hasRule || ((hasNames || differsFromRows(first, rest)) && rest.length > 0);
 	blocks.push(hasHeader ? { kind: 'table', header: first, rows: rest } : { kind: 'table', header: null, rows });
 	return end;
