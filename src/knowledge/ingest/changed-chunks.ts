@@ -15,7 +15,7 @@ export async function countChangedChunks(
 ): Promise<number> {
 	if (chunk_count === 0) return chunks.length;
 	const parsed = new Map<string, number>();
-	for (const { text } of chunks) parsed.set(text, (parsed.get(text) ?? 0) + 1);
+	for (const chunk of chunks) parsed.set(keyOf(chunk), (parsed.get(keyOf(chunk)) ?? 0) + 1);
 	let stored = 0;
 	let same = 0;
 	let after = -1;
@@ -23,12 +23,18 @@ export async function countChangedChunks(
 		const page = await store.searchIndex.servingChunks(knowledge_base_id, id, after, PAGE_SIZE);
 		const last = page.at(-1);
 		if (!last) return Math.max(stored, chunks.length) - same;
-		for (const { text } of page) {
-			const count = parsed.get(text) ?? 0;
+		for (const chunk of page) {
+			const key = keyOf(chunk);
+			const count = parsed.get(key) ?? 0;
 			if (count > 0) same++;
-			parsed.set(text, count - 1);
+			parsed.set(key, count - 1);
 		}
 		stored += page.length;
 		after = last.position;
 	}
+}
+
+/** What a basis is trained on: headings count, too. */
+function keyOf({ text, heading_path }: Pick<ParsedDocument['chunks'][number], 'text' | 'heading_path'>): string {
+	return JSON.stringify([heading_path, text]);
 }
