@@ -71,20 +71,17 @@ test('a training that has failed waits longer after each failure, twelve hours a
 	);
 });
 
-test('an interruption counts as ten failures and a failure that would repeat as three', () => {
+test('a failure that would repeat counts as three, and an interruption after three failures as ten', () => {
 	const tooLarge = new WorkLimitExceeded('Training took more memory than a thread has.', undefined);
 	const kinds = [new Error('x'), new AppError('unavailable'), tooLarge, new AppError('model_error')].map(failureOf);
 	assert.deepEqual(kinds, ['temporary', 'temporary', 'permanent', 'permanent']);
 	const after = (failures: number) =>
 		(['temporary', 'permanent', 'interruption'] as const).map((kind) => failuresAfter(failures, kind));
-	assert.deepEqual(
-		[after(0), after(7), after(20)],
-		[
-			[1, 3, 10],
-			[8, 8, 10],
-			[21, 21, 21],
-		],
-	);
+	assert.deepEqual([0, 3, 20].map(after), [
+		[1, 3, 1],
+		[4, 4, 10],
+		[21, 21, 21],
+	]);
 });
 
 test('the removal of the last document and another index end a training, its failures and its delay', () => {

@@ -67,19 +67,17 @@ export function hasFailedOften(failures: number): boolean {
 /** Why a training failed, which decides how long the next attempt waits. */
 export type TrainingFailure = 'temporary' | 'permanent' | 'interruption';
 
-/**
- * The smallest number of failures after one of each kind. After a permanent failure the same attempt would fail again. An
- * interruption may be a crash of the server that the training has caused, so the next attempt waits for most of an hour.
- */
-const MIN_FAILURES: Readonly<Record<TrainingFailure, number>> = {
-	temporary: 1,
-	permanent: MANY_FAILURES,
-	interruption: 10,
-};
+/** The smallest number of failures after an interruption of a training that has failed several times. */
+const MIN_FAILURES_AFTER_INTERRUPTION = 10;
 
-/** The number of failures after another one. */
+/**
+ * The number of failures after another one. After a permanent failure the same attempt would fail again. After several
+ * interruptions the training is probably what ends the server's process, so the next attempt waits for most of an hour.
+ */
 export function failuresAfter(failures: number, failure: TrainingFailure): number {
-	return Math.max(failures + 1, MIN_FAILURES[failure]);
+	if (failure === 'permanent') return Math.max(failures + 1, MANY_FAILURES);
+	const isRepeatedInterruption = failure === 'interruption' && hasFailedOften(failures);
+	return Math.max(failures + 1, isRepeatedInterruption ? MIN_FAILURES_AFTER_INTERRUPTION : 0);
 }
 
 /** The kind of an error of a training that was not interrupted. */
