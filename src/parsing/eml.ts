@@ -54,13 +54,22 @@ function requireFewLines(bytes: Uint8Array): void {
 }
 
 /** Sender and date, a line each. */
-function envelopeOf({ from, date }: Email): string {
+function envelopeOf({ from, date, headers }: Email): string {
 	const lines: string[] = [];
 	if (from !== undefined) lines.push(`From: ${nameOf(from)}`);
-	// The time as the message has it may be in any zone; its day in UTC is enough to find it.
-	if (date !== undefined)
-		lines.push(`Date: ${/^\d{4}-\d\d-\d\dT/.test(date) ? date.slice(0, 10) : toSingleLine(date)}`);
+	// The library converts the date to UTC, where it may be another day.
+	const written = headers.find(({ key }) => key === 'date')?.value ?? date;
+	if (written !== undefined) lines.push(`Date: ${dayOf(written)}`);
 	return stripInvisible(lines.join('\n'));
+}
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+/** The day of a date in the zone of its sender (RFC 5322, 3.3), as `2026-11-23`; other dates as they are. */
+function dayOf(date: string): string {
+	const [, day = '', month = '', year = ''] = /\b(\d{1,2})\s+([a-z]{3})\s+(\d{4})\b/i.exec(date) ?? [];
+	const number = MONTHS.indexOf(month.toLowerCase()) + 1;
+	return number === 0 ? toSingleLine(date) : `${year}-${String(number).padStart(2, '0')}-${day.padStart(2, '0')}`;
 }
 
 function nameOf({ name, address = '' }: Address): string {
@@ -94,7 +103,7 @@ async function* attachmentBlocks(attachments: Attachment[], parseNested: ParseNe
 		}
 		const document = await readAttachment(bytes, { file_name: name, content_type: mimeType, url: null }, parseNested);
 		if (document === null || document.blocks.length === 0) continue;
-		// A message without a name begins with its own heading.
+		// An attached message without a file name begins with its subject as heading.
 		const heading = name ?? (document.blocks[0]?.kind === 'heading' ? null : document.title);
 		if (heading !== null) yield { kind: 'heading', level: 1, text: heading, page: null };
 		for (const block of document.blocks) yield asPart(block, heading === null ? 0 : 1);
@@ -115,7 +124,7 @@ async function readAttachment(
 	try {
 		return await parseNested(bytes, source);
 	} catch (error) {
-		// The message itself can be read without it. A file that is too large makes the message too large.
+		// An attachment that cannot be read is left out. One that exceeds a limit fails the message: its text counts to the same limit.
 		if (error instanceof AppError && error.code !== 'resource_limit') return null;
 		throw error;
 	}

@@ -61,8 +61,9 @@ const BY_CONTENT_TYPE: Record<string, DocumentFormat> = {
 
 /**
  * The format of a file from its first bytes (64 KiB are enough), or null if it is not supported. The content decides; name
- * and Content-Type decide only what the content cannot (Markdown, CSV or plain text). A file that claims to be a PDF or an
- * Office document and is not keeps its claim, so that the parser can report what is wrong.
+ * and Content-Type decide only what the content cannot (Markdown, CSV or plain text). For a file with the
+ * name or type of a PDF or an Office document, that format is returned even if the content is another, so that its parser reports
+ * the reason.
  */
 export function sniffFormat(
 	head: Uint8Array,
@@ -115,6 +116,11 @@ function sniffZip(bytes: Buffer, claimed: DocumentFormat | null): DocumentFormat
 		// Some programs compress it, although they must not.
 		if (name === TYPE_PART)
 			return content === '' ? archiveClaim(claimed) : (BY_CONTENT_TYPE[content.toLowerCase()] ?? null);
+	}
+	// Some programs leave it out, although they must not.
+	if (files.some(({ name }) => name === 'META-INF/container.xml' || name === 'content.xml')) {
+		const format = archiveClaim(claimed);
+		if (format !== null) return format;
 	}
 	// The claim decides between the formats whose first part is the list of types.
 	const isPackage = files.some(({ name }) => name === '[Content_Types].xml');
@@ -171,7 +177,7 @@ function sniffText(
 	const start = text === null ? '' : withoutPrologue(text);
 	if (HTML_START.test(start)) return 'html';
 	if (claimed === 'pdf' || isOffice(claimed)) return claimed;
-	// Plain text with the name of one.
+	// Plain text with the name of an RTF document is read as plain text.
 	if (claimed === 'rtf') return text === null ? null : 'txt';
 	if (text === null || OTHER_TEXT.test(start)) return null;
 	if (claimed !== null) return claimed;

@@ -189,8 +189,7 @@ class SheetsReader {
 	}
 }
 
-/** `collapse` is hidden by a person, `filter` by a filter. */
+/** `collapse` is hidden by a person. What a filter hides is content. */
 function isHidden(element: Element): boolean {
-	const visibility = element.attribute('visibility');
-	return visibility === 'collapse' || visibility === 'filter';
+	return element.attribute('visibility') === 'collapse';
 }

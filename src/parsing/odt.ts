@@ -67,7 +67,9 @@ class OdtReader {
 	title: string | null = null;
 	readonly #styles: OdtStyles;
 	readonly #paragraphs: Paragraph[] = [];
-	readonly #lists: List[] = [];
+	#lists: List[] = [];
+	/** The lists around each open note or text box: its paragraphs are not items of those. */
+	readonly #outerLists: List[][] = [];
 	/** The last number of each list style, for lists that continue another. */
 	readonly #lastNumbers = new Map<string | null, number>();
 	readonly #tables: Array<{ builder: TableBuilder; inHeader: boolean }> = [];
@@ -116,6 +118,8 @@ class OdtReader {
 			case 'text:note-body':
 			case 'draw:text-box':
 				this.#boxes.push([]);
+				this.#outerLists.push(this.#lists);
+				this.#lists = [];
 				break;
 			case 'text:list':
 				this.#openList(element);
@@ -233,6 +237,7 @@ class OdtReader {
 
 	#endBox(): void {
 		const box = this.#boxes.pop() ?? [];
+		this.#lists = this.#outerLists.pop() ?? [];
 		const host = this.#paragraphs.at(-1);
 		for (const block of box) {
 			if (host !== undefined) host.after.push(block);

@@ -69,6 +69,9 @@ class SlideReader {
 	#isCovered = false;
 	#inText = 0;
 	#isRaised = false;
+	/** For each open group of shapes, whether it is hidden. */
+	readonly #groups: boolean[] = [];
+	#inGroupProperties = false;
 	#skipping = 0;
 	/** For each open mc:AlternateContent, whether one of its choices was read. */
 	readonly #alternatives: boolean[] = [];
@@ -92,9 +95,22 @@ class SlideReader {
 			case 'p:sp':
 				this.#endShape();
 				break;
-			case 'p:cNvPr':
-				this.#shape.isHidden = /^(?:1|true)$/.test(element.attribute('hidden') ?? '');
+			case 'p:grpSp':
+				this.#endShape();
+				this.#groups.push(false);
 				break;
+			case 'p:nvGrpSpPr':
+				this.#inGroupProperties = true;
+				break;
+			case 'p:graphicFrame':
+				this.#endShape();
+				break;
+			case 'p:cNvPr': {
+				const isHidden = /^(?:1|true)$/.test(element.attribute('hidden') ?? '');
+				if (!this.#inGroupProperties) this.#shape.isHidden = isHidden;
+				else if (this.#groups.length > 0) this.#groups[this.#groups.length - 1] = isHidden;
+				break;
+			}
 			case 'p:ph':
 				this.#shape.placeholder = element.attribute('type') ?? 'obj';
 				break;
@@ -145,7 +161,6 @@ class SlideReader {
 				this.#write('\n');
 				break;
 			case 'a:tbl':
-				this.#endShape();
 				this.#tables.push(new TableBuilder());
 				break;
 			case 'a:tblPr':
@@ -172,7 +187,13 @@ class SlideReader {
 		else if (name === 'a:tc') this.#endCell();
 		else if (name === 'a:tr') this.#tables.at(-1)?.endRow();
 		else if (name === 'a:tbl') {
-			for (const block of this.#tables.pop()?.blocks(this.#page) ?? []) this.blocks.push(block);
+			const table = this.#tables.pop();
+			if (table === undefined || this.#shape.isHidden || this.#groups.includes(true)) return;
+			for (const block of table.blocks(this.#page)) this.blocks.push(block);
+		} else if (name === 'p:nvGrpSpPr') this.#inGroupProperties = false;
+		else if (name === 'p:grpSp') {
+			this.#endShape();
+			this.#groups.pop();
 		} else if (name === 'p:sp' || name === 'p:sld' || name === 'p:notes') this.#endShape();
 		else if (name === 'dataModel') this.#endShape();
 		else if (name === 'mc:AlternateContent') this.#alternatives.pop();
@@ -215,7 +236,13 @@ class SlideReader {
 	#endShape(): void {
 		const { placeholder, isHidden, paragraphs } = this.#shape;
 		this.#shape = newShape();
-		if (isHidden || paragraphs.length === 0 || REPEATED_PLACEHOLDERS.has(placeholder ?? '')) return;
+		if (
+			isHidden ||
+			this.#groups.includes(true) ||
+			paragraphs.length === 0 ||
+			REPEATED_PLACEHOLDERS.has(placeholder ?? '')
+		)
+			return;
 		if (TITLE_PLACEHOLDERS.has(placeholder ?? '') && this.title === null) {
 			this.title = toSingleLine(paragraphs.map(({ text }) => text).join(' '));
 			return;

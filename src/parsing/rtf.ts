@@ -19,7 +19,7 @@ const SKIPPED = new Set(
 	`fonttbl colortbl stylesheet listtable listoverridetable revtbl rsidtbl generator info pict object objdata header headerl
 	headerr headerf footer footerl footerr footerf ftnsep ftnsepc ftncn aftnsep annotation atnid atnauthor atntime atndate
 	fldinst bkmkstart bkmkend themedata colorschememapping latentstyles datastore xmlnstbl nonshppict sp tc xe private
-	panose falt fname datafield formfield template filetbl`.split(/\s+/),
+	panose nonesttables falt fname datafield formfield template filetbl`.split(/\s+/),
 );
 /** Groups that begin with `\*` and have text. */
 const SHOWN = new Set(['shpinst', 'shptxt', 'pntext']);
@@ -108,6 +108,8 @@ class RtfReader {
 	#continued: boolean[] = [];
 	#isContinued = false;
 	#cellIndex = 0;
+	/** The cells of the open row of a table within a cell. */
+	#nestedCells: string[] = [];
 	/** The notes that are open, with the state of the paragraph that refers to them, and the depth of their groups. */
 	readonly #openNotes: Array<{ depth: number; text: string; heading: number | null; inTable: boolean }> = [];
 	/** The notes that follow the paragraph. */
@@ -218,6 +220,8 @@ class RtfReader {
 		else if (word === 'deleted') group.hidden = value !== 0;
 		else if (word === 'plain') group.hidden = group.isRaised = false;
 		else if (word === 's') this.#paragraphStyle(value ?? 0);
+		// It stands in a group of properties that are not read.
+		else if (word === 'nestrow') this.#endNestedRow();
 		else if (group.skipped || group.capture === 'marker') return;
 		else if (word === 'outlinelevel') this.#heading = value !== null && value < 9 ? value + 1 : null;
 		else if (word === 'pard') {
@@ -225,8 +229,9 @@ class RtfReader {
 			this.#inTable = false;
 		} else if (word === 'intbl') this.#inTable = true;
 		else if (word === 'par' || word === 'sect' || word === 'page') this.#endParagraph();
-		else if (word === 'cell' || word === 'nestcell') this.#endCell();
-		else if (word === 'row' || word === 'nestrow') this.#endRow();
+		else if (word === 'cell') this.#endCell();
+		else if (word === 'nestcell') this.#endNestedCell();
+		else if (word === 'row') this.#endRow();
 		else if (word === 'trowd') this.#beginRow();
 		else if (word === 'trhdr') this.#table?.markRow(true);
 		else if (word === 'clvmrg') this.#isContinued = true;
@@ -356,12 +361,27 @@ class RtfReader {
 	}
 
 	#endCell(): void {
+		this.#endNestedRow();
 		this.#table ??= new TableBuilder();
 		const text = this.#takeText();
 		if (text !== '') this.#table.addText(text);
 		this.#table.continueCell(this.#continued[this.#cellIndex++] ?? false);
 		this.#table.endCell();
 		this.#marker = '';
+	}
+
+	#endNestedCell(): void {
+		const text = this.#takeText();
+		if (text !== '') this.#nestedCells.push(text);
+		this.#marker = '';
+	}
+
+	/** A table within a cell is part of that cell's text. */
+	#endNestedRow(): void {
+		if (this.#nestedCells.length === 0) return;
+		this.#table ??= new TableBuilder();
+		this.#table.addText(this.#nestedCells.join(', '));
+		this.#nestedCells = [];
 	}
 
 	#endTable(): void {

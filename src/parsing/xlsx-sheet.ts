@@ -21,12 +21,19 @@ interface Cell extends CellReference {
 	value: string;
 }
 
+/** Rows of a sheet, from 0, both included. */
+interface RowRange {
+	from: number;
+	to: number;
+}
+
 /** Reads the cells of one sheet. */
 export class SheetReader {
 	readonly #strings: readonly string[];
 	readonly #formats: readonly NumberFormat[];
 	readonly #grid: SheetGrid;
 	#cell: Cell | null = null;
+	#filtered: RowRange[] = [];
 	#inValue = false;
 	#inPhonetic = false;
 	#row = -1;
@@ -38,8 +45,9 @@ export class SheetReader {
 		this.#grid = new SheetGrid(usage);
 	}
 
-	/** The visible rows of a sheet, as `SheetGrid` gives them. */
-	read(part: Uint8Array): string[][] {
+	/** The rows of a sheet that no person has hidden, as `SheetGrid` gives them. @param tables the parts of its tables */
+	read(part: Uint8Array, tables: readonly Uint8Array[] = []): string[][] {
+		this.#filtered = [part, ...tables].flatMap((each) => filteredRows(each) ?? []);
 		readXml(part, this, 'spreadsheet');
 		return this.#grid.rows();
 	}
@@ -51,7 +59,7 @@ export class SheetReader {
 			const number = Number(element.attribute('r'));
 			this.#row = Number.isInteger(number) && number > 0 ? number - 1 : this.#row + 1;
 			this.#column = -1;
-			if (isTrue(element.attribute('hidden'))) this.#grid.hideRow(this.#row);
+			if (isTrue(element.attribute('hidden')) && !this.#isCollapsed(element)) this.#grid.hideRow(this.#row);
 		} else if (name === 'c') {
 			const reference = cellReferenceOf(element.attribute('r') ?? '');
 			this.#column = reference?.column ?? this.#column + 1;
@@ -67,6 +75,12 @@ export class SheetReader {
 			if (from != null && to != null) this.#grid.merge(from, to);
 		} else if (name === 'rPh') this.#inPhonetic = true;
 		this.#inValue = name === 'v' || (name === 't' && !this.#inPhonetic);
+	}
+
+	/** Whether a row is hidden only for now: by a filter, or because its group is closed. */
+	#isCollapsed(row: Element): boolean {
+		if (Number(row.attribute('outlineLevel') ?? 0) > 0) return true;
+		return this.#filtered.some(({ from, to }) => this.#row > from && this.#row <= to);
 	}
 
 	close(name: string): void {
@@ -90,7 +104,7 @@ export class SheetReader {
 	}
 
 	#textOf({ type, value, style }: Cell): string {
-		if (type === 's') return this.#strings[Number(value)] ?? '';
+		if (type === 's') return value.trim() === '' ? '' : (this.#strings[Number(value)] ?? '');
 		if (type === 'str' || type === 'inlineStr') return cellText(value);
 		if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE';
 		if (type === 'd') return value.trim().replace(/T00:00(?::00(?:\.0+)?)?Z?$/, '');
@@ -99,6 +113,22 @@ export class SheetReader {
 		const number = Number(value);
 		return Number.isFinite(number) ? (this.#formats[style] ?? plainNumber)(number) : '';
 	}
+}
+
+const MAX_FILTER_CHARACTERS = 500;
+
+/**
+ * The rows of a filter that leaves some out, with the row of its names first; null without one. It stands after the cells, so it
+ * is searched before they are read.
+ */
+function filteredRows(part: Uint8Array): RowRange | null {
+	const bytes = Buffer.from(part.buffer, part.byteOffset, part.byteLength);
+	const at = bytes.lastIndexOf('autoFilter ');
+	if (at === -1) return null;
+	const text = bytes.toString('latin1', at, at + MAX_FILTER_CHARACTERS);
+	const range = /^autoFilter [^<>]*\bref="([A-Z]+\d+):([A-Z]+\d+)"[^<>/]*>\s*<(?:\w+:)?filterColumn/.exec(text);
+	const [from, to] = [cellReferenceOf(range?.[1] ?? ''), cellReferenceOf(range?.[2] ?? '')];
+	return from === null || to === null ? null : { from: from.row, to: to.row };
 }
 
 /** The row and column of a reference such as `B7`, from 0. */

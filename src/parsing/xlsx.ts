@@ -34,7 +34,12 @@ export function parseXlsx(bytes: Uint8Array): ExtractedDocument {
 		// Several sheets of one part are a mistake, or meant to take time.
 		if (bytes === undefined || seen.has(part)) continue;
 		seen.add(part);
-		const found = sheetBlocks(new SheetReader(shared).read(bytes), budget);
+		const tables = relationshipsOf(parts, part, KIND).flatMap(({ type, target }) => {
+			const table = type === 'table' && !seen.has(target) ? parts.get(target) : undefined;
+			seen.add(target);
+			return table ?? [];
+		});
+		const found = sheetBlocks(new SheetReader(shared).read(bytes, tables), budget);
 		const isNamed = book.sheets.length > 1 || !DEFAULT_SHEET_NAME.test(name);
 		if (found.length > 0 && isNamed && name !== '') blocks.push({ kind: 'heading', level: 1, text: name, page: null });
 		for (const block of found) blocks.push(block);

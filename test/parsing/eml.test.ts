@@ -119,3 +119,9 @@ test('the attachments after too much text are not parsed', async () => {
 	await assert.rejects(parseEml(Buffer.from(message(multipart('mixed', parts))), parse), { code: 'resource_limit' });
 	assert.equal(count, 2);
 });
+
+test('the date of a message is the day of its sender', async () => {
+	const head = ['From: a@b.example', 'Date: Mon, 23 Nov 2026 23:30:00 -0500', 'Subject: Late', 'MIME-Version: 1.0'];
+	const { blocks } = await parsed(message(part('text/plain', 'Text'), head), 'a.eml');
+	assert.match(blocks[1]?.text ?? '', /Date: 2026-11-23$/);
+});

@@ -105,3 +105,10 @@ test('a file with a password is named so whatever Office format its name has', a
 	const early = Buffer.concat([locked.subarray(0, 8), locked.subarray(-40)]);
 	await assert.rejects(parsed(early, 'data'), { code: 'unsupported_file_type', message: /password/ });
 });
+
+test('a book and OpenDocument files without the part for their type have that of their name', () => {
+	assert.equal(sniffFormat(zip('META-INF/container.xml', 'OEBPS/book.opf'), 'a.epub', null), 'epub');
+	assert.equal(sniffFormat(zip('content.xml', 'styles.xml'), 'a.odt', null), 'odt');
+	assert.equal(sniffFormat(zip('meta.xml', 'content.xml'), 'a.ods', null), 'ods');
+	assert.equal(sniffFormat(zip('content.xml'), 'a.zip', null), null);
+});

@@ -132,3 +132,9 @@ test('the content shows which OpenDocument file it is, and one with a password i
 	const locked = makeOdf('text', { body: '', isEncrypted: true });
 	await assert.rejects(parsed(locked, 'a.odt'), { code: 'unreadable_file', message: /password/ });
 });
+
+test('a note of an item leaves the marker to the item', async () => {
+	const note = `<text:note><text:note-citation>1</text:note-citation><text:note-body>${p('A note.')}</text:note-body></text:note>`;
+	const body = `<text:list text:style-name="L1"><text:list-item>${p(`One${note}`)}</text:list-item></text:list>`;
+	assert.deepEqual(await linesOf(body), ['item - One', 'paragraph A note.']);
+});

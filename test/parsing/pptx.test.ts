@@ -111,3 +111,11 @@ test('the notes of a slide are read once, however often it refers to them', asyn
 	const { blocks } = await parsed(Buffer.from(zipSync(files)), 'a.pptx');
 	assert.equal(blocks.filter(({ text }) => text === 'Say hello.').length, 1);
 });
+
+test('the shapes of a hidden group are not read', async () => {
+	const group = (hidden: string, inner: string) =>
+		`<p:grpSp><p:nvGrpSpPr><p:cNvPr id="1" name="g"${hidden}/></p:nvGrpSpPr>${inner}</p:grpSp>`;
+	const shapes = group(' hidden="1"', group('', shape([ap('Hidden')]))) + group('', shape([ap('Shown')]));
+	const { blocks } = await parsed(makePptx([{ shapes: shape([ap('T')], 'title') + shapes }]), 'a.pptx');
+	assert.deepEqual(outlined(blocks), ['h1 T', 'paragraph Shown']);
+});

@@ -76,3 +76,12 @@ test('many single bytes of an RTF document take little memory', async () => {
 	assert.ok(after.arrayBuffers - before.arrayBuffers < 64 * 1024 * 1024);
 	assert.ok(after.heapUsed - before.heapUsed < 200 * 1024 * 1024);
 });
+
+test('a table within a cell of an RTF document is part of the text of the cell', async () => {
+	const nested =
+		'\\pard\\intbl\\itap2 Mon\\nestcell{\\nonesttables\\par }9\\nestcell{\\nonesttables\\par }' +
+		'{\\*\\nesttableprops\\trowd\\cellx1\\cellx2\\nestrow}{\\nonesttables\\par }';
+	const row = (cells: string) => `\\trowd\\cellx1\\cellx2 ${cells}\\row`;
+	const body = `${row('\\pard\\intbl Day\\cell Note\\cell')}${row(`${nested}\\pard\\intbl Open\\cell yes\\cell`)}\\pard Text\\par`;
+	assert.deepEqual(await linesOf(body), ['row Day | Note', 'row Mon, 9 Open | yes', 'paragraph Text']);
+});

@@ -142,3 +142,22 @@ test('the pronunciation of a text in a cell is no part of it', async () => {
 	const { blocks } = await parsed(makeXlsx({ sheets: [{ name: 'Sheet1', data }] }), 'a.xlsx');
 	assert.deepEqual(outlined(blocks), ['row 東京 | x']);
 });
+
+test('rows that a filter or a closed group hides are read, and a shared text without number is empty', async () => {
+	const hidden = (row: string, more = '') => row.replace('<row ', `<row hidden="1"${more} `);
+	const rows = [
+		xlsxRow(1, ['Part', 'Price']),
+		hidden(xlsxRow(2, ['Lid', 5])),
+		xlsxRow(3, ['Cup', 6]).replace('</row>', '<c r="C3" t="s"/></row>'),
+		hidden(xlsxRow(4, ['Bowl', 7]), ' outlineLevel="1"'),
+		hidden(xlsxRow(5, ['Gone', 8])),
+	].join('');
+	const linesOf = async (after: string) => {
+		const file = makeXlsx({ sheets: [{ name: 'Sheet1', data: rows, after }], strings: ['First'] });
+		return outlined((await parsed(file, 'a.xlsx')).blocks);
+	};
+	const [head, cup, bowl] = ['row Part | Price', 'row Cup | 6', 'row Bowl | 7'];
+	const filter = '<autoFilter ref="A1:B3"><filterColumn colId="0"/></autoFilter>';
+	assert.deepEqual(await linesOf(filter), [head, 'row Lid | 5', cup, bowl]);
+	assert.deepEqual(await linesOf('<autoFilter ref="A1:B3"/>'), [head, cup, bowl]);
+});
