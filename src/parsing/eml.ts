@@ -124,7 +124,7 @@ async function readAttachment(
 	try {
 		return await parseNested(bytes, source);
 	} catch (error) {
-		// An attachment that cannot be read is left out. One that exceeds a limit fails the message: its text counts to the same limit.
+		// An attachment that cannot be read is left out. If it exceeds a limit, so does the message.
 		if (error instanceof AppError && error.code !== 'resource_limit') return null;
 		throw error;
 	}

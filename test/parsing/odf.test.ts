@@ -138,3 +138,13 @@ test('a note of an item leaves the marker to the item', async () => {
 	const body = `<text:list text:style-name="L1"><text:list-item>${p(`One${note}`)}</text:list-item></text:list>`;
 	assert.deepEqual(await linesOf(body), ['item - One', 'paragraph A note.']);
 });
+
+test('rows of an OpenDocument spreadsheet that a filter hides are read', async () => {
+	const rows = [
+		row(cell('Part') + cell('Price')),
+		row(cell('Lid') + cell('5'), ' table:visibility="filter"'),
+		row(cell('Cup') + cell('6'), ' table:visibility="collapse"'),
+	];
+	const { blocks } = await parsed(makeOdf('spreadsheet', { body: sheet('Sheet1', rows.join('')) }), 'a.ods');
+	assert.deepEqual(outlined(blocks), ['row Part | Price', 'row Lid | 5']);
+});
