@@ -19,7 +19,7 @@ const SPAN_BOUNDS: Record<string, Goal> = {
 	'squad: right passage first': atLeast(86),
 	'squad: right passage among five': atLeast(97),
 	'squad: gold span in the answer': atLeast(86),
-	'squad: right passage cited': atLeast(91),
+	'squad: right passage cited': atLeast(89),
 	'squad: answerable refused': atMost(3),
 	'squad: foreign refused': atLeast(89.5),
 	'squad: reply length, median': atMost(275),
@@ -29,7 +29,7 @@ const DIALOGUE_BOUNDS: Record<string, Goal> = {
 	'mtrag-un: nDCG@5, first questions': atLeast(0.91),
 	'mtrag-un: nDCG@5, later questions': atLeast(0.88),
 	'mtrag-un: relevant passage cited': atLeast(78),
-	'mtrag-un: answerable refused': atMost(8),
+	'mtrag-un: answerable refused': atMost(10.5),
 	'mtrag-un: unanswerable refused': atLeast(63),
 };
 const SET_BOUNDS: Record<string, Goal> = {
