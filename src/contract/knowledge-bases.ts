@@ -51,7 +51,7 @@ const SearchSettingsPatch = Patch({
 		minimum: 0,
 		maximum: 1,
 		description:
-			'Share of the semantic half. A number sets it; null returns it to the choice of the knowledge base. The weight of a response, sent back with its `semantic_weight_source`, changes nothing.',
+			'Share of the semantic half. A number sets it; null returns it to the choice of the knowledge base. With the `semantic_weight_source` of a response, a weight that the knowledge base may have chosen changes nothing; leave the source out to set it.',
 	}),
 	semantic_weight_source,
 });
