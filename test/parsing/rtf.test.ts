@@ -66,15 +66,14 @@ test('superscript numbers stay apart from the number before them, and signs of t
 
 test('many single bytes of an RTF document take little memory', async () => {
 	const count = 2_000_000;
-	const before = process.memoryUsage();
+	const before = process.memoryUsage().arrayBuffers;
 	const { blocks } = await parsed(`${HEAD}${"\\'e4".repeat(count)}\\par}`, 'a.rtf');
-	const after = process.memoryUsage();
+	const after = process.memoryUsage().arrayBuffers;
 	assert.equal(
 		blocks.reduce((sum, { text }) => sum + text.length, 0),
 		count,
 	);
-	assert.ok(after.arrayBuffers - before.arrayBuffers < 64 * 1024 * 1024);
-	assert.ok(after.heapUsed - before.heapUsed < 200 * 1024 * 1024);
+	assert.ok(after - before < 64 * 1024 * 1024);
 });
 
 test('a table within a cell of an RTF document is part of the text of the cell', async () => {

@@ -69,7 +69,7 @@ describe('real documents', {
 	const lines = present ? readFileSync(manifest, 'utf8').trim().split('\n') : [];
 	for (const line of lines) {
 		const entry = JSON.parse(line) as Entry;
-		test(`${entry.file} ends as ${entry.expect}`, { timeout: 20_000 }, async () => {
+		test(`${entry.file} ends as ${entry.expect}`, { timeout: 120_000 }, async () => {
 			const path = fileURLToPath(new URL(entry.file, root));
 			const answer = await parse({ path, file_name: basename(path), content_type: null, title: null, url: null });
 			if (entry.expect === 'text') {
