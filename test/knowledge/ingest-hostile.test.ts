@@ -82,11 +82,17 @@ test('two documents whose parsing process is killed during both are still indexe
 	assert.deepEqual([(await untilSettled(app, base)).documents_indexed, ids.length], [2, 2]);
 });
 
-test('a document that restarts interrupt is parsed alone from the third claim on and never fails', async () => {
+test('a document that crashes interrupt is parsed alone from the third claim on and never fails', async () => {
 	const pool = new PausablePool();
 	pool.pause();
 	let app = await startTestApp({ overrides: { pool } });
 	try {
+		// A process that crashes gives no claim back: its attempts stay.
+		const database = new Database(join(app.dataDir, 'parley.db'));
+		database.exec(
+			"CREATE TRIGGER crash BEFORE UPDATE ON jobs WHEN NEW.attempts = 0 BEGIN SELECT RAISE(ABORT, 'crash'); END",
+		);
+		database.close();
 		const base = await createResource(app, BASES, { name: 'Shop' });
 		const { body } = await upload(app, base, 'a.txt', { bytes: 'Kettles hold two litres.' });
 		for (let start = 1; start < 4; start++) {
@@ -95,9 +101,9 @@ test('a document that restarts interrupt is parsed alone from the third claim on
 		}
 		await until('it is being parsed', () => pool.isolated.length === 4 && pool.waiting === 1);
 		assert.deepEqual(pool.isolated, [false, false, true, true]);
-		const database = new Database(join(app.dataDir, 'parley.db'));
-		database.exec('UPDATE jobs SET attempts = 1000');
-		database.close();
+		const later = new Database(join(app.dataDir, 'parley.db'));
+		later.exec('UPDATE jobs SET attempts = 1000');
+		later.close();
 		app = await app.restart();
 		pool.resume();
 		assert.equal((await untilProcessed(app, base, body.id)).status, 'indexed');
