@@ -138,7 +138,7 @@ test('a training that exceeds its time limit or its heap can be told from other 
 		await assert.rejects(slow.train(job(chunksOf(50, 50), tuned)), (error) => {
 			return error instanceof WorkLimitExceeded && /took too long/.test(error.message);
 		});
-		await assert.rejects(tight.train(job(chunksOf(2_000, 400), tuned)), (error) => {
+		await assert.rejects(tight.train(job(chunksOf(10_000, 400), tuned)), (error) => {
 			return error instanceof WorkLimitExceeded && /memory/.test(error.message);
 		});
 		await assert.rejects(unlimited.train({ ...job([], tuned), generation: 'gen_none' }), (error) => {
