@@ -147,7 +147,7 @@ export async function openKnowledgeHarness({
 /** Words of one section: two of them are too many for one chunk. */
 const WORDS = 200;
 /** Different words of one section. More would only make the index and the training of a basis slower. */
-const DIFFERENT_WORDS = 40;
+const DIFFERENT_WORDS = 10;
 
 /** A document of `chunks` sections, each of which becomes a chunk. */
 export function manyChunks(chunks: number, about: string): string {
