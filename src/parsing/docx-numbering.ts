@@ -44,7 +44,7 @@ export class Numbering {
 					break;
 				case 'w:lvl':
 					level = { start: 1, format: 'decimal', text: '' };
-					// The levels of an override are those of one list; only its first number is read.
+					// A level within an override replaces that of one list, which is not read. Its `w:startOverride` is.
 					if (list === null) levels.set(Number(element.attribute('ilvl')), level);
 					break;
 				case 'w:start':

@@ -92,17 +92,19 @@ function asPart(block: Block, levels: number): Block {
 async function* attachmentBlocks(attachments: Attachment[], parseNested: ParseNested): AsyncGenerator<Block> {
 	let count = 0;
 	let size = 0;
-	for (const { content, filename, mimeType, related } of attachments) {
+	for (const { content, filename, mimeType } of attachments) {
 		const bytes = typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
 		const name = toSingleLine(filename ?? '') || null;
-		// A picture in the text is no document.
-		if (related || !isDocument(bytes, name, mimeType)) continue;
+		if (!isDocument(bytes, name, mimeType)) continue;
 		size += bytes.byteLength;
 		if (++count > MAX_ATTACHMENTS || size > MAX_ATTACHMENT_BYTES) {
 			throw resourceLimit(`The message has more than ${MAX_ATTACHMENTS} attachments or 100 MB of them.`);
 		}
 		const document = await readAttachment(bytes, { file_name: name, content_type: mimeType, url: null }, parseNested);
-		if (document === null || document.blocks.length === 0) continue;
+		if (document === null || document.blocks.length === 0) {
+			if (name !== null) yield { kind: 'paragraph', text: `The attachment ${name} could not be read.`, page: null };
+			continue;
+		}
 		// An attached message without a file name begins with its subject as heading.
 		const heading = name ?? (document.blocks[0]?.kind === 'heading' ? null : document.title);
 		if (heading !== null) yield { kind: 'heading', level: 1, text: heading, page: null };
@@ -124,7 +126,7 @@ async function readAttachment(
 	try {
 		return await parseNested(bytes, source);
 	} catch (error) {
-		// An attachment that cannot be read is left out. If it exceeds a limit, so does the message.
+		// An attachment that cannot be read leaves the others. One that exceeds a limit ends the message.
 		if (error instanceof AppError && error.code !== 'resource_limit') return null;
 		throw error;
 	}

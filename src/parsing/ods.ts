@@ -9,7 +9,7 @@ import { type Element, readXml } from './xml-reader.ts';
 
 const KIND = 'spreadsheet';
 const MAX_CELL_CHARACTERS = 32_767;
-/** A cell or row with text that is repeated more often is decoration. */
+/** A cell or row with text is repeated at most so many times. */
 const MAX_REPETITIONS = 200;
 
 /** Subtrees whose text is no part of a cell: comments, and the texts of charts and shapes. */

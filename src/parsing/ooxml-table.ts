@@ -12,7 +12,7 @@ import {
 
 const MAX_HEADER_CHARACTERS = 60;
 
-/** A cell before the cells that continue it were joined with it. */
+/** A cell that was read, before the cells below it that continue it are joined to it. */
 interface OpenCell extends TableCell {
 	/** It continues the cell above it, which has the text (ISO/IEC 29500-1, 17.4.84). */
 	isContinued: boolean;

@@ -30,7 +30,7 @@ export function parsePptx(bytes: Uint8Array): ExtractedDocument {
 	const seen = new Set<string>();
 	for (const [index, name] of slides.entries()) {
 		const part = parts.get(name);
-		// Several slides of one part, and several slides with the same notes, are a mistake, or meant to take time.
+		// Several slides of one part, and several slides with the same notes, are a mistake or an attack.
 		if (part === undefined || seen.has(name)) continue;
 		seen.add(name);
 		const page = index + 1;

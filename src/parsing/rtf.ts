@@ -1,14 +1,12 @@
 import { type Block, type ExtractedDocument, stripInvisible, toSingleLine } from './blocks.ts';
 import { resourceLimit, TextBudget } from './limits.ts';
-import { TableBuilder } from './ooxml-table.ts';
 import { charsetOf, decodeBytes, SYMBOL_CHARSET } from './rtf-charsets.ts';
+import { RtfTable } from './rtf-table.ts';
 import { type RtfToken, rtfTokens } from './rtf-tokens.ts';
 import { raisedText } from './superscript.ts';
 import { isSymbolFont, symbolOf } from './symbol-font.ts';
 
 const MAX_GROUP_DEPTH = 5000;
-/** Cells of a row whose definitions are kept. */
-const MAX_COLUMNS = 1000;
 /** Bytes are decoded in pieces of about this size. */
 const MAX_PENDING_BYTES = 64 * 1024;
 /** Text without the end of a paragraph is divided. */
@@ -103,13 +101,7 @@ class RtfReader {
 	#marker = '';
 	#heading: number | null = null;
 	#inTable = false;
-	#table: TableBuilder | null = null;
-	/** For each cell of the row, whether it continues the one above it. */
-	#continued: boolean[] = [];
-	#isContinued = false;
-	#cellIndex = 0;
-	/** The cells of the open row of a table within a cell. */
-	#nestedCells: string[] = [];
+	readonly #table = new RtfTable();
 	/** The notes that are open, with the state of the paragraph that refers to them, and the depth of their groups. */
 	readonly #openNotes: Array<{ depth: number; text: string; heading: number | null; inTable: boolean }> = [];
 	/** The notes that follow the paragraph. */
@@ -161,7 +153,7 @@ class RtfReader {
 		this.#skipCharacters = 0;
 	}
 
-	/** The first word of a group. Returns whether the word does nothing else. */
+	/** Reads the first word of a group. Returns false if it is an ordinary control word, too. */
 	#destination(word: string, isOptional: boolean): boolean {
 		if (word === 'title') {
 			this.#group.capture = 'title';
@@ -221,7 +213,7 @@ class RtfReader {
 		else if (word === 'plain') group.hidden = group.isRaised = false;
 		else if (word === 's') this.#paragraphStyle(value ?? 0);
 		// It stands in a group of properties that are not read.
-		else if (word === 'nestrow') this.#endNestedRow();
+		else if (word === 'nestrow') this.#table.endNestedRow();
 		else if (group.skipped || group.capture === 'marker') return;
 		else if (word === 'outlinelevel') this.#heading = value !== null && value < 9 ? value + 1 : null;
 		else if (word === 'pard') {
@@ -231,11 +223,11 @@ class RtfReader {
 		else if (word === 'par' || word === 'sect' || word === 'page') this.#endParagraph();
 		else if (word === 'cell') this.#endCell();
 		else if (word === 'nestcell') this.#endNestedCell();
-		else if (word === 'row') this.#endRow();
-		else if (word === 'trowd') this.#beginRow();
-		else if (word === 'trhdr') this.#table?.markRow(true);
-		else if (word === 'clvmrg') this.#isContinued = true;
-		else if (word === 'cellx') this.#defineCell();
+		else if (word === 'row') this.#table.endRow();
+		else if (word === 'trowd') this.#table.beginRow();
+		else if (word === 'trhdr') this.#table.markHeader();
+		else if (word === 'clvmrg') this.#table.continueCell();
+		else if (word === 'cellx') this.#table.defineCell();
 		else this.#write(CHARACTERS[word] ?? (/^[\\{}]$/.test(word) ? word : ''));
 	}
 
@@ -323,8 +315,7 @@ class RtfReader {
 		const marker = this.#marker.replace(/\s+/g, ' ').trim();
 		this.#marker = '';
 		if (this.#inTable) {
-			this.#table ??= new TableBuilder();
-			if (text !== '') this.#table.addText(text);
+			this.#table.addText(text);
 			return;
 		}
 		this.#endTable();
@@ -344,53 +335,19 @@ class RtfReader {
 		this.#notes = [];
 	}
 
-	#beginRow(): void {
-		this.#table ??= new TableBuilder();
-		this.#continued = [];
-		this.#isContinued = false;
-	}
-
-	#defineCell(): void {
-		if (this.#continued.length < MAX_COLUMNS) this.#continued.push(this.#isContinued);
-		this.#isContinued = false;
-	}
-
-	#endRow(): void {
-		this.#table?.endRow();
-		this.#cellIndex = 0;
-	}
-
 	#endCell(): void {
-		this.#endNestedRow();
-		this.#table ??= new TableBuilder();
-		const text = this.#takeText();
-		if (text !== '') this.#table.addText(text);
-		this.#table.continueCell(this.#continued[this.#cellIndex++] ?? false);
-		this.#table.endCell();
+		this.#table.endCell(this.#takeText());
 		this.#marker = '';
 	}
 
 	#endNestedCell(): void {
-		const text = this.#takeText();
-		if (text !== '') this.#nestedCells.push(text);
+		this.#table.endNestedCell(this.#takeText());
 		this.#marker = '';
 	}
 
-	/** A table within a cell is part of that cell's text. */
-	#endNestedRow(): void {
-		if (this.#nestedCells.length === 0) return;
-		this.#table ??= new TableBuilder();
-		this.#table.addText(this.#nestedCells.join(', '));
-		this.#nestedCells = [];
-	}
-
 	#endTable(): void {
-		const table = this.#table;
-		this.#table = null;
-		if (table === null) return;
-		table.endRow();
-		this.#cellIndex = 0;
-		for (const block of table.blocks(null)) this.blocks.push(block);
+		if (!this.#table.isOpen) return;
+		for (const block of this.#table.end()) this.blocks.push(block);
 		this.#addNotes();
 	}
 }

@@ -31,7 +31,7 @@ export function parseXlsx(bytes: Uint8Array): ExtractedDocument {
 	const seen = new Set<string>();
 	for (const { name, part } of book.sheets) {
 		const bytes = parts.get(part);
-		// Several sheets of one part are a mistake, or meant to take time.
+		// Several sheets of one part are a mistake or an attack.
 		if (bytes === undefined || seen.has(part)) continue;
 		seen.add(part);
 		const tables = relationshipsOf(parts, part, KIND).flatMap(({ type, target }) => {

@@ -53,7 +53,7 @@ test('reads the form of a message with markup once, with its tables', async () =
 	assert.deepEqual(outlined(blocks).slice(2), ['paragraph Hello,', 'row Part | Price', 'row Lid | 5']);
 });
 
-test('appends attachments that are documents as sections, and leaves out pictures, calendar entries and broken files', async () => {
+test('appends attachments that are documents as sections, names those that cannot be read, and leaves out pictures and calendar entries', async () => {
 	const slides = makePptx([{ shapes: shape([ap('Plan')], 'title') + shape([ap('Two steps.')]) }]);
 	const inner = message(part('text/plain', 'Inner text'), ['From: a@b.example', 'Subject: Inner']);
 	const parts = [
@@ -72,6 +72,7 @@ test('appends attachments that are documents as sections, and leaves out picture
 		'h1 prices.csv',
 		'row Part | Price',
 		'row Lid | 5',
+		'paragraph The attachment broken.docx could not be read.',
 		'h1 slides.pptx',
 		'h2 Plan',
 		'paragraph Two steps.',
