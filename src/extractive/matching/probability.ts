@@ -1,7 +1,10 @@
 import { FEATURES, type Feature } from './features.ts';
 import weights from './weights.json' with { type: 'json' };
 
-/** The probability that a candidate with these features answers the question. */
+/**
+ * How probably a candidate with these features answers the question, from 0 to 1, by a logistic model. Its weights were chosen by
+ * hand, so the values order candidates but are not calibrated.
+ */
 export function probabilityOf(features: Record<Feature, number>): number {
 	let sum = weights.intercept;
 	for (const name of FEATURES) sum += weights.features[name] * features[name];

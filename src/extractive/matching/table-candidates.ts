@@ -83,7 +83,8 @@ class TableMatcher {
 
 	/**
 	 * The rows that answer, with their columns. Rows that the question names equally well answer together: all rows of a column whose
-	 * row it does not name, or two rows of the same day. Too many of them are no answer, because any choice would be arbitrary.
+	 * row it does not name, or two rows of the same day. If they are too many, the table has no answer: each choice would be
+	 * arbitrary.
 	 */
 	#namedRows(): Array<{ rows: number[]; columns: number[] }> {
 		const found = this.#table.rows.flatMap((_, row) => {
@@ -95,7 +96,7 @@ class TableMatcher {
 		const others = found.filter((one) => !equal.includes(one)).map(({ row, columns }) => ({ rows: [row], columns }));
 		if (equal.length < 2) return [...equal.map(({ row, columns }) => ({ rows: [row], columns })), ...others];
 		const columns = [...new Set(equal.flatMap((one) => one.columns))].sort((a, b) => a - b);
-		if (equal.length > MAX_COMPARED_ROWS || equal.length * columns.length > MAX_SHOWN_CELLS) return others;
+		if (equal.length > MAX_COMPARED_ROWS || equal.length * columns.length > MAX_SHOWN_CELLS) return [];
 		return [{ rows: equal.map(({ row }) => row), columns }, ...others];
 	}
 
