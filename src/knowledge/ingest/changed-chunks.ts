@@ -1,7 +1,8 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ParsedDocument } from '../../contract/index.ts';
 import type { DocumentRecord, Store } from '../../store/index.ts';
 
-/** Stored chunks that are read at once. It bounds the time that the main thread is blocked. */
+/** Chunks that are read or counted at once. It bounds the time that the main thread is blocked. */
 const PAGE_SIZE = 200;
 
 /**
@@ -15,7 +16,11 @@ export async function countChangedChunks(
 ): Promise<number> {
 	if (chunk_count === 0) return chunks.length;
 	const parsed = new Map<string, number>();
-	for (const chunk of chunks) parsed.set(keyOf(chunk), (parsed.get(keyOf(chunk)) ?? 0) + 1);
+	for (const [index, chunk] of chunks.entries()) {
+		if (index % PAGE_SIZE === PAGE_SIZE - 1) await yieldToEventLoop();
+		const key = keyOf(chunk);
+		parsed.set(key, (parsed.get(key) ?? 0) + 1);
+	}
 	let stored = 0;
 	let same = 0;
 	let after = -1;
@@ -31,6 +36,7 @@ export async function countChangedChunks(
 		}
 		stored += page.length;
 		after = last.position;
+		await yieldToEventLoop();
 	}
 }
 
