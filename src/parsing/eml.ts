@@ -126,7 +126,7 @@ async function readAttachment(
 	try {
 		return await parseNested(bytes, source);
 	} catch (error) {
-		// An attachment that cannot be read leaves the others. One that exceeds a limit ends the message.
+		// The other attachments are still read, unless a limit is exceeded: that ends the whole message.
 		if (error instanceof AppError && error.code !== 'resource_limit') return null;
 		throw error;
 	}
