@@ -21,6 +21,11 @@ export interface DownloadOptions {
 	maxDecodedBytes?: number;
 	/** Redirects that are followed. The guard checks each. Default 3. */
 	maxRedirects?: number;
+	/**
+	 * Returns a response with any status, also a redirect beyond `maxRedirects`. Default false: every status but 2xx is an
+	 * error.
+	 */
+	anyStatus?: boolean;
 	/** Only https, also after redirects (unless private networks are allowed). */
 	httpsOnly?: boolean;
 	method?: 'GET' | 'POST';
@@ -29,7 +34,7 @@ export interface DownloadOptions {
 	body?: string | Uint8Array;
 }
 
-/** A response with a status of 2xx. Its body is not read yet. The caller reads it to its end or disposes of the download. */
+/** A response with a status of 2xx, or with any status if `anyStatus` is set. Its body is not read yet. The caller reads it to its end or disposes of the download. */
 export interface Download extends AsyncDisposable {
 	/** The URL of the response, after redirects. */
 	readonly finalUrl: string;
@@ -78,7 +83,7 @@ export async function download(
 	try {
 		for (let redirects = 0; ; redirects++) {
 			const response = await sendRequest(dispatcher, request, abort);
-			if (isRedirect(response.statusCode)) {
+			if (isRedirect(response.statusCode) && !(options.anyStatus && redirects === maxRedirects)) {
 				discardBody(response.body);
 				if (redirects === maxRedirects) {
 					throw new AppError('unreadable_file', `The URL redirects more than ${maxRedirects} times.`);
@@ -87,7 +92,7 @@ export async function download(
 				guard.checkUrl(request.url.href, urlRules);
 				continue;
 			}
-			if (response.statusCode < 200 || response.statusCode > 299) {
+			if (!options.anyStatus && (response.statusCode < 200 || response.statusCode > 299)) {
 				discardBody(response.body);
 				throw new AppError('unreadable_file', `The URL answered with status ${response.statusCode}.`);
 			}
