@@ -236,6 +236,7 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 			sameOriginCheck: new SameOriginCheck(settings.public_url),
 			secrets: services.secrets,
 			sessions: services.sessions,
+			sources: services.knowledge.sources,
 			store,
 			tools: services.tools,
 			users: services.users,

@@ -62,7 +62,9 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const pool = resources.use(overrides.pool ?? createWorkerPool({ threads: settings.workers, log }));
 	const outbox = resources.use(new Outbox(store));
 	const tools = resources.use(new Tools({ network, checker: pool, secrets, clock, log, version: version() }));
-	const knowledge = resources.use(new Knowledge({ store, pool, network, embedders, clock, log }));
+	const knowledge = resources.use(
+		new Knowledge({ store, pool, network, embedders, clock, log, crawlDelayMs: overrides.crawlDelayMs }),
+	);
 	const tokenSettings = new VisitorTokenSettings({ secrets, network });
 	const deployments = resources.use(new Deployments({ store, clock, log, tokenSettings }));
 	const { replyTimeoutMs = REPLY_MS, searchTimeoutMs } = overrides;

@@ -13,6 +13,7 @@ import { type MessageHandlersOptions, messageHandlers } from './messages.ts';
 import { type ModelHandlersOptions, modelHandlers } from './models.ts';
 import { credentialRoute, type PipelineOptions } from './pipeline.ts';
 import { type SessionRoutesOptions, sessionRoutes } from './session.ts';
+import { type SourceHandlersOptions, sourceHandlers } from './sources.ts';
 import { type ToolHandlersOptions, toolHandlers } from './tools.ts';
 import { type UsersOptions, userHandlers } from './users.ts';
 import { type WebhookHandlersOptions, webhookHandlers } from './webhooks.ts';
@@ -35,6 +36,7 @@ export type ApiOptions = PipelineOptions &
 	AssistantsOptions &
 	KnowledgeBasesOptions &
 	DocumentsOptions &
+	SourceHandlersOptions &
 	ToolHandlersOptions &
 	DeploymentHandlersOptions &
 	MessageHandlersOptions &
@@ -60,6 +62,7 @@ export function apiRoutes(options: ApiOptions): Route[] {
 		...assistantHandlers(options),
 		...knowledgeBaseHandlers(options),
 		...documentHandlers(options),
+		...sourceHandlers(options),
 		...toolHandlers(options),
 		...deploymentHandlers(options),
 		...messageHandlers(options),

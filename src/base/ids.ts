@@ -5,6 +5,8 @@ export const ID_PREFIXES = {
 	assistant: 'asst_',
 	knowledge_base: 'kb_',
 	document: 'doc_',
+	source: 'src_',
+	source_page: 'page_',
 	tool: 'tool_',
 	webhook: 'wh_',
 	event: 'evt_',

@@ -34,6 +34,7 @@ export const Document = Type.Object({
 	created_at: Timestamp,
 	updated_at: Timestamp,
 	indexed_at: NullableTimestamp,
+	source_id: NullableText({ description: 'The source whose page it is; null for a document that a request added.' }),
 });
 export type Document = Static<typeof Document>;
 

@@ -51,6 +51,7 @@ export { asSingleLine, EMAIL_PATTERN, isSingleLine } from './patterns.ts';
 export { serverStateOperations } from './server-state.ts';
 export { Session, SignIn } from './session.ts';
 export { EmptyObject, HIDDEN_SECRET, type Page } from './shapes.ts';
+export { Source, SourceCreate, SourcePage, SourcePatch } from './sources.ts';
 export { ApiToolConfig, ApiToolConfigInput, McpToolConfig, McpToolConfigInput, ToolAuth } from './tool-config.ts';
 export { Tool, ToolCreate, ToolPatch } from './tools.ts';
 export { InvitedUser, User, UserCreate, UserPatch } from './users.ts';

@@ -9,6 +9,7 @@ import { knowledgeBaseOperations } from './knowledge-bases.ts';
 import { messageOperations } from './messages.ts';
 import { modelOperations } from './models.ts';
 import { sessionOperations } from './session.ts';
+import { sourceOperations } from './sources.ts';
 import { toolOperations } from './tools.ts';
 import { userOperations } from './users.ts';
 import { webhookOperations } from './webhooks.ts';
@@ -20,6 +21,7 @@ export const operations = {
 	...assistantOperations,
 	...knowledgeBaseOperations,
 	...documentOperations,
+	...sourceOperations,
 	...toolOperations,
 	...deploymentOperations,
 	...messageOperations,

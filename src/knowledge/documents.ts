@@ -36,6 +36,7 @@ export function presentDocument(record: DocumentRecord): Document {
 		created_at: timestamp(record.created_at),
 		updated_at: timestamp(record.updated_at),
 		indexed_at: timestampOrNull(record.indexed_at),
+		source_id: record.source_id,
 	};
 }
 
@@ -109,26 +110,29 @@ export class Documents {
 	}
 
 	/**
-	 * Removes a document and its part of the index, in any state.
+	 * Removes a document and its part of the index, in any state. Runs of its source do not add it again.
 	 * @param versions the versions that the client accepts; null accepts any
 	 */
 	async remove(knowledgeBaseId: string, documentId: string, versions: readonly number[] | null): Promise<void> {
 		const removed = await decideAndCommit(this.#store, async () => {
 			const [knowledgeBase, document] = await this.#documentInBase(knowledgeBaseId, documentId);
 			requireVersion(document, versions);
-			const { pending, failed } = countsOf(document);
-			const change = { total: -1, pending: -pending, failed: -failed, chunks: document.chunk_count };
-			const counts = moveCounts(knowledgeBase, change, this.#clock.now());
-			const commit: Commit = {
-				expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
-				write: [
-					counts.write,
-					{ op: 'remove', kind: 'documents', id: document.id },
-					...removeFromIndex(knowledgeBase, document.id),
-				],
-				events: counts.events,
-				jobs: [{ op: 'complete_all', ref: document.id }, ...counts.jobs],
-			};
+			const now = this.#clock.now();
+			const commit = removalOf(knowledgeBase, document, now);
+			// Or the next run of its source would add it again.
+			const page = document.source_id === null ? undefined : await this.#store.sources.pageOfDocument(document.id);
+			if (page) {
+				const set = {
+					status: 'removed',
+					document_id: null,
+					error: null,
+					blob: null,
+					content: null,
+					updated_at: now,
+				} as const;
+				commit.expect.push(expectVersion('source_pages', page));
+				commit.write.push({ op: 'patch', kind: 'source_pages', id: page.id, set });
+			}
 			return { commit, result: document };
 		});
 		// Its removal may make a training due.
@@ -244,12 +248,35 @@ export class Documents {
 /** The earliest time, not the present time: a clock that is set back must not delay a document. */
 const DUE_NOW = 0;
 
-function ingestJob(documentId: string, knowledgeBaseId: string) {
-	const job = { id: newId('job'), kind: INGEST, ref: documentId, group: knowledgeBaseId, due_at: DUE_NOW };
+/** The job that indexes a document. */
+export function ingestJob(documentId: string, knowledgeBaseId: string, due_at = DUE_NOW) {
+	const job = { id: newId('job'), kind: INGEST, ref: documentId, group: knowledgeBaseId, due_at };
 	return { op: 'enqueue', job } as const;
 }
 
-function newRecord(
+/** The commit that removes a document and its part of the index, in any state. */
+export function removalOf(
+	knowledgeBase: KnowledgeBaseRecord,
+	document: DocumentRecord,
+	now: number,
+): Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>> {
+	const { pending, failed } = countsOf(document);
+	const change = { total: -1, pending: -pending, failed: -failed, chunks: document.chunk_count };
+	const counts = moveCounts(knowledgeBase, change, now);
+	return {
+		expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
+		write: [
+			counts.write,
+			{ op: 'remove', kind: 'documents', id: document.id },
+			...removeFromIndex(knowledgeBase, document.id),
+		],
+		events: counts.events,
+		jobs: [{ op: 'complete_all', ref: document.id }, ...counts.jobs],
+	};
+}
+
+/** A document that waits for its processing. */
+export function newRecord(
 	knowledgeBase: KnowledgeBaseRecord,
 	{ source_type, title, url, file_name, content_type }: NewDocument,
 ): Omit<DocumentRecord, 'version' | 'created_at' | 'updated_at'> {
@@ -271,5 +298,6 @@ function newRecord(
 		page_count: null,
 		language: null,
 		indexed_at: null,
+		source_id: null,
 	};
 }

@@ -13,6 +13,8 @@ import { markForReindex } from './mark-for-reindex.ts';
 import { Rebuild } from './rebuild/rebuild.ts';
 import { REBUILD, type RebuildRequests, requestRebuild, stopRebuild } from './rebuild/request-rebuild.ts';
 import { searchSettingsOf } from './search-settings.ts';
+import { Crawl } from './sources/crawl.ts';
+import { Sources } from './sources/sources.ts';
 import { requestTrainings } from './training/request-trainings.ts';
 import { Training } from './training/training.ts';
 import { MAX_SYNC_TRAINING_CHUNKS, TRAIN } from './training/training-policy.ts';
@@ -29,9 +31,13 @@ export interface KnowledgeDependencies {
 	retryMs?: number;
 	/** Chunks up to which an untuned training is part of the indexing; larger knowledge bases are trained in a job alone. */
 	maxSyncTrainingChunks?: number;
+	/** Milliseconds between two requests of a crawl to one host that asks for no delay. */
+	crawlDelayMs?: number | undefined;
 }
 
 const RETRY_MS = 5_000;
+
+const CRAWL_DELAY_MS = 1_000;
 
 /** Tuned trainings that may wait: more than all jobs that train concurrently. */
 const MAX_WAITING_TRAININGS = 10;
@@ -69,6 +75,7 @@ const NO_VECTORS: QueryVectors = { vector: null };
 /** Indexing of documents, and search. */
 export class Knowledge implements AsyncDisposable {
 	readonly documents: Documents;
+	readonly sources: Sources;
 	readonly #store: KnowledgeDependencies['store'];
 	readonly #pool: WorkerPool;
 	readonly #rebuilds: RebuildRequests;
@@ -107,10 +114,14 @@ export class Knowledge implements AsyncDisposable {
 			documents,
 			indexing: new KeyedLock(),
 			tunedTrainings,
+			crawlDelayMs: deps.crawlDelayMs ?? CRAWL_DELAY_MS,
+			onQueued: () => this.#jobs.wake(),
 		};
 		this.documents = documents;
+		this.sources = new Sources(dependencies);
 		this.#rebuilds = dependencies;
-		const handlers = [new Ingest(dependencies), new Training(dependencies), new Rebuild(dependencies)];
+		const indexing = [new Ingest(dependencies), new Training(dependencies), new Rebuild(dependencies)];
+		const handlers = [...indexing, new Crawl(dependencies)];
 		this.#jobs = new JobLoop({ ...dependencies, handlers });
 	}
 

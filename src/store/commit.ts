@@ -1,3 +1,4 @@
+import type { SourcePageRecord } from './knowledge-records.ts';
 import type { Kind, Records } from './records.ts';
 import type { IndexWrite } from './search-index.ts';
 
@@ -26,7 +27,7 @@ export type Write =
 	 * `CONVERSATION_ERASURE_JOB`; the same write repeated removes them.
 	 */
 	| { op: 'erase_conversation'; id: string; limit?: number }
-	/** Removes a knowledge base with its documents, every generation of its index and every job about any of them. */
+	/** Removes a knowledge base with its sources and documents, every generation of its index and every job about any of them. */
 	| { op: 'erase_knowledge_base'; id: string }
 	/** Removes all sessions of a user except the named one. */
 	| { op: 'end_sessions'; user_id: string; except?: string }
@@ -35,7 +36,40 @@ export type Write =
 	/** Removes every stored response that is sealed with the server's secret key. */
 	| { op: 'erase_sealed_responses' }
 	| DeliveryWrite
+	| SourceWrite
 	| IndexWrite;
+
+/** An address that a run has found. */
+export interface FoundPage {
+	kind: SourcePageRecord['kind'];
+	/** In canonical form. */
+	url: string;
+	/** As it was linked, if that differs. */
+	fetch_url: string | null;
+	depth: number;
+}
+
+/** A change of the pages of a source. */
+export type SourceWrite =
+	/** Empties the frontier. */
+	| { op: 'sources.clear_frontier'; source_id: string }
+	/**
+	 * Adds addresses that this run has not found yet to its frontier, up to the limits, and counts the found pages in the
+	 * source's record.
+	 */
+	| {
+			op: 'sources.find_pages';
+			source_id: string;
+			run: number;
+			pages: FoundPage[];
+			max_pages: number;
+			max_sitemaps: number;
+			at: number;
+	  }
+	/** Adds the pages in whose place this page counted to the frontier again. */
+	| { op: 'sources.find_duplicates'; source_id: string; run: number; target_url: string }
+	/** Removes a source and its pages. Its documents were removed before. */
+	| { op: 'sources.erase'; source_id: string };
 
 /** A change of deliveries beyond those that the commit of an event adds. `limit` bounds one commit. */
 export type DeliveryWrite =

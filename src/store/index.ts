@@ -4,6 +4,7 @@ export type {
 	CommitOutcome,
 	CompleteReceipt,
 	CompleteResponse,
+	FoundPage,
 	IdempotencyRecord,
 	Job,
 	JobWrite,
@@ -23,7 +24,7 @@ export type {
 	ReplyRoundRecord,
 } from './conversation-records.ts';
 export { dataFolderError } from './data-folder-error.ts';
-export type { DocumentRecord, KnowledgeBaseRecord } from './knowledge-records.ts';
+export type { DocumentRecord, KnowledgeBaseRecord, SourcePageRecord, SourceRecord } from './knowledge-records.ts';
 export type {
 	AccessReader,
 	DeliveriesReader,
@@ -32,6 +33,7 @@ export type {
 	ListPosition,
 	ListQuery,
 	Readers,
+	SourcesReader,
 } from './readers.ts';
 export type {
 	ApiKeyRecord,

@@ -1,5 +1,5 @@
-import type { Document } from '../contract/index.ts';
-import type { WorkspaceScopedRecord } from './versioned-record.ts';
+import type { Document, Source, SourcePage } from '../contract/index.ts';
+import type { VersionedRecord, WorkspaceScopedRecord } from './versioned-record.ts';
 
 export interface KnowledgeBaseRecord extends WorkspaceScopedRecord {
 	name: string;
@@ -60,4 +60,81 @@ export interface DocumentRecord extends WorkspaceScopedRecord {
 	page_count: number | null;
 	language: string | null;
 	indexed_at: number | null;
+	/** The source whose page it is; null for a document that a request added. */
+	source_id: string | null;
+}
+
+/** A website, sitemap or page that a knowledge base follows. */
+export interface SourceRecord extends WorkspaceScopedRecord {
+	knowledge_base_id: string;
+	type: Source['type'];
+	/** Where each run begins. */
+	url: string;
+	include: string[];
+	exclude: string[];
+	max_pages: number;
+	/** Links from the start to the farthest page that is fetched. */
+	depth: number;
+	/** Null: only on request. */
+	refresh_hours: number | null;
+	/** `deleting`: its documents are being removed. */
+	state: 'active' | 'paused' | 'deleting';
+	/** 1 while a run is in progress, also while it is paused. */
+	running: 0 | 1;
+	/** The number of the current run, or of the last. */
+	run: number;
+	/** The hosts whose pages belong to the source. */
+	hosts: string[];
+	/** 1 if the run cannot tell which pages are gone, because links of a page are unknown. */
+	incomplete: 0 | 1;
+	/** Requests in a row that got no usable answer. */
+	failures_in_a_row: number;
+	/** Why the last run ended early; null if it did not. */
+	error: { code: string; message: string } | null;
+	/** Pages of this run: known to it, answered, without a change, failed, not there any more. */
+	found: number;
+	fetched: number;
+	unchanged: number;
+	failed: number;
+	gone: number;
+	started_at: number | null;
+	finished_at: number | null;
+	/** 0: it is due. Null: while a run is in progress, and if none is due. */
+	next_run_at: number | null;
+}
+
+/** One address of a source. The frontier of a run is the pages with a `due_order`, lowest first. */
+export interface SourcePageRecord extends VersionedRecord {
+	source_id: string;
+	kind: 'page' | 'sitemap';
+	/** The canonical form of the address; unique in the source. */
+	url: string;
+	/** The address as it was linked, if it differs. */
+	fetch_url: string | null;
+	/** Links from the start. */
+	depth: number;
+	status: SourcePage['status'];
+	error: SourcePage['error'];
+	http_status: number | null;
+	/** The page that counts in its place: the target of a redirect, or the page with the same content. */
+	target_url: string | null;
+	document_id: string | null;
+	/** The blob that the validators belong to. */
+	blob: string | null;
+	/** What two pages with the same content share. */
+	content: string | null;
+	etag: string | null;
+	last_modified: string | null;
+	/** Runs in a row that have not found it. */
+	misses: number;
+	/** Failed attempts in this run. */
+	attempts: number;
+	due_order: number | null;
+	/** The last run that has found it. */
+	seen_run: number;
+	/** The last run that has counted a miss. */
+	missed_run: number;
+	fetched_at: number | null;
+	changed_at: number | null;
+	updated_at: number;
 }

@@ -97,6 +97,20 @@ export interface DocumentsReader {
 	indexedDuplicate(document: Records['documents']): Promise<Records['documents'] | undefined>;
 }
 
+/** Queries about the sources of knowledge bases. */
+export interface SourcesReader {
+	/** The first page of a source's frontier. */
+	nextPage(sourceId: string): Promise<Records['source_pages'] | undefined>;
+	pageByUrl(sourceId: string, url: string): Promise<Records['source_pages'] | undefined>;
+	pageOfDocument(documentId: string): Promise<Records['source_pages'] | undefined>;
+	/** Another page of the same source with a document of the same content, which no run has missed since. */
+	pageWithContent(page: Records['source_pages'], content: string): Promise<Records['source_pages'] | undefined>;
+	/** Pages that this run has neither found nor counted as missed. */
+	missedPages(sourceId: string, run: number, limit: number): Promise<Records['source_pages'][]>;
+	/** The documents of a source: all, and the indexed ones. */
+	documentCounts(sourceId: string): Promise<{ total: number; indexed: number }>;
+}
+
 /** Queries about the search index that the main thread needs. Workers rank with `SearchReader`. */
 export interface SearchIndexReader {
 	generation(id: string): Promise<Generation | undefined>;
@@ -187,6 +201,7 @@ export interface Readers extends RecordsReader {
 	readonly access: AccessReader;
 	readonly idempotency: IdempotencyReader;
 	readonly documents: DocumentsReader;
+	readonly sources: SourcesReader;
 	readonly searchIndex: SearchIndexReader;
 	readonly events: EventsReader;
 	readonly deliveries: DeliveriesReader;

@@ -7,7 +7,7 @@ import type {
 	Scope,
 } from '../contract/index.ts';
 import type { ConversationRecord, MessageRecord, ReplyCallRecord, ReplyRoundRecord } from './conversation-records.ts';
-import type { DocumentRecord, KnowledgeBaseRecord } from './knowledge-records.ts';
+import type { DocumentRecord, KnowledgeBaseRecord, SourcePageRecord, SourceRecord } from './knowledge-records.ts';
 import type { VersionedRecord, WorkspaceScopedRecord } from './versioned-record.ts';
 
 export interface WorkspaceRecord extends VersionedRecord {
@@ -160,6 +160,8 @@ export interface Records {
 	assistants: AssistantRecord;
 	knowledge_bases: KnowledgeBaseRecord;
 	documents: DocumentRecord;
+	sources: SourceRecord;
+	source_pages: SourcePageRecord;
 	deployments: DeploymentRecord;
 	conversations: ConversationRecord;
 	messages: MessageRecord;

@@ -54,7 +54,7 @@ export async function createApiFixture(
 }
 
 /** Creates a resource and returns its id. */
-export async function createResource(app: TestApp, path: string, body: unknown): Promise<string> {
+export async function createResource(app: Pick<TestApp, 'call'>, path: string, body: unknown): Promise<string> {
 	const response = await app.call('POST', path, body);
 	assert.equal(response.status, 201, JSON.stringify(response.body));
 	return response.body.id;
@@ -75,7 +75,7 @@ export async function upload(
 }
 
 /** The indexing status once no document is being indexed. */
-export async function untilSettled(app: TestApp, knowledgeBase: string) {
+export async function untilSettled(app: Pick<TestApp, 'call'>, knowledgeBase: string) {
 	return until('the knowledge base is indexed', async () => {
 		const { body } = await app.call('GET', `/api/v1/knowledge-bases/${knowledgeBase}/status`);
 		return body.status !== 'indexing' && body;

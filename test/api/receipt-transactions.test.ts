@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { databaseFile } from '../../src/store/index.ts';
 import { ManualModel } from '../conversations/manual-model.ts';
 import { startTestApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { createApiFixture, createResource, untilProcessed, upload } from './fixture.ts';
 
@@ -40,6 +41,14 @@ async function changesOfEveryKind(): Promise<Change[]> {
 	const user = await createResource(app, '/api/v1/users', { email: 'ada@shop.example' });
 	const hook = await startReceiver(app, ['assistant.updated']);
 	const other = await startReceiver(app, ['assistant.updated']);
+	const siteBase = await createResource(app, '/api/v1/knowledge-bases', { name: 'Site' });
+	const sources = `/api/v1/knowledge-bases/${siteBase}/sources`;
+	const source = { type: 'url', url: `${app.url}/`, refresh_hours: null };
+	const [refreshed, paused, resumed] = await Promise.all([1, 2, 3].map(() => createResource(app, sources, source)));
+	await until('no run changes a source', async () => {
+		const { body } = await app.call('GET', sources);
+		return body.data.every(({ status }: { status: string }) => status === 'idle' || status === 'error');
+	});
 	after(() => Promise.all([hook[Symbol.asyncDispose](), other[Symbol.asyncDispose]()]));
 	const message = { deployment_id: deployment, content: 'Hello?' };
 	const reply = await post('/api/v1/messages', message);
@@ -66,6 +75,10 @@ async function changesOfEveryKind(): Promise<Change[]> {
 		{ path: documents, body: { source_type: 'text', content: 'Tea.' }, data: count('documents') },
 		{ path: documents, body: { source_type: 'url', url: `${app.url}/` }, data: count('documents') },
 		{ path: `${documents}/${broken.id}/retry`, data: version('documents', broken.id) },
+		{ path: sources, body: source, data: count('sources') },
+		{ path: `${sources}/${refreshed}/refresh`, data: `SELECT updated_at FROM sources WHERE id = '${refreshed}'` },
+		{ path: `${sources}/${paused}/pause`, data: `SELECT state FROM sources WHERE id = '${paused}'` },
+		{ path: `${sources}/${resumed}/resume`, data: version('sources', resumed as string) },
 		{ path: `/api/v1/knowledge-bases/${emptyBase}/reindex`, data: version('knowledge_bases', emptyBase) },
 		{
 			path: `/api/v1/assistants/${assistant}/knowledge-bases`,

@@ -48,6 +48,13 @@ export const RESOURCE_MAKERS: Record<
 		});
 		return doc_id;
 	},
+	'/api/v1/knowledge-bases/{id}/sources/{source_id}': async (tenant, path) => {
+		const body = { type: 'website', url: 'https://shop.example/' };
+		const { id: source_id } = await tenant.done('createSource', { path, body });
+		// During a run it changes, and its ETag too.
+		await tenant.done('pauseSource', { path: { ...path, source_id } });
+		return source_id;
+	},
 	'/api/v1/conversations/{id}': async (tenant) => {
 		const deployment_id = await tenant.standing('/api/v1/deployments/{id}');
 		const { conversation_id } = await tenant.done('sendMessage', { body: { deployment_id, content: 'Hello' } });

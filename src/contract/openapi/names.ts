@@ -13,6 +13,7 @@ import * as outgoingEvents from '../outgoing-events.ts';
 import * as serverState from '../server-state.ts';
 import * as session from '../session.ts';
 import { Deleted, ErrorEnvelope } from '../shapes.ts';
+import * as sources from '../sources.ts';
 import * as toolConfig from '../tool-config.ts';
 import * as tools from '../tools.ts';
 import * as users from '../users.ts';
@@ -35,6 +36,7 @@ const FILES: readonly object[] = [
 	outgoingEvents,
 	serverState,
 	session,
+	sources,
 	toolConfig,
 	tools,
 	users,

@@ -3,6 +3,7 @@ export const TAGS: Readonly<Record<string, string>> = {
 	Assistants: 'Assistants answer messages, by instructions, a model, knowledge bases and tools.',
 	'Knowledge bases': 'Sets of documents that assistants search together.',
 	Documents: 'Files, web pages and texts of a knowledge base, indexed in the background.',
+	Sources: 'Websites, sitemaps and pages that a knowledge base follows: their pages are its documents.',
 	Tools: 'HTTP APIs and MCP servers that assistants can call.',
 	Deployments: 'Places where people talk to an assistant: a widget on your website, or your own client.',
 	Messages: 'Send a message to an assistant and get the reply, whole or streamed.',

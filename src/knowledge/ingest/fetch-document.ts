@@ -49,7 +49,7 @@ export async function fetchDocument(
 }
 
 /** The reason why a download is not a document; null if it may be one. */
-function rejectionOf(blob: IncomingBlob, fileName: string | null, contentType: string | null): AppError | null {
+export function rejectionOf(blob: IncomingBlob, fileName: string | null, contentType: string | null): AppError | null {
 	if (blob.size === 0)
 		return new AppError(
 			'no_text',
@@ -63,7 +63,7 @@ function rejectionOf(blob: IncomingBlob, fileName: string | null, contentType: s
 }
 
 /** The last segment of the address. It may have an extension that names the format. */
-function fileNameOf(url: string): string | null {
+export function fileNameOf(url: string): string | null {
 	const name = new URL(url).pathname.split('/').at(-1) ?? '';
 	try {
 		return decodeURIComponent(name) || null;

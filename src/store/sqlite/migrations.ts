@@ -8,6 +8,7 @@ import {
 	SEARCH_INDEX_SAMPLES,
 	SEARCH_INDEX_SCHEMA,
 } from './search-index.ts';
+import { SOURCES_SCHEMA } from './source-pages.ts';
 
 /** The steps from an empty database to the current schema, in order. A released step is never edited. */
 export const MIGRATIONS: readonly string[] = [
@@ -254,6 +255,7 @@ export const MIGRATIONS: readonly string[] = [
 	WHERE search_settings ->> 'semantic_weight' = 0.5;
 	`,
 	'ALTER TABLE knowledge_bases ADD COLUMN training_failures INTEGER NOT NULL DEFAULT 0;',
+	SOURCES_SCHEMA,
 ];
 
 /**

@@ -10,6 +10,7 @@ import { SqliteEventsReader } from './readers/events.ts';
 import { SqliteIdempotencyReader } from './readers/idempotency.ts';
 import { unionAll } from './readers/list.ts';
 import { SqliteSearchIndexReader } from './readers/search-index.ts';
+import { SqliteSourcesReader } from './readers/sources.ts';
 import { type Prepare, statementsOf } from './statements.ts';
 import { columnsOf, decodeRow, encodeColumn } from './tables.ts';
 
@@ -20,6 +21,7 @@ export class SqliteReaders implements Readers {
 	readonly access: SqliteAccessReader;
 	readonly idempotency: SqliteIdempotencyReader;
 	readonly documents: SqliteDocumentsReader;
+	readonly sources: SqliteSourcesReader;
 	readonly searchIndex: SqliteSearchIndexReader;
 	readonly events: SqliteEventsReader;
 	readonly deliveries: SqliteDeliveriesReader;
@@ -32,6 +34,7 @@ export class SqliteReaders implements Readers {
 		this.access = new SqliteAccessReader(prepare);
 		this.idempotency = new SqliteIdempotencyReader(prepare);
 		this.documents = new SqliteDocumentsReader(prepare);
+		this.sources = new SqliteSourcesReader(prepare);
 		this.searchIndex = new SqliteSearchIndexReader(prepare);
 		this.events = new SqliteEventsReader(prepare);
 		this.deliveries = new SqliteDeliveriesReader(prepare);

@@ -7,6 +7,7 @@ import { addDeliveries, applyDeliveryWrite, eraseEvents } from './deliveries.ts'
 import { ExpiredEventScanner } from './expired-events.ts';
 import { IS_SEALED, storedResponse } from './readers/idempotency.ts';
 import { applyIndexWrite, dropGenerationsOf } from './search-index.ts';
+import { applySourceWrite } from './source-pages.ts';
 import { type Prepare, statementsOf } from './statements.ts';
 import { columnsOf, encodeColumn } from './tables.ts';
 
@@ -51,6 +52,9 @@ const MAX_POSTPONEMENT_MS = 24 * 3_600_000;
 const ERASE_KNOWLEDGE_BASE = [
 	'DELETE FROM jobs WHERE ref = @id',
 	'DELETE FROM jobs WHERE ref IN (SELECT id FROM documents WHERE knowledge_base_id = @id)',
+	'DELETE FROM jobs WHERE ref IN (SELECT id FROM sources WHERE knowledge_base_id = @id)',
+	'DELETE FROM source_pages WHERE source_id IN (SELECT id FROM sources WHERE knowledge_base_id = @id)',
+	'DELETE FROM sources WHERE knowledge_base_id = @id',
 	'DELETE FROM documents WHERE knowledge_base_id = @id',
 	'DELETE FROM knowledge_bases WHERE id = @id',
 ];
@@ -221,6 +225,12 @@ export class Writer {
 			case 'record_failure':
 			case 'clear_failures':
 				applyDeliveryWrite(this.#prepare, write);
+				return;
+			case 'sources.clear_frontier':
+			case 'sources.find_pages':
+			case 'sources.find_duplicates':
+			case 'sources.erase':
+				applySourceWrite(this.#prepare, write);
 				return;
 			default:
 				applyIndexWrite(this.#db, write);

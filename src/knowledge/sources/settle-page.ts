@@ -1,0 +1,313 @@
+import { AppError, type Clock, newId } from '../../base/index.ts';
+import {
+	type Commit,
+	type DocumentRecord,
+	decideAndCommit,
+	expectVersion,
+	type KnowledgeBaseRecord,
+	type SourcePageRecord,
+	type SourceRecord,
+	type Store,
+} from '../../store/index.ts';
+import { type Documents, ingestJob, newRecord, removalOf } from '../documents.ts';
+import { countsOf, isPending, moveCounts } from '../status.ts';
+import type { PageAddress } from './canonical-url.ts';
+import type { PageContent, Visit } from './fetch-page.ts';
+import { decideMissedPage, decidePage, type PageDecision, targetOf } from './page-decision.ts';
+import { endOfRun } from './run-state.ts';
+
+export interface SettleDependencies {
+	store: Store;
+	clock: Clock;
+	documents: Pick<Documents, 'removeUnusedBlob'>;
+}
+
+/** A visit of one page, and what the decision about it needs. */
+export interface VisitedPage {
+	source: SourceRecord;
+	page: SourcePageRecord;
+	visit: Visit;
+	/** The address that was requested. */
+	address: string;
+	formerLinks: PageAddress[] | null;
+	/** The time before which its document is not indexed (ms since the epoch). */
+	indexAt: number;
+}
+
+/** Sitemaps of one source. */
+export const MAX_SITEMAPS = 100;
+/** Requests in a row without a usable answer, after which a run ends: the site is down. */
+const MAX_FAILURES_IN_A_ROW = 20;
+
+type CommitParts = Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>>;
+
+const NOTHING = { commit: null, result: [] as string[] };
+
+/**
+ * Commits what follows from a visit: page, document, job, found pages and progress in one transaction. Nothing is committed if
+ * the run has ended, or was paused, since the visit began.
+ */
+export async function settlePage(deps: SettleDependencies, visited: VisitedPage): Promise<void> {
+	const { store } = deps;
+	const { visit } = visited;
+	if (visit.outcome !== 'content') {
+		await removeBlobs(deps, await decideAndCommit(store, () => decide(deps, visited, async () => {})));
+		return;
+	}
+	const { blob } = visit.page;
+	let isPersisted = false;
+	const persist = async () => {
+		if (!isPersisted) await blob.persist();
+		isPersisted = true;
+	};
+	let formerBlobs: string[] = [];
+	try {
+		formerBlobs = await store.blobs.exclusive(blob.hash, () =>
+			decideAndCommit(store, () => decide(deps, visited, persist)),
+		);
+	} finally {
+		if (!isPersisted) await blob.discard();
+		else await removeBlobs(deps, [...formerBlobs, blob.hash]);
+	}
+	if (!isPersisted) await removeBlobs(deps, formerBlobs);
+}
+
+async function removeBlobs({ documents }: SettleDependencies, hashes: readonly string[]): Promise<void> {
+	for (const hash of hashes) await documents.removeUnusedBlob(hash);
+}
+
+/** The commit, and the blobs that it makes useless. */
+async function decide(
+	{ store, clock }: SettleDependencies,
+	{ visit, address, formerLinks, indexAt, ...visited }: VisitedPage,
+	persist: () => Promise<void>,
+): Promise<{ commit: Commit | null; result: string[] }> {
+	const source = await store.get('sources', visited.source.id);
+	const page = await store.get('source_pages', visited.page.id);
+	const knowledgeBase = source && (await store.get('knowledge_bases', source.knowledge_base_id));
+	const isCurrent = source?.state === 'active' && source.running === 1 && source.run === visited.source.run;
+	if (!isCurrent || !knowledgeBase || !page || page.due_order === null) return NOTHING;
+	const document = page.document_id === null ? undefined : await store.get('documents', page.document_id);
+	const hasDocument = document !== undefined && document.blob !== null && document.url === address;
+	const targetAddress = targetOf(page, visit);
+	const target = targetAddress ? await store.sources.pageByUrl(source.id, targetAddress.url) : undefined;
+	const content = visit.outcome === 'content' ? visit.page.content : null;
+	const twin = content === null ? undefined : await store.sources.pageWithContent(page, content);
+	const decision = decidePage({ source, page, address, hasDocument, target, twin, formerLinks }, visit);
+	const now = clock.now();
+	const parts: CommitParts = {
+		expect: [expectVersion('sources', source), expectVersion('source_pages', page)],
+		write: [],
+		events: [],
+		jobs: [],
+	};
+	const set: Partial<SourcePageRecord> = { ...decision.set, updated_at: now };
+	if (decision.isAnswered) set.fetched_at = now;
+	const formerBlobs: string[] = [];
+	const change = documentChange(decision, document, target);
+	if (change === 'store' && visit.outcome === 'content') {
+		// The former bytes are being indexed: the caller waits for their end.
+		if (document && isPending(document))
+			throw new AppError('unavailable', 'The former content of the page is being indexed.');
+		await persist();
+		const stored = storeDocument(knowledgeBase, document, { source, address, page: visit.page, indexAt, now });
+		add(parts, stored.parts);
+		Object.assign(set, { document_id: stored.id, changed_at: now });
+		if (document?.blob) formerBlobs.push(document.blob);
+	} else if (change === 'remove' && document) {
+		add(parts, removalOf(knowledgeBase, document, now));
+		set.document_id = null;
+		if (document.blob) formerBlobs.push(document.blob);
+	} else if (change === 'hand_over' && targetAddress) {
+		set.document_id = null;
+		const depth = decision.found.find(({ url }) => url === targetAddress.url)?.depth ?? page.depth;
+		add(parts, handOver(source, page, target, { ...targetAddress, depth }, now));
+	}
+	parts.write.push({ op: 'patch', kind: 'source_pages', id: page.id, set });
+	addFound(parts, source, page, decision, now);
+	addProgress(parts, source, decision, now);
+	return { commit: parts, result: formerBlobs };
+}
+
+function documentChange(
+	decision: PageDecision,
+	document: DocumentRecord | undefined,
+	target: SourcePageRecord | undefined,
+): PageDecision['document'] {
+	if (document === undefined && decision.document !== 'store') return 'keep';
+	return decision.document === 'hand_over' && target?.document_id ? 'remove' : decision.document;
+}
+
+interface StoredContent {
+	source: SourceRecord;
+	address: string;
+	page: PageContent;
+	indexAt: number;
+	now: number;
+}
+
+/** The new content of a page's document. The former content is found until the new one is indexed. */
+function storeDocument(
+	knowledgeBase: KnowledgeBaseRecord,
+	document: DocumentRecord | undefined,
+	{ source, address, page, indexAt, now }: StoredContent,
+): { id: string; parts: CommitParts } {
+	const { blob, contentType, fileName } = page;
+	const content = {
+		url: address,
+		blob: blob.hash,
+		size_bytes: blob.size,
+		content_type: contentType,
+		file_name: fileName,
+	};
+	if (document === undefined) {
+		const draft = newRecord(knowledgeBase, { source_type: 'url' });
+		const record = { ...draft, ...content, source_id: source.id, version: 1, created_at: now, updated_at: now };
+		const counts = moveCounts(knowledgeBase, { total: 1, pending: 1 }, now);
+		const parts = {
+			expect: [expectVersion('knowledge_bases', knowledgeBase)],
+			write: [{ op: 'insert' as const, kind: 'documents' as const, record }, counts.write],
+			events: counts.events,
+			jobs: [ingestJob(record.id, knowledgeBase.id, indexAt)],
+		};
+		return { id: record.id, parts };
+	}
+	// The page's own title may have changed, too.
+	const set = { ...content, title: '', status: 'queued' as const, error: null, attempts: 0, updated_at: now };
+	const counts = moveCounts(knowledgeBase, { pending: 1, failed: -countsOf(document).failed }, now);
+	const parts = {
+		expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
+		write: [counts.write, { op: 'patch' as const, kind: 'documents' as const, id: document.id, set }],
+		events: counts.events,
+		jobs: [ingestJob(document.id, knowledgeBase.id, indexAt), ...counts.jobs],
+	};
+	return { id: document.id, parts };
+}
+
+/** Gives the document of a page to the page that counts in its place, which is visited in this run. */
+function handOver(
+	{ id: source_id, run }: SourceRecord,
+	page: SourcePageRecord,
+	target: SourcePageRecord | undefined,
+	address: PageAddress & { depth: number },
+	now: number,
+): CommitParts {
+	const due_order = 2 * address.depth;
+	const parts: CommitParts = { expect: [], write: [], events: [], jobs: [] };
+	if (target) {
+		const set = { document_id: page.document_id, due_order, seen_run: run, attempts: 0, updated_at: now };
+		parts.expect.push(expectVersion('source_pages', target));
+		parts.write.push({ op: 'patch', kind: 'source_pages', id: target.id, set });
+		return parts;
+	}
+	const record: SourcePageRecord = {
+		...page,
+		id: newId('source_page'),
+		url: address.url,
+		fetch_url: address.fetchUrl === address.url ? null : address.fetchUrl,
+		depth: address.depth,
+		status: 'queued',
+		error: null,
+		http_status: null,
+		target_url: null,
+		blob: null,
+		content: null,
+		etag: null,
+		last_modified: null,
+		misses: 0,
+		attempts: 0,
+		due_order,
+		seen_run: run,
+		missed_run: 0,
+		fetched_at: null,
+		changed_at: null,
+		created_at: now,
+		updated_at: now,
+	};
+	parts.write.push({ op: 'insert', kind: 'source_pages', record: { ...record, source_id } });
+	return parts;
+}
+
+function addFound(
+	parts: CommitParts,
+	source: SourceRecord,
+	page: SourcePageRecord,
+	{ found, freesDuplicates }: PageDecision,
+	at: number,
+): void {
+	const { id: source_id, run, max_pages } = source;
+	if (found.length > 0) {
+		const pages = found.map(({ kind, url, fetchUrl, depth }) => ({
+			kind,
+			url,
+			fetch_url: fetchUrl === url ? null : fetchUrl,
+			depth,
+		}));
+		parts.write.push({ op: 'sources.find_pages', source_id, run, pages, max_pages, max_sitemaps: MAX_SITEMAPS, at });
+	}
+	if (freesDuplicates) parts.write.push({ op: 'sources.find_duplicates', source_id, run, target_url: page.url });
+}
+
+function addProgress(parts: CommitParts, source: SourceRecord, decision: PageDecision, now: number): void {
+	const { counts, host, isAnswered, isIncomplete, endsRun } = decision;
+	const failures = isAnswered ? 0 : source.failures_in_a_row + 1;
+	const set: Partial<SourceRecord> = { failures_in_a_row: failures, updated_at: now };
+	for (const name of ['fetched', 'unchanged', 'failed', 'gone'] as const)
+		set[name] = source[name] + (counts[name] ?? 0);
+	if (host !== null && !source.hosts.includes(host)) set.hosts = [...source.hosts, host];
+	if (isIncomplete) set.incomplete = 1;
+	const isDown = failures >= MAX_FAILURES_IN_A_ROW;
+	const message = `${failures} requests in a row got no usable answer. The run ends, and the next one tries again.`;
+	const problem = endsRun ?? (isDown ? { code: 'unreadable_file', message } : null);
+	if (problem !== null) {
+		const end = endOfRun({ ...source, ...set }, problem, now);
+		Object.assign(set, end.set);
+		parts.write.push(...end.write);
+		parts.jobs.push(...end.jobs);
+	}
+	parts.write.push({ op: 'patch', kind: 'sources', id: source.id, set });
+}
+
+function add(parts: CommitParts, more: CommitParts): void {
+	parts.expect.push(...more.expect);
+	parts.write.push(...more.write);
+	parts.events.push(...more.events);
+	parts.jobs.push(...more.jobs);
+}
+
+/** Counts a miss of a page that a finished run has not found, and removes what two runs have missed. */
+export async function settleMissedPage(
+	deps: SettleDependencies,
+	sourceId: string,
+	run: number,
+	pageId: string,
+): Promise<void> {
+	const { store, clock } = deps;
+	const formerBlobs = await decideAndCommit(store, async () => {
+		const source = await store.get('sources', sourceId);
+		const page = await store.get('source_pages', pageId);
+		const knowledgeBase = source && (await store.get('knowledge_bases', source.knowledge_base_id));
+		const isCurrent = source?.state === 'active' && source.running === 1 && source.run === run;
+		if (!isCurrent || !knowledgeBase || !page || page.missed_run >= run || page.seen_run >= run) return NOTHING;
+		const { set, document: change } = decideMissedPage(source, page);
+		const document = page.document_id === null ? undefined : await store.get('documents', page.document_id);
+		const now = clock.now();
+		const isRemoved = change === 'remove';
+		const parts: CommitParts = {
+			expect: [expectVersion('sources', source), expectVersion('source_pages', page)],
+			write: [],
+			events: [],
+			jobs: [],
+		};
+		if (isRemoved && document) add(parts, removalOf(knowledgeBase, document, now));
+		parts.write.push(
+			isRemoved
+				? { op: 'remove', kind: 'source_pages', id: page.id }
+				: { op: 'patch', kind: 'source_pages', id: page.id, set: { ...set, updated_at: now } },
+			{ op: 'sources.find_duplicates', source_id: source.id, run, target_url: page.url },
+			{ op: 'patch', kind: 'sources', id: source.id, set: { gone: source.gone + 1, updated_at: now } },
+		);
+		return { commit: parts, result: isRemoved && document?.blob ? [document.blob] : [] };
+	});
+	await removeBlobs(deps, formerBlobs);
+}
