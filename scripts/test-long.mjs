@@ -1,11 +1,13 @@
-// npm run test:long: runs the tests in full that npm test runs in a short form: more kills, larger bombs, more generated requests, as many
-// visitors as the server remembers, every hostile URL on every path, and both collections of questions.
+// npm run test:long: runs the tests in full that npm test runs in a short form: more kills, larger bombs, more generated requests,
+// more simulations of webhooks, as many visitors as the server remembers, every hostile URL on every path, and both collections of
+// questions.
 
 import { join } from 'node:path';
 import { main, root, run } from './project.mjs';
 
 const FILES = [
 	'process/webhooks-after-kill',
+	'webhooks/simulation',
 	'parsing/bombs',
 	'conformance/properties',
 	'visitor-limits',
@@ -14,7 +16,7 @@ const FILES = [
 ];
 
 await main(async () => {
-	const env = { KILLS: '50', BOMBS: 'full', FC_RUNS: '200', VISITORS: 'full', EGRESS: 'full', COLLECTIONS: 'full' };
+	const env = { KILLS: '50', SEEDS: '500', BOMBS: 'full', FC_RUNS: '200', VISITORS: 'full', EGRESS: 'full', COLLECTIONS: 'full' };
 	const { code } = await run(
 		process.execPath,
 		[join(root, 'scripts', 'test.mjs'), ...FILES, ...process.argv.slice(2)],
