@@ -16,7 +16,15 @@ const FILES = [
 ];
 
 await main(async () => {
-	const env = { KILLS: '50', SEEDS: '500', BOMBS: 'full', FC_RUNS: '200', VISITORS: 'full', EGRESS: 'full', COLLECTIONS: 'full' };
+	const env = {
+		KILLS: '50',
+		SEEDS: '500',
+		BOMBS: 'full',
+		FC_RUNS: '200',
+		VISITORS: 'full',
+		EGRESS: 'full',
+		COLLECTIONS: 'full',
+	};
 	const { code } = await run(
 		process.execPath,
 		[join(root, 'scripts', 'test.mjs'), ...FILES, ...process.argv.slice(2)],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ContrastiveStep, type TextPair } from '../../src/retrieval/training/contrastive-step.ts';
+import { FloatRows } from '../../src/retrieval/training/float-rows.ts';
 import { seededNoise } from '../../src/retrieval/training/random.ts';
 
 const WIDTH = 4;
@@ -23,15 +24,17 @@ function randomDirections(): Float32Array {
 	return Float32Array.from({ length: TERMS * WIDTH }, seededNoise(7));
 }
 
-/** The loss of a batch, without a change of the given directions. */
+/** The loss of a batch. */
 function lossOf(directions: Float32Array, batch = BATCH): number {
-	return new ContrastiveStep(Float32Array.from(directions), WIDTH, batch.length).run(batch);
+	return new ContrastiveStep(directions, WIDTH, batch.length).run(batch);
 }
 
 test('a step moves each term against the gradient of the loss, as finite differences give it', () => {
 	const before = randomDirections();
 	const after = Float32Array.from(before);
-	new ContrastiveStep(after, WIDTH, BATCH.length).run(BATCH);
+	const step = new ContrastiveStep(before, WIDTH, BATCH.length);
+	step.run(BATCH);
+	step.copyTo(after);
 	const epsilon = 1e-3;
 	for (let row = 0; row < TERMS; row++) {
 		const gradient = Array.from({ length: WIDTH }, (_, i) => {
@@ -68,7 +71,27 @@ test('pairs with the same key are no negatives of each other', () => {
 
 test('a text without a direction changes nothing', () => {
 	const directions = new Float32Array(TERMS * WIDTH);
-	const loss = new ContrastiveStep(directions, WIDTH, BATCH.length).run(BATCH);
-	assert.ok(Math.abs(loss - Math.log(BATCH.length)) < 1e-6);
+	const step = new ContrastiveStep(directions, WIDTH, BATCH.length);
+	assert.ok(Math.abs(step.run(BATCH) - Math.log(BATCH.length)) < 1e-6);
+	step.copyTo(directions);
 	assert.deepEqual(directions, new Float32Array(TERMS * WIDTH));
+});
+
+test('rows have the same sums with and without the instructions for four values', () => {
+	const [fast, slow] = [new FloatRows(10, true), new FloatRows(10, false)];
+	const noise = seededNoise(3);
+	for (const rows of [fast, slow]) rows.append(20_000);
+	for (const row of [0, 1, 19_999]) {
+		const values = Float32Array.from({ length: 10 }, noise);
+		for (const rows of [fast, slow]) rows.row(row).set(values);
+	}
+	for (const rows of [fast, slow]) {
+		rows.addScaled(0, 1 / 3, 19_999);
+		rows.addScaled(1, rows.dot(0, 19_999), 0);
+	}
+	for (const row of [0, 1]) assert.deepEqual(fast.row(row), slow.row(row));
+	assert.notEqual(fast.dot(0, 1), 0);
+	assert.equal(fast.dot(0, 1), slow.dot(0, 1));
+	fast.clear(1, 1);
+	assert.equal(fast.dot(1, 19_999), 0);
 });

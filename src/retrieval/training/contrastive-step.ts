@@ -1,3 +1,5 @@
+import { FloatRows } from './float-rows.ts';
+
 /** The temperature of the softmax over a batch. */
 const TEMPERATURE = 0.1;
 /** The rate of AdaGrad. */
@@ -5,6 +7,9 @@ const LEARNING_RATE = 0.03;
 
 /** A smaller derivative of a cosine is left out: most texts of a batch are far from a question. */
 const NEGLIGIBLE_ERROR = 1e-4;
+
+/** Rows that are added at a time for the gradients of terms. */
+const MORE_TERM_GRADIENTS = 1024;
 
 /** A text as weighted rows of the basis. */
 export interface WeightedTerms {
@@ -25,29 +30,45 @@ export interface TextPair {
  * logarithm of the softmax probability of its own text among the texts of the batch, by cosine.
  */
 export class ContrastiveStep {
-	readonly #directions: Float32Array;
-	readonly #width: number;
-	readonly #questions: Float32Array;
-	readonly #texts: Float32Array;
+	readonly #rows: FloatRows;
+	readonly #terms: number;
+	/** The first row of the unit vectors of a batch's questions and texts, of their gradients, and of the gradients of its terms. */
+	readonly #questions: number;
+	readonly #texts: number;
+	readonly #questionGradients: number;
+	readonly #textGradients: number;
+	readonly #termGradients: number;
+	#termGradientCount = 0;
 	readonly #questionLengths: Float32Array;
 	readonly #textLengths: Float32Array;
 	/** The sum of the squared gradients of each term so far. */
 	readonly #squares: Float32Array;
-	/** The gradients of the terms of a batch, and the position of each term's gradient in them; -1 without one. */
-	#gradients: Float32Array;
+	/** The position of each term among the terms of a batch; -1 without one. */
 	readonly #positions: Int32Array;
 
+	/** @param directions one row of `width` values for each term; they are copied */
 	constructor(directions: Float32Array, width: number, batchSize: number) {
-		this.#directions = directions;
-		this.#width = width;
-		this.#questions = new Float32Array(batchSize * width);
-		this.#texts = new Float32Array(batchSize * width);
+		this.#terms = directions.length / width;
+		this.#rows = new FloatRows(width);
+		this.#rows.append(this.#terms);
+		for (let row = 0; row < this.#terms; row++) {
+			this.#rows.row(row).set(directions.subarray(row * width, (row + 1) * width));
+		}
+		this.#questions = this.#rows.append(batchSize);
+		this.#texts = this.#rows.append(batchSize);
+		this.#questionGradients = this.#rows.append(batchSize);
+		this.#textGradients = this.#rows.append(batchSize);
+		this.#termGradients = this.#rows.append(0);
 		this.#questionLengths = new Float32Array(batchSize);
 		this.#textLengths = new Float32Array(batchSize);
-		const terms = directions.length / width;
-		this.#squares = new Float32Array(terms);
-		this.#positions = new Int32Array(terms).fill(-1);
-		this.#gradients = new Float32Array(1024 * width);
+		this.#squares = new Float32Array(this.#terms);
+		this.#positions = new Int32Array(this.#terms).fill(-1);
+	}
+
+	/** Writes the directions as they are now. */
+	copyTo(directions: Float32Array): void {
+		const width = directions.length / this.#terms;
+		for (let row = 0; row < this.#terms; row++) directions.set(this.#rows.row(row), row * width);
 	}
 
 	/**
@@ -55,56 +76,56 @@ export class ContrastiveStep {
 	 * @returns the mean loss before the step
 	 */
 	run(batch: readonly TextPair[]): number {
+		const rows = this.#rows;
 		let loss = 0;
-		const width = this.#width;
 		const size = batch.length;
 		batch.forEach((pair, i) => {
-			this.#questionLengths[i] = this.#project(pair.question, this.#questions, i);
-			this.#textLengths[i] = this.#project(pair.text, this.#texts, i);
+			this.#questionLengths[i] = this.#project(pair.question, this.#questions + i);
+			this.#textLengths[i] = this.#project(pair.text, this.#texts + i);
 		});
-		const questionGradients = new Float32Array(size * width);
-		const textGradients = new Float32Array(size * width);
+		rows.clear(this.#questionGradients, size);
+		rows.clear(this.#textGradients, size);
 		for (let i = 0; i < size; i++) {
 			const errors = this.#errors(batch, i);
 			loss -= Math.log(1 + (errors[i] as number)) / size;
 			for (let j = 0; j < size; j++) {
 				const error = errors[j] as number;
 				if (Math.abs(error) < NEGLIGIBLE_ERROR) continue;
-				addScaled(questionGradients, i * width, error / (TEMPERATURE * size), this.#texts, j * width, width);
-				addScaled(textGradients, j * width, error / (TEMPERATURE * size), this.#questions, i * width, width);
+				rows.addScaled(this.#questionGradients + i, error / (TEMPERATURE * size), this.#texts + j);
+				rows.addScaled(this.#textGradients + j, error / (TEMPERATURE * size), this.#questions + i);
 			}
 		}
 		const touched: number[] = [];
 		batch.forEach((pair, i) => {
-			this.#spread(pair.question, questionGradients, this.#questions, this.#questionLengths[i] as number, i, touched);
-			this.#spread(pair.text, textGradients, this.#texts, this.#textLengths[i] as number, i, touched);
+			const questionLength = this.#questionLengths[i] as number;
+			this.#spread(pair.question, this.#questionGradients + i, this.#questions + i, questionLength, touched);
+			this.#spread(pair.text, this.#textGradients + i, this.#texts + i, this.#textLengths[i] as number, touched);
 		});
-		for (const [position, row] of touched.entries()) this.#descend(row, position);
+		for (const [position, row] of touched.entries()) this.#descend(row, this.#termGradients + position);
 		return loss;
 	}
 
 	/** Writes the unit vector of a text. @returns its length before */
-	#project({ rows, values }: WeightedTerms, into: Float32Array, at: number): number {
-		const width = this.#width;
-		const start = at * width;
-		into.fill(0, start, start + width);
+	#project({ rows, values }: WeightedTerms, into: number): number {
+		this.#rows.clear(into, 1);
 		for (let k = 0; k < rows.length; k++) {
-			addScaled(into, start, values[k] as number, this.#directions, (rows[k] as number) * width, width);
+			this.#rows.addScaled(into, values[k] as number, rows[k] as number);
 		}
-		const length = Math.sqrt(dot(into, start, into, start, width));
-		if (length > 0) for (let i = start; i < start + width; i++) (into[i] as number) /= length;
+		const length = Math.sqrt(this.#rows.dot(into, into));
+		if (length === 0) return 0;
+		const unit = this.#rows.row(into);
+		for (let i = 0; i < unit.length; i++) (unit[i] as number) /= length;
 		return length;
 	}
 
 	/** The derivatives of question i's loss with respect to its cosines (times the temperature): probability minus target. */
 	#errors(batch: readonly TextPair[], i: number): Float64Array {
-		const width = this.#width;
 		const size = batch.length;
 		const errors = new Float64Array(size);
 		let sum = 0;
 		for (let j = 0; j < size; j++) {
 			if (j !== i && batch[j]?.key === batch[i]?.key) continue;
-			const cosine = dot(this.#questions, i * width, this.#texts, j * width, width);
+			const cosine = this.#rows.dot(this.#questions + i, this.#texts + j);
 			errors[j] = Math.exp((cosine - 1) / TEMPERATURE);
 			sum += errors[j] as number;
 		}
@@ -114,22 +135,13 @@ export class ContrastiveStep {
 	}
 
 	/** Adds the gradient of a text's unit vector to the gradients of its terms. */
-	#spread(
-		{ rows, values }: WeightedTerms,
-		gradients: Float32Array,
-		units: Float32Array,
-		length: number,
-		at: number,
-		touched: number[],
-	): void {
+	#spread({ rows, values }: WeightedTerms, gradient: number, unit: number, length: number, touched: number[]): void {
 		if (length === 0) return;
-		const width = this.#width;
-		const from = at * width;
 		// The gradient through the unit length.
-		addScaled(gradients, from, -dot(gradients, from, units, from, width), units, from, width);
+		this.#rows.addScaled(gradient, -this.#rows.dot(gradient, unit), unit);
 		for (let k = 0; k < rows.length; k++) {
 			const position = this.#positionOf(rows[k] as number, touched);
-			addScaled(this.#gradients, position * width, (values[k] as number) / length, gradients, from, width);
+			this.#rows.addScaled(this.#termGradients + position, (values[k] as number) / length, gradient);
 		}
 	}
 
@@ -139,41 +151,19 @@ export class ContrastiveStep {
 		position = touched.length;
 		this.#positions[row] = position;
 		touched.push(row);
-		if ((position + 1) * this.#width > this.#gradients.length) {
-			const larger = new Float32Array(2 * this.#gradients.length);
-			larger.set(this.#gradients);
-			this.#gradients = larger;
+		if (position < this.#termGradientCount) this.#rows.clear(this.#termGradients + position, 1);
+		else {
+			this.#rows.append(MORE_TERM_GRADIENTS);
+			this.#termGradientCount += MORE_TERM_GRADIENTS;
 		}
-		this.#gradients.fill(0, position * this.#width, (position + 1) * this.#width);
 		return position;
 	}
 
-	#descend(row: number, position: number): void {
-		const width = this.#width;
-		const from = position * width;
-		const square = dot(this.#gradients, from, this.#gradients, from, width);
+	#descend(row: number, gradient: number): void {
+		const square = this.#rows.dot(gradient, gradient);
 		this.#positions[row] = -1;
 		if (square === 0) return;
 		(this.#squares[row] as number) += square;
-		const rate = LEARNING_RATE / Math.sqrt(this.#squares[row] as number);
-		addScaled(this.#directions, row * width, -rate, this.#gradients, from, width);
+		this.#rows.addScaled(row, -LEARNING_RATE / Math.sqrt(this.#squares[row] as number), gradient);
 	}
-}
-
-/** Adds `factor` times a row to another row, in place. */
-function addScaled(
-	to: Float32Array,
-	toAt: number,
-	factor: number,
-	from: Float32Array,
-	fromAt: number,
-	width: number,
-): void {
-	for (let i = 0; i < width; i++) (to[toAt + i] as number) += factor * (from[fromAt + i] as number);
-}
-
-function dot(a: Float32Array, aAt: number, b: Float32Array, bAt: number, width: number): number {
-	let sum = 0;
-	for (let i = 0; i < width; i++) sum += (a[aAt + i] as number) * (b[bAt + i] as number);
-	return sum;
 }

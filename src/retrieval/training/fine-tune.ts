@@ -26,7 +26,8 @@ export function fineTune(
 	const steps = Math.min(MAX_STEPS, Math.ceil((MAX_DRAWS * chunks.length) / BATCH_SIZE));
 	for (let i = 0; i < steps; i++) {
 		const batch = pairs.batch(BATCH_SIZE);
-		if (batch.length < 2) return;
+		if (batch.length < 2) break;
 		step.run(batch);
 	}
+	step.copyTo(directions);
 }

@@ -1,0 +1,3 @@
+/** float-rows.wat in the binary format. `scripts/wat.mjs` makes the module. */
+declare const bytes: Uint8Array;
+export default bytes;
