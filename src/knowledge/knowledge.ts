@@ -14,6 +14,7 @@ import { Rebuild } from './rebuild/rebuild.ts';
 import { REBUILD, type RebuildRequests, requestRebuild, stopRebuild } from './rebuild/request-rebuild.ts';
 import { searchSettingsOf } from './search-settings.ts';
 import { Crawl } from './sources/crawl.ts';
+import { CRAWL } from './sources/run-state.ts';
 import { Sources } from './sources/sources.ts';
 import { requestTrainings } from './training/request-trainings.ts';
 import { Training } from './training/training.ts';
@@ -132,11 +133,12 @@ export class Knowledge implements AsyncDisposable {
 
 	/**
 	 * Starts the job loop. Postponed jobs are due at once, because a restarted server may have a new provider key or more memory.
+	 * A source whose run is not due postpones its job again.
 	 */
 	start(): void {
 		this.#jobs.start();
 		const { signal } = this.#shutdown;
-		const jobs = [INGEST, TRAIN, REBUILD].map((kind) => ({ op: 'make_due', kind }) as const);
+		const jobs = [INGEST, TRAIN, REBUILD, CRAWL].map((kind) => ({ op: 'make_due', kind }) as const);
 		this.#runAtStart('postponed jobs could not be made due', async () => void (await this.#store.commit({ jobs })));
 		this.#runAtStart('trainings could not be requested', () =>
 			requestTrainings({ store: this.#store, clock: this.#clock }, signal),

@@ -11,14 +11,17 @@ export interface RestartableServer {
 	start(): Promise<ServerProcess>;
 }
 
-export async function createRestartableServer(t: TestContext): Promise<RestartableServer> {
+export async function createRestartableServer(
+	t: TestContext,
+	env: Record<string, string> = {},
+): Promise<RestartableServer> {
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-killed-'));
 	t.after(() => rm(dataDir, { recursive: true, force: true }));
 	let key: string | undefined;
 	return {
 		dataDir,
 		async start() {
-			const server = await startServer({ dataDir, ...(key === undefined ? {} : { key }) });
+			const server = await startServer({ dataDir, env, ...(key === undefined ? {} : { key }) });
 			key = server.key;
 			return server;
 		},

@@ -59,7 +59,7 @@ export interface PageSituation {
 	formerLinks: PageAddress[] | null;
 }
 
-/** The address that a visit names as the one that counts; null if it is the visited page. */
+/** The address that counts in place of the visited page; null if the page itself counts. */
 export function targetOf(page: Pick<SourcePageRecord, 'url'>, visit: Visit): PageAddress | null {
 	if (visit.outcome === 'redirect') return visit.target;
 	const facts = visit.outcome === 'content' ? visit.page.facts : null;

@@ -16,7 +16,7 @@ export function nextClaimAt(nextRunAt: number, now: number): number {
 	return Math.min(nextRunAt, now + MAX_WAIT_MS);
 }
 
-/** When the run after one that has ended now begins; null: only on request. */
+/** When the next run begins; null: only on request. */
 export function nextRunAt(
 	{ refresh_hours }: Pick<SourceRecord, 'refresh_hours'>,
 	isSoon: boolean,
@@ -45,7 +45,7 @@ export function endOfRun(
 	};
 }
 
-/** Removes the job of a source and, unless it is null, queues one that is due at this time. */
+/** Replaces the job of a source by a job that is due at this time; null: by none. */
 export function replaceJob({ id, knowledge_base_id }: SourceRecord, due_at: number | null): JobWrite[] {
 	const removal: JobWrite = { op: 'complete_all', ref: id, kind: CRAWL };
 	if (due_at === null) return [removal];

@@ -18,7 +18,7 @@ test('the group of the own name applies in place of the general one, whatever it
 	assert.deepEqual(allowed('User-agent: parleybot\nDisallow: /', ['/a']), ['/a'], 'another name');
 });
 
-test('the longest matching rule wins, and of equally long ones the one that allows', () => {
+test('the longest matching rule wins, and of two equally long rules Allow', () => {
 	const robots =
 		'User-agent: *\nDisallow: /help\nAllow: /help/public\nDisallow: /help/public/not\nAllow: /same\nDisallow: /same\n';
 	assert.deepEqual(allowed(robots, ['/help', '/help/public', '/help/public/not', '/same', '/else']), [

@@ -61,7 +61,7 @@ test('an unchanged page is neither sent again nor processed again', async () => 
 	assert.equal(unchanged, headers.get('etag'), 'the document was not touched');
 });
 
-test('a page that is missing twice in a row is removed, and one that comes back is not', async () => {
+test('a page that is missing twice in a row is removed, and a page that comes back is not', async () => {
 	site.pages.set('/notice', htmlPage('Notice', 'The marmalade is recalled.'));
 	const source = await followSource(app, { type: 'url', url: `${site.url}/notice`, refresh_hours: null });
 	await source.untilDone();
@@ -162,7 +162,7 @@ test('rejects what does not fit the type, and addresses of the private network',
 test('a page at a private address behind a redirect is not requested', async () => {
 	const inner = await startWebsite({ '/secret': htmlPage('Secret', 'The password is swordfish.') });
 	after(() => inner[Symbol.asyncDispose]());
-	// 0.0.0.0 stands for a network that the operator refuses.
+	// An address that the operator refuses stands for the private network.
 	await using guarded = await startTestApp({
 		settings: { allow_private_network: true, refused_networks: ['127.0.0.2/32'] },
 		overrides: { crawlDelayMs: 0 },

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import Database from 'better-sqlite3';
+import { databaseFile } from '../../../src/store/index.ts';
 import { startTestApp } from '../../support/app.ts';
+import { until } from '../../support/until.ts';
 import { followSource, htmlPage, startWebsite, type Website } from './website.ts';
 
 const app = await startTestApp({ settings: { allow_private_network: true }, overrides: { crawlDelayMs: 0 } });
@@ -211,4 +214,17 @@ test('deleting a source removes its documents, and those of others stay', async 
 	assert.equal((await app.call('GET', `/api/v1/knowledge-bases/${source.base}`)).body.document_count, 1);
 	assert.equal((await app.call('DELETE', `/api/v1/knowledge-bases/${source.base}`)).status, 200);
 	assert.equal((await app.call('GET', other.path)).status, 404);
+});
+
+test('a deletion that a crash interrupted continues at the next start', async () => {
+	const site = await siteWith({ '/': htmlPage('Home', 'The shop has kettles.') });
+	const own = await startTestApp({ settings: { allow_private_network: true }, overrides: { crawlDelayMs: 0 } });
+	const source = await followSource(own, { type: 'website', url: site.url });
+	await source.untilDone();
+	const db = new Database(databaseFile(own.dataDir));
+	db.prepare("UPDATE sources SET state = 'deleting' WHERE id = ?").run(source.id);
+	db.close();
+	await using next = await own.restart();
+	await until('the source is gone', async () => (await next.call('GET', source.path)).status === 404);
+	assert.equal((await next.call('GET', `/api/v1/knowledge-bases/${source.base}`)).body.document_count, 0);
 });
