@@ -50,6 +50,7 @@ export type {
 	WorkspaceRecord,
 } from './records.ts';
 export type {
+	EmbeddedText,
 	Generation,
 	IndexWrite,
 	OpenedBasis,

@@ -2,6 +2,7 @@ import type { StoredEvent, StoredResponse } from './commit.ts';
 import type { Kind, Records } from './records.ts';
 import type {
 	DocumentCoverage,
+	EmbeddedText,
 	Generation,
 	OpenedBasis,
 	StoredChunk,
@@ -131,6 +132,17 @@ export interface SearchIndexReader {
 	openedBasis(generation: string): Promise<OpenedBasis | undefined>;
 	/** The sample that a basis was opened with; undefined when it has none or does not exist. */
 	sampleOf(basis: string): Promise<Int8Array | undefined>;
+	/**
+	 * A document's texts in reading order, after a position in it, with their vectors of a basis; empty if the generation or the
+	 * basis does not exist any more.
+	 */
+	embeddedTexts(
+		generation: string,
+		basis: string,
+		documentId: string,
+		after: number,
+		limit: number,
+	): Promise<EmbeddedText[]>;
 	/** A document's chunks in reading order, after a position in it, in the generation that serves the knowledge base now. */
 	servingChunks(knowledgeBaseId: string, documentId: string, after: number, limit: number): Promise<StoredChunk[]>;
 }

@@ -101,6 +101,13 @@ export interface OpenedBasis {
 	embedded_to: number;
 }
 
+/** The text of a stored chunk with its vector. */
+export interface EmbeddedText extends Omit<StoredText, 'id'> {
+	/** In its document. */
+	position: number;
+	vector: Int8Array;
+}
+
 /** The text of a stored chunk, for an embedder of a provider. */
 export interface StoredText {
 	id: number;

@@ -18,11 +18,13 @@ export interface ChunkText {
 export interface EmbeddingContext {
 	embedder: Embedder;
 	unsavedVectors: UnsavedVectors;
+	/** Vectors of the document's former content, by `textOf`. */
+	formerVectors?: ReadonlyMap<string, Int8Array>;
 	signal: AbortSignal;
 }
 
 /** Title and headings before the text tell the model what the passage is about. */
-function textOf({ title, heading_path, text }: ChunkText): string {
+export function textOf({ title, heading_path, text }: ChunkText): string {
 	const headings = heading_path[0] === title ? heading_path : [title, ...heading_path];
 	return `${headings.filter((one) => one !== '').join(' › ')}\n\n${text}`;
 }
@@ -63,19 +65,20 @@ export interface ChunkVector {
  * @throws AppError `model_error`; the signal's reason
  */
 export async function* embedPage(
-	{ embedder, unsavedVectors, signal }: EmbeddingContext,
+	{ embedder, unsavedVectors, formerVectors, signal }: EmbeddingContext,
 	chunks: readonly ChunkText[],
 ): AsyncGenerator<ChunkVector[], void, undefined> {
 	const knownVectors: ChunkVector[] = [];
 	const missing: Array<{ place: number; text: string }> = [];
 	for (const [index, chunk] of chunks.entries()) {
 		const text = textOf(chunk);
-		const vector = unsavedVectors.take(embedder.id, text);
+		const vector = formerVectors?.get(text) ?? unsavedVectors.take(embedder.id, text);
 		if (vector) knownVectors.push({ index, vector });
 		else missing.push({ place: index, text });
 	}
 	if (knownVectors.length > 0) yield knownVectors;
 	const texts = missing.map(({ text }) => text);
+	if (texts.length === 0) return;
 	for await (const { offset, vectors } of embedder.embedDocuments(texts, signal)) {
 		yield vectors.map((vector, row) => ({ index: missing[offset + row]?.place as number, vector: int8Of(vector) }));
 	}

@@ -1,9 +1,10 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { AppError } from '../../base/index.ts';
 import type { ParsedDocument } from '../../contract/index.ts';
 import { BUILTIN_EMBEDDER, type Embedders } from '../../models/index.ts';
-import type { Generation, KnowledgeBaseRecord } from '../../store/index.ts';
+import type { DocumentRecord, Generation, KnowledgeBaseRecord, Store } from '../../store/index.ts';
 import type { EmbeddingDependencies } from './embed-generation.ts';
-import { embedTexts, int8Of, rowsOf } from './embed-texts.ts';
+import { embedTexts, int8Of, rowsOf, textOf } from './embed-texts.ts';
 
 /** The vectors of a document that is about to be indexed. */
 export interface PreparedVectors {
@@ -60,7 +61,7 @@ export function isSuperseded(
  */
 export async function prepareVectors(
 	{ store, embedders, modelIdentity, unsavedVectors, signal }: EmbeddingDependencies & { embedders: Embedders },
-	knowledgeBaseId: string,
+	{ id: documentId, knowledge_base_id: knowledgeBaseId }: Pick<DocumentRecord, 'id' | 'knowledge_base_id'>,
 	title: string,
 	{ chunks }: ParsedDocument,
 ): Promise<PreparedVectors> {
@@ -76,7 +77,10 @@ export async function prepareVectors(
 		if (generation && basis && !(await modelIdentity.verifyServing(embedder, { ...generation, basis }, signal))) {
 			return noVectors;
 		}
-		const { vectors, dimensions } = await embedTexts({ embedder, unsavedVectors, signal }, texts);
+		const formerVectors =
+			generation && basis ? await formerVectorsOf(store, { ...generation, basis }, documentId) : undefined;
+		const context = { embedder, unsavedVectors, signal, ...(formerVectors ? { formerVectors } : {}) };
+		const { vectors, dimensions } = await embedTexts(context, texts);
 		const opening = basis
 			? null
 			: { floor: await embedder.floor(signal), sample: int8Of(await embedder.sample(signal)) };
@@ -89,5 +93,25 @@ export async function prepareVectors(
 		const serving = await store.searchIndex.servingGeneration(knowledgeBaseId);
 		if (record && isSuperseded(id, record, serving, embedders.configured)) return noVectors;
 		throw new EmbeddingFailure(id, error);
+	}
+}
+
+/** Chunks that are read at once. It bounds the time that the main thread is blocked. */
+const PAGE_SIZE = 100;
+
+/** The vectors of a document's former content, by the text that the embedder read: a changed page is mostly the same. */
+async function formerVectorsOf(
+	{ searchIndex }: Pick<Store, 'searchIndex'>,
+	{ id, basis }: { id: string; basis: string },
+	documentId: string,
+): Promise<Map<string, Int8Array>> {
+	const vectors = new Map<string, Int8Array>();
+	for (let after = -1; ; ) {
+		const page = await searchIndex.embeddedTexts(id, basis, documentId, after, PAGE_SIZE);
+		for (const text of page) if (text.vector.length > 0) vectors.set(textOf(text), text.vector);
+		const last = page.at(-1);
+		if (!last || page.length < PAGE_SIZE) return vectors;
+		after = last.position;
+		await yieldToEventLoop();
 	}
 }

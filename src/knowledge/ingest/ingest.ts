@@ -122,7 +122,7 @@ export class Ingest implements JobHandler {
 			const parsed = await pool.parse(parsing, signal, { isolated: job.attempts >= ISOLATE_FROM_CLAIM });
 			const deps = { ...this.#deps, signal };
 			for (let attempt = 0; attempt < MAX_INDEX_ATTEMPTS; attempt++) {
-				const prepared = await prepareVectors(deps, knowledge_base_id, titleOf(document, parsed), parsed);
+				const prepared = await prepareVectors(deps, document, titleOf(document, parsed), parsed);
 				if (await index(() => indexDocument(deps, document.id, job.id, parsed, prepared))) return;
 			}
 			throw new AppError('unavailable', 'The index of the knowledge base is replaced faster than it is added to.');

@@ -39,6 +39,8 @@ export interface CrawlDependencies {
 const MAX_CONCURRENT = 8;
 /** A claim works this long, then other sources get its place. */
 const SLICE_MS = 30_000;
+/** A host that asks for a longer delay does not keep the place of other sources. */
+const MAX_WAIT_IN_SLICE_MS = 2_000;
 /** Longer than a slice and a page together, with the longest delay of a host. */
 const LEASE_MS = 30 * 60_000;
 /**
@@ -101,10 +103,18 @@ export class Crawl implements JobHandler {
 				continue;
 			}
 			const page = await store.sources.nextPage(source.id);
-			if (page) await this.#visit(source, page, signal);
-			else if (await this.#finish(source, signal)) return;
+			if (page === undefined) {
+				if (await this.#finish(source, signal)) return;
+				continue;
+			}
+			const waitMs = this.#visits.pace.waitMs(new URL(page.url).host);
+			if (waitMs > MAX_WAIT_IN_SLICE_MS) {
+				await store.commit({ jobs: [{ op: 'postpone', id: job.id, due_at: clock.now() + waitMs }] });
+				return;
+			}
+			await this.#visit(source, page, signal);
 		}
-		await store.commit({ jobs: [{ op: 'postpone', id: job.id, due_at: Math.min(0, clock.now()) }] });
+		await store.commit({ jobs: [{ op: 'postpone', id: job.id, due_at: clock.now() }] });
 	}
 
 	/** Begins the run that is due; false if none is. */

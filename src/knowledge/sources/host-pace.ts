@@ -28,19 +28,23 @@ export class HostPace {
 	 */
 	run<T>(host: string, crawlDelayMs: number | null, signal: AbortSignal, request: () => Promise<T>): Promise<T> {
 		return this.#locks.run(host, async () => {
-			const waitMs = (this.#nextAt.get(host) ?? 0) - elapsedMs(this.#clock);
+			const waitMs = this.waitMs(host);
 			if (waitMs > 0) await sleep(waitMs, signal);
 			signal.throwIfAborted();
 			try {
 				return await request();
 			} finally {
-				this.#delay(host, this.delayOf(crawlDelayMs));
+				this.#delay(host, this.#delayOf(crawlDelayMs));
 			}
 		});
 	}
 
-	/** The delay between two requests to a host. */
-	delayOf(crawlDelayMs: number | null): number {
+	/** Milliseconds until a host may get its next request, if no other waits for it. */
+	waitMs(host: string): number {
+		return Math.max(0, (this.#nextAt.get(host) ?? 0) - elapsedMs(this.#clock));
+	}
+
+	#delayOf(crawlDelayMs: number | null): number {
 		return this.#delayMs === 0 ? 0 : Math.min(MAX_DELAY_MS, Math.max(this.#delayMs, crawlDelayMs ?? 0));
 	}
 

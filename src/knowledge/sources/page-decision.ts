@@ -49,7 +49,7 @@ export interface PageSituation {
 	page: SourcePageRecord;
 	/** The address that was requested. */
 	address: string;
-	/** Whether it has a document with this address and the content of the last visit. */
+	/** Whether its document has this address and the bytes of the last visit that changed it. */
 	hasDocument: boolean;
 	/** The page that the target of a redirect or the canonical address names, if the source knows it. */
 	target: Pick<SourcePageRecord, 'status' | 'target_url'> | undefined;
@@ -149,9 +149,7 @@ function afterContent(situation: PageSituation, visit: Extract<Visit, { outcome:
 	const isSameBytes = page.blob === blob.hash;
 	if (isSameContent) {
 		// Validators of other bytes would vouch for bytes that are not stored.
-		const validators = isSameBytes
-			? { etag, last_modified: lastModified }
-			: { blob: null, etag: null, last_modified: null };
+		const validators = isSameBytes ? { etag, last_modified: lastModified } : { etag: null, last_modified: null };
 		return { ...base, set: { ...base.set, ...validators }, found, counts: { fetched: 1, unchanged: 1 } };
 	}
 	const stored = { blob: blob.hash, content, etag, last_modified: lastModified };

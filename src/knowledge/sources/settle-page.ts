@@ -88,7 +88,7 @@ async function decide(
 	const isCurrent = source?.state === 'active' && source.running === 1 && source.run === visited.source.run;
 	if (!isCurrent || !knowledgeBase || !page || page.due_order === null) return NOTHING;
 	const document = page.document_id === null ? undefined : await store.get('documents', page.document_id);
-	const hasDocument = document !== undefined && document.blob !== null && document.url === address;
+	const hasDocument = document?.blob != null && document.blob === page.blob && document.url === address;
 	const targetAddress = targetOf(page, visit);
 	const target = targetAddress ? await store.sources.pageByUrl(source.id, targetAddress.url) : undefined;
 	const content = visit.outcome === 'content' ? visit.page.content : null;

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { createResource } from '../../api/fixture.ts';
 import { startTestApp } from '../../support/app.ts';
+import { ModelServer } from '../../support/model-server.ts';
 import { until } from '../../support/until.ts';
+import { manyChunks } from '../knowledge-harness.ts';
 import { followSource, htmlPage, startWebsite } from './website.ts';
 
 const app = await startTestApp({ settings: { allow_private_network: true }, overrides: { crawlDelayMs: 0 } });
@@ -198,4 +200,21 @@ test('a changed interval moves the next run', async () => {
 	assert.equal(Date.parse(body.next_run_at) - Date.parse(finished_at), 720 * 3_600_000);
 	await until('the job has looked at it', async () => (await source.get()).status === 'idle');
 	assert.equal((await app.call('PATCH', source.path, { refresh_hours: null })).body.next_run_at, null);
+});
+
+test('a provider embeds only the chunks of a page that have changed', async () => {
+	await using models = await ModelServer.start();
+	const settings = { allow_private_network: true, providers: [models.provider()], embedder: 'stand-in/first' };
+	await using own = await startTestApp({ settings, overrides: { crawlDelayMs: 0 } });
+	const sections = manyChunks(4, 'tea');
+	site.pages.set('/teas.md', (_request, response) => response.end(sections));
+	const source = await followSource(own, { type: 'url', url: `${site.url}/teas.md` });
+	await source.untilDone();
+	const embedded = () => models.embeddings.texts.filter((text) => text.includes('Shelf'));
+	assert.equal(embedded().length, 4);
+	site.pages.set('/teas.md', (_request, response) => response.end(sections.replaceAll('Shelf 2', 'Shelf 20')));
+	await source.refresh();
+	const again = embedded().slice(4);
+	assert.deepEqual([again.length, again[0]?.includes('Shelf 20 of tea')], [1, true]);
+	assert.equal((await source.search('Shelf 20')).length > 0, true);
 });

@@ -2,6 +2,7 @@ import type { DocumentRecord } from '../../knowledge-records.ts';
 import type { ListPosition, SearchIndexReader } from '../../readers.ts';
 import type {
 	DocumentCoverage,
+	EmbeddedText,
 	Generation,
 	OpenedBasis,
 	StoredChunk,
@@ -9,6 +10,7 @@ import type {
 	StoredText,
 } from '../../search-index.ts';
 import { generationOf, SELECT_GENERATION } from '../generation.ts';
+import { vectorTable } from '../search-index-tables.ts';
 import type { Prepare } from '../statements.ts';
 import { columnsOf, decodeRow } from '../tables.ts';
 import { LIST_START } from './list.ts';
@@ -78,6 +80,45 @@ export class SqliteSearchIndexReader implements SearchIndexReader {
 			| null
 			| undefined;
 		return bytes ? new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length) : undefined;
+	}
+
+	async embeddedTexts(
+		generation: string,
+		basis: string,
+		documentId: string,
+		after: number,
+		limit: number,
+	): Promise<EmbeddedText[]> {
+		// The table of the vectors goes with its basis, perhaps between these two queries.
+		const exists = () =>
+			this.#prepare('SELECT 1 FROM bases WHERE id = ? AND generation = ?').get(basis, generation) !== undefined;
+		if (!exists()) return [];
+		try {
+			return this.#embeddedTexts(generation, basis, documentId, after, limit);
+		} catch (error) {
+			if (exists()) throw error;
+			return [];
+		}
+	}
+
+	#embeddedTexts(generation: string, basis: string, documentId: string, after: number, limit: number): EmbeddedText[] {
+		const rows = this.#prepare(
+			`SELECT d.title, c.position, c.heading_path, c.text,
+				(SELECT embedding FROM ${vectorTable(basis)} WHERE rowid = c.id) AS vector
+			 FROM indexed_documents d JOIN chunks c ON c.document = d.seq
+			 WHERE d.generation = ? AND d.document_id = ? AND c.position > ? ORDER BY c.position LIMIT ?`,
+		).all(generation, documentId, after, limit) as Array<{
+			title: string;
+			position: number;
+			heading_path: string;
+			text: string;
+			vector: Buffer | null;
+		}>;
+		return rows.map(({ heading_path, vector, ...row }) => ({
+			...row,
+			heading_path: JSON.parse(heading_path) as string[],
+			vector: vector === null ? new Int8Array(0) : new Int8Array(vector.buffer, vector.byteOffset, vector.length),
+		}));
 	}
 
 	/** One query, because a swap may come between two. */
