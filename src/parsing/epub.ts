@@ -1,16 +1,22 @@
 import { AppError } from '../base/index.ts';
 import { type Block, type ExtractedDocument, languageOf, toSingleLine } from './blocks.ts';
 import { decodeText } from './charset.ts';
+import { nameChapters } from './epub-chapters.ts';
 import { contentBlocks } from './html.ts';
+import type { NodeBudget } from './html-dom.ts';
 import { parsePage } from './html-dom.ts';
 import { resourceLimit, TextBudget } from './limits.ts';
 import { resolvePath } from './ooxml-package.ts';
 import { type Element, readXml } from './xml-reader.ts';
-import { openArchive, type Parts } from './zip-archive.ts';
+import { Parts } from './zip-archive.ts';
 
 const KIND = 'EPUB book';
 const MAX_CHAPTERS = 5000;
 const MAX_NAME_CHARACTERS = 500;
+/** Elements, pieces of text and attributes of all chapters. A long novel has 100,000. */
+const MAX_NODES = 3_000_000;
+/** Names of chapters that begin within a file. */
+const MAX_NAMED_PLACES = 20_000;
 
 /** What the package document of a book says (EPUB 3.3, 5). */
 interface Book {
@@ -23,22 +29,30 @@ interface Book {
 	ncx: string | null;
 }
 
+/** The names of chapters in the table of contents, by their files and by the places in a file where they begin. */
+interface ChapterNames {
+	files: Map<string, string>;
+	places: Map<string, Map<string, string>>;
+}
+
 /**
- * Reads an EPUB book: its chapters in reading order. A chapter without a heading has its name from the table of contents.
+ * Reads an EPUB book: its chapters in reading order. A chapter without a heading has its name from the table of contents, also if
+ * several chapters stand in one file.
  * @throws AppError `unreadable_file` or `resource_limit` with a sentence that says what is wrong with it
  */
 export function parseEpub(bytes: Uint8Array): ExtractedDocument {
-	const parts = openArchive(bytes, KIND, /\.(?:xml|opf|ncx|xhtml|html|htm)$/i);
+	const parts = new Parts(bytes, KIND);
 	const book = readPackage(parts);
 	if (book.chapters.length > MAX_CHAPTERS) throw resourceLimit(`The ${KIND} has too many chapters. Split it.`);
 	const names = chapterNames(parts, book);
 	const budget = new TextBudget();
+	const nodes: NodeBudget = { nodes: MAX_NODES };
 	const blocks: Block[] = [];
 	for (const chapter of book.chapters) {
 		const text = textOf(parts, chapter);
 		if (text === null || chapter === book.navigation) continue;
-		const found = contentBlocks(text);
-		const name = names.get(chapter);
+		const name = names.files.get(chapter);
+		const found = contentBlocks(text, nodes, (page) => nameChapters(page, name, names.places.get(chapter)));
 		if (name !== undefined && found.length > 0 && found[0]?.kind !== 'heading')
 			found.unshift({ kind: 'heading', level: 1, text: name, page: null });
 		budget.spendBlocks(found);
@@ -119,7 +133,7 @@ function packageNameOf(parts: Parts): string {
 		};
 		readXml(container, handlers, KIND);
 	}
-	return name ?? [...parts.keys()].find((part) => part.endsWith('.opf')) ?? '';
+	return name ?? [...parts.names].find((part) => part.endsWith('.opf')) ?? '';
 }
 
 /** Whether the chapters are encrypted. Fonts often are, by an algorithm that only obscures them. */
@@ -150,14 +164,23 @@ function fileOf(folder: string, href: string): string {
 	return resolvePath(folder, decoded.toLowerCase());
 }
 
-/** The names of the chapters in the table of contents, by their files. The first name of a file is that of the whole. */
-function chapterNames(parts: Parts, { navigation, ncx }: Book): Map<string, string> {
-	const names = new Map<string, string>();
+/** The first name of a file is that of the whole, unless it names a place in it. */
+function chapterNames(parts: Parts, { navigation, ncx }: Book): ChapterNames {
+	const names: ChapterNames = { files: new Map(), places: new Map() };
+	let placeCount = 0;
 	const add = (source: string, href: string, text: string) => {
 		const file = fileOf(source.slice(0, source.lastIndexOf('/') + 1), href);
-		if (names.has(file)) return;
+		const place = href.split('#', 2)[1] ?? '';
+		const isNamed = names.files.has(file);
+		if (isNamed && (place === '' || placeCount >= MAX_NAMED_PLACES)) return;
 		const name = toSingleLine(text.slice(0, MAX_NAME_CHARACTERS));
-		if (name !== '') names.set(file, name);
+		if (name === '') return;
+		if (!isNamed) names.files.set(file, name);
+		if (place === '') return;
+		placeCount++;
+		const places = names.places.get(file) ?? new Map<string, string>();
+		if (!places.has(place)) places.set(place, name);
+		names.places.set(file, places);
 	};
 	const page = navigation === null ? null : textOf(parts, navigation);
 	if (navigation !== null && page !== null) {
@@ -167,7 +190,7 @@ function chapterNames(parts: Parts, { navigation, ncx }: Book): Map<string, stri
 		}
 	}
 	const tableOfContents = ncx === null ? undefined : parts.get(ncx);
-	if (ncx === null || tableOfContents === undefined || names.size > 0) return names;
+	if (ncx === null || tableOfContents === undefined || names.files.size > 0) return names;
 	let label = '';
 	let inLabel = false;
 	const handlers = {

@@ -1,5 +1,5 @@
 import { parseHTML } from 'linkedom';
-import { requireHtmlLimits } from './html-limits.ts';
+import { HTML_LIMITS, requireHtmlLimits } from './html-limits.ts';
 
 /** The part of the DOM that is used here; the project compiles without the browser's types. */
 export interface DomNode {
@@ -24,6 +24,7 @@ export interface DomElement extends DomNode {
 	removeAttribute(name: string): void;
 	append(...nodes: Array<DomNode | string>): void;
 	prepend(...nodes: Array<DomNode | string>): void;
+	before(...nodes: Array<DomNode | string>): void;
 	replaceWith(node: DomNode): void;
 }
 
@@ -35,16 +36,23 @@ export interface DomDocument extends DomElement {
 	createElement(name: string): DomElement;
 }
 
+/** The nodes that several pages of one document may have together. */
+export interface NodeBudget {
+	nodes: number;
+}
+
 const HEAD_ELEMENTS = new Set(['TITLE', 'META', 'LINK', 'SCRIPT', 'STYLE', 'BASE', 'NOSCRIPT', 'TEMPLATE']);
 
 /**
  * Parses a page, and adds the elements html, head and body if their tags are left out, as HTML allows: the content must be in
  * the body. What stands before or after the page belongs to its body too (HTML Living Standard, 13.2.6.4.22), as in a mail
  * whose texts are pages one after the other.
+ * @param budget the nodes that are left to it and to the pages after it
  * @throws AppError `resource_limit` before any node is made, if there would be too many
  */
-export function parsePage(html: string): DomDocument {
-	requireHtmlLimits(html);
+export function parsePage(html: string, budget: NodeBudget = { nodes: HTML_LIMITS.nodes }): DomDocument {
+	const nodes = Math.min(budget.nodes, HTML_LIMITS.nodes);
+	budget.nodes -= requireHtmlLimits(html, { ...HTML_LIMITS, nodes });
 	const asWritten = /<html[\s>]/i.test(html) ? documentOf(html) : null;
 	const document =
 		asWritten?.documentElement?.nodeName === 'HTML'

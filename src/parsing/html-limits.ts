@@ -21,9 +21,10 @@ const SLICE_CHARS = 64 * 1024;
 /**
  * Counts the nodes of a page's DOM with the tokeniser of the DOM parser, without keeping them. Memory is constant. Time is
  * linear, up to the limit of steps.
+ * @returns the number of nodes
  * @throws AppError `resource_limit`
  */
-export function requireHtmlLimits(html: string, limits: HtmlLimits = HTML_LIMITS): void {
+export function requireHtmlLimits(html: string, limits: HtmlLimits = HTML_LIMITS): number {
 	const counter = new NodeCounter(limits);
 	const parser = new Parser(counter, { lowerCaseAttributeNames: false, decodeEntities: true });
 	let steps = 0;
@@ -36,6 +37,7 @@ export function requireHtmlLimits(html: string, limits: HtmlLimits = HTML_LIMITS
 		if (steps > limits.steps) throw resourceLimit(TOO_DEEP);
 	}
 	parser.end();
+	return counter.nodes;
 }
 
 const TOO_DEEP = 'The page is nested too deeply to be read: too many elements stand within each other.';
@@ -43,8 +45,8 @@ const TOO_DEEP = 'The page is nested too deeply to be read: too many elements st
 class NodeCounter {
 	depth = 0;
 	deepest = 0;
+	nodes = 0;
 	readonly #limits: HtmlLimits;
-	#nodes = 0;
 	#attributes = 0;
 
 	constructor(limits: HtmlLimits) {
@@ -78,7 +80,7 @@ class NodeCounter {
 	}
 
 	#count(): void {
-		if (++this.#nodes <= this.#limits.nodes) return;
+		if (++this.nodes <= this.#limits.nodes) return;
 		const maxNodes = this.#limits.nodes.toLocaleString('en');
 		throw resourceLimit(
 			`The page consists of more than ${maxNodes} elements, attributes and pieces of text. Split it.`,

@@ -2,7 +2,7 @@ import { Readability } from '@mozilla/readability';
 import { parseUrl } from '../base/index.ts';
 import { type Block, type DocumentSource, type ExtractedDocument, languageOf, toSingleLine } from './blocks.ts';
 import { htmlBlocks } from './html-blocks.ts';
-import { type DomDocument, type DomElement, type DomNode, isElement, parsePage } from './html-dom.ts';
+import { type DomDocument, type DomElement, type DomNode, isElement, type NodeBudget, parsePage } from './html-dom.ts';
 import { hasStructures, structuresOf } from './html-structures.ts';
 import { tidyPage } from './html-tidy.ts';
 import { TextBudget } from './limits.ts';
@@ -43,9 +43,17 @@ export function parseHtml(html: string, source: DocumentSource): ExtractedDocume
 	};
 }
 
-/** The blocks of a page that is content as a whole: a chapter of a book, a mail. */
-export function contentBlocks(html: string): Block[] {
-	const document = parsePage(html);
+/**
+ * The blocks of a page that is content as a whole: a chapter of a book, a mail.
+ * @param prepare changes the page before it is read
+ */
+export function contentBlocks(
+	html: string,
+	budget?: NodeBudget,
+	prepare: (document: DomDocument) => void = () => {},
+): Block[] {
+	const document = parsePage(html, budget);
+	prepare(document);
 	tidyPage(document);
 	return htmlBlocks(document.body, false);
 }

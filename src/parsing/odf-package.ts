@@ -1,6 +1,6 @@
 import { AppError } from '../base/index.ts';
 import { readXml } from './xml-reader.ts';
-import { openArchive } from './zip-archive.ts';
+import { Parts } from './zip-archive.ts';
 
 /** The parts of an OpenDocument package (ISO/IEC 26300-3) that hold text. */
 export interface OdfPackage {
@@ -16,7 +16,7 @@ export interface OdfPackage {
  * @throws AppError `unreadable_file` or `resource_limit` with a sentence that says what is wrong with it
  */
 export function openOdf(bytes: Uint8Array, kind: string): OdfPackage {
-	const parts = openArchive(bytes, kind, /^(?:content|styles|meta|meta-inf\/manifest)\.xml$/i);
+	const parts = new Parts(bytes, kind);
 	if (isEncrypted(parts.get('meta-inf/manifest.xml'), kind)) {
 		throw new AppError(
 			'unreadable_file',

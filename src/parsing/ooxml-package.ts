@@ -1,7 +1,7 @@
 import { AppError } from '../base/index.ts';
 import { toSingleLine } from './blocks.ts';
 import { readXml } from './xml-reader.ts';
-import { openArchive, type Parts } from './zip-archive.ts';
+import { Parts } from './zip-archive.ts';
 
 /** A kind of Office Open XML documents, for the sentences of errors. */
 export interface OfficeKind {
@@ -17,7 +17,7 @@ export interface OfficeKind {
  */
 export function openPackage(bytes: Uint8Array, kind: OfficeKind): Parts {
 	requirePackage(bytes, kind);
-	return openArchive(bytes, kind.name, /\.(?:xml|rels)$/i);
+	return new Parts(bytes, kind.name);
 }
 
 /** Files of many formats have names that end in .docx. */

@@ -71,3 +71,30 @@ test('a table of contents with one long name and many targets is read in linear 
 	assert.match(blocks[0]?.text ?? '', /^(?:Long name ?){50}$/);
 	assert.ok(outlined(blocks).every((line) => !line.startsWith('h1 Second')));
 });
+
+test('chapters that begin within a file get their names from the table of contents', async () => {
+	const text =
+		'<p id="one">Tea needs water.</p><p><a id="two"/>Coffee needs beans.</p><p class="title" id="three">Cocoa</p><p>Cocoa needs milk.</p><h3 id="four">Juice</h3><p>Juice needs fruit.</p>';
+	const links = [
+		['one', 'Tea'],
+		['two', 'Coffee'],
+		['three', 'Cocoa'],
+		['four', 'Juice'],
+	]
+		.map(([id, name]) => `<li><a href="c.xhtml#${id}">${name}</a></li>`)
+		.join('');
+	const book = makeEpub({
+		'OEBPS/text/c.xhtml': page(text),
+		'OEBPS/text/nav.xhtml': page(`<nav><ol>${links}</ol></nav>`),
+	});
+	assert.deepEqual(outlined((await parsed(book, 'a.epub')).blocks).slice(0, 8), [
+		'h1 Tea',
+		'paragraph Tea needs water.',
+		'h1 Coffee',
+		'paragraph Coffee needs beans.',
+		'h1 Cocoa',
+		'paragraph Cocoa needs milk.',
+		'h3 Juice',
+		'paragraph Juice needs fruit.',
+	]);
+});

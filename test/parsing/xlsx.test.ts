@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { strToU8, zipSync } from 'fflate';
+import { zipSync } from 'fflate';
 import { chunkDocument, sniffFormat } from '../../src/parsing/index.ts';
 import { outlined, parsed } from '../fixtures/documents/parsed.ts';
 import { makeXlsx, xlsxRow } from '../fixtures/documents/xlsx.ts';
@@ -98,9 +98,7 @@ test('the content shows that a file is a spreadsheet, and a broken one is named 
 	const whole = makeXlsx({ sheets: [{ name: 'A', data: rowsOf(['x']) }] });
 	assert.equal(sniffFormat(whole, 'a.docx', null), 'xlsx');
 	await assert.rejects(parsed(whole.subarray(0, whole.length - 60), 'a.xlsx'), { message: /spreadsheet is damaged/ });
-	const bomb = Buffer.from(
-		zipSync({ 'xl/workbook.xml': strToU8('<a/>'), 'xl/worksheets/s0.xml': new Uint8Array(32 * 1024 * 1024) }),
-	);
+	const bomb = Buffer.from(zipSync({ 'xl/workbook.xml': new Uint8Array(32 * 1024 * 1024) }));
 	await assert.rejects(parsed(bomb, 'a.xlsx'), { code: 'resource_limit', message: /spreadsheet unpacks/ });
 });
 
