@@ -1,7 +1,12 @@
 import chardet from 'chardet';
+import { betterCharset } from './charset-guess.ts';
+import { decodeLegacy } from './legacy-charsets.ts';
 
 /** The sample from which a charset is detected: the beginning of the bytes. */
 const SAMPLE_BYTES = 64 * 1024;
+
+/** Begins the Korean characters of ISO-2022-KR. */
+const SHIFT_OUT = 0x0e;
 
 /** If at least this share of the even or odd bytes is zero, they are the high bytes of Latin text in UTF-16. */
 const MIN_UTF16_ZEROS = 0.2;
@@ -30,14 +35,19 @@ export function charsetOf(contentType: string | null): string | null {
 
 function decode(bytes: Uint8Array, label: string): string | null {
 	try {
-		return new TextDecoder(label, { fatal: true }).decode(bytes, { stream: true });
+		const decoder = new TextDecoder(label, { fatal: true });
+		const text = decoder.decode(bytes, { stream: true });
+		// Vietnamese letters and their tones are separate characters in it.
+		return decoder.encoding === 'windows-1258' ? text.normalize('NFC') : text;
 	} catch {
-		return null;
+		return decodeLegacy(bytes, label);
 	}
 }
 
 function decodeByMark(bytes: Uint8Array): string | null {
-	const [a, b, c] = bytes;
+	const [a, b, c, d] = bytes;
+	if (a === 0xff && b === 0xfe && c === 0 && d === 0) return decode(bytes, 'utf-32le');
+	if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return decode(bytes, 'utf-32be');
 	if (a === 0xef && b === 0xbb && c === 0xbf) return new TextDecoder('utf-8').decode(bytes, { stream: true });
 	if (a === 0xff && b === 0xfe) return new TextDecoder('utf-16le').decode(bytes, { stream: true });
 	if (a === 0xfe && b === 0xff) return new TextDecoder('utf-16be').decode(bytes, { stream: true });
@@ -50,6 +60,8 @@ function decodeByMark(bytes: Uint8Array): string | null {
  */
 function decodeByZeros(bytes: Uint8Array, declared: Array<string | null>): string | null {
 	const sample = bytes.subarray(0, SAMPLE_BYTES);
+	const utf32 = utf32LabelOf(sample);
+	if (utf32 !== null) return decode(bytes, utf32);
 	const even = histogramOf(sample, 0);
 	const odd = histogramOf(sample, 1);
 	const [more, less] = even.zeros > odd.zeros ? [even, odd] : [odd, even];
@@ -61,6 +73,18 @@ function decodeByZeros(bytes: Uint8Array, declared: Array<string | null>): strin
 	if (utf8 !== null && !isBinary(utf8)) return utf8;
 	const utf16 = distance(even, odd) >= MIN_DISTANCE ? decodeUtf16(bytes) : null;
 	return utf16 ?? (isStray ? decodeByGuess(rest, declared) : null);
+}
+
+/** In UTF-32 the highest byte of four is always zero, the second nearly always, and one of the other two is not. */
+function utf32LabelOf(sample: Uint8Array): 'utf-32le' | 'utf-32be' | null {
+	const zeros = [0, 0, 0, 0];
+	for (let at = 0; at < sample.length - (sample.length % 4); at++)
+		if (sample[at] === 0) zeros[at % 4] = (zeros[at % 4] ?? 0) + 1;
+	const count = Math.floor(sample.length / 4);
+	const [first = 0, second = 0, third = 0, fourth = 0] = zeros;
+	if (count < 2) return null;
+	if (fourth === count && third > 0.9 * count && first < 0.1 * count) return 'utf-32le';
+	return first === count && second > 0.9 * count && fourth < 0.1 * count ? 'utf-32be' : null;
 }
 
 /** A histogram of every second byte, in ranges of 32 values. */
@@ -137,11 +161,14 @@ function decodeByGuess(bytes: Uint8Array, declared: Array<string | null>): strin
 		const text = label === null ? null : decode(bytes, label);
 		if (text !== null) return text;
 	}
-	for (const { name, confidence } of chardet.analyse(sample)) {
-		const text = confidence === 0 ? null : decode(bytes, name);
-		if (text !== null) return text;
+	if (hasEscapes && sample.includes(SHIFT_OUT)) {
+		const korean = decode(bytes, 'iso-2022-kr');
+		if (korean !== null) return korean;
 	}
-	return decode(bytes, 'utf-8') ?? decode(bytes, 'windows-1252');
+	const guess = chardet.analyse(sample).find(({ name, confidence }) => confidence > 0 && decode(bytes, name) !== null);
+	const better = betterCharset(sample, guess === undefined ? null : decode(sample, guess.name), decode);
+	const text = better === null ? null : decode(bytes, better);
+	return text ?? (guess && decode(bytes, guess.name)) ?? decode(bytes, 'utf-8') ?? decode(bytes, 'windows-1252');
 }
 
 /**

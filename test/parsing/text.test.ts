@@ -32,6 +32,25 @@ const CHARSETS: Array<[label: string, text: string]> = [
 	['windows-1250', 'Zażółć gęślą jaźń. Księżniczka litewska, królowa Polski, czwarta żona Władysława Jagiełły.'],
 	['koi8-r', 'Кодировка широко применяется как основная русская кодировка в системах и в электронной почте.'],
 	['windows-1251', 'Кодировка является стандартной для русских версий системы и пользовалась большой популярностью.'],
+	['windows-1255', 'הקומקום מרתיח ליטר מים בשתי דקות. יש לנקות אותו פעם בחודש בחומצת לימון, ולשטוף היטב.'],
+	[
+		'windows-1257',
+		'Garantija galioja dvejus metus nuo pirkimo dienos. Kreipkitės į mūsų dirbtuvę, jei virdulys nebešyla, ir pridėkite čekį.',
+	],
+	[
+		'iso-8859-4',
+		'Garantija ir derīga divus gadus no pirkuma dienas. Ja tējkanna vairs nesilda, sūtiet to uz mūsu darbnīcu kopā ar čeku.',
+	],
+	[
+		'iso-8859-3',
+		'Il-garanzija tkopri l-partijiet kollha għal sentejn. Ibgħat il-kitla lill-ħanut tagħna flimkien mal-irċevuta, jekk jogħġbok.',
+	],
+	['ibm866', 'Гарантия действует два года со дня покупки. Отправьте чайник в нашу мастерскую вместе с чеком.'],
+	['x-mac-cyrillic', 'Гарантия действует два года со дня покупки. Отправьте чайник в нашу мастерскую вместе с чеком.'],
+	[
+		'macintosh',
+		'Die Größe der Räume ändert sich für die Gäste am früheren Abend natürlich nicht, außer an Feiertagen.',
+	],
 	['shift_jis', '日本語の文字コードはいくつもあります。この文章はその一つで書かれています。'],
 	['gb18030', '这是一篇用简体中文写成的文章，它用来检查程序能不能认出文字的编码。'],
 ];
@@ -41,6 +60,61 @@ for (const [label, text] of CHARSETS) {
 		assert.deepEqual(outlined((await parsed(encode(text, label), 'a.txt')).blocks), [`paragraph ${text}`]);
 	});
 }
+
+/** Text in charsets that TextDecoder lacks, so the bytes are given. */
+const LEGACY: Array<[label: string, hex: string, text: string]> = [
+	[
+		'ibm852',
+		'5a61bea288862067a9986ca5206a61abe42e20437a616a6e696b20676f74756a65206c69747220776f647920772064776965206d696e7574792c20612067776172616e636a61206f62656a6d756a652077737a7973746b696520637aa99863692e',
+		'Zażółć gęślą jaźń. Czajnik gotuje litr wody w dwie minuty, a gwarancja obejmuje wszystkie części.',
+	],
+	[
+		'ibm855',
+		'ada0e1a0d4e5b7de20a6a8bde3e5ebe7a8e520a6eba020acd6a6a020e3d620a6d4de20d8d6c6e7d8c6b72e20d7e5d8e1a0ebede5a820fba0bdd4b7c620eb20d4a0f5e720d2a0e3e5a8e1e3c6e79c20ebd2a8e3e5a820e320fba8c6d6d22e',
+		'Гарантия действует два года со дня покупки. Отправьте чайник в нашу мастерскую вместе с чеком.',
+	],
+	[
+		'ibm850',
+		'44696520477294e16520646572205284756d6520846e6465727420736963682066817220646965204784737465206e617481726c696368206e696368742c206175e1657220616e204665696572746167656e2e',
+		'Die Größe der Räume ändert sich für die Gäste natürlich nicht, außer an Feiertagen.',
+	],
+	[
+		'x-mac-ce',
+		'50de926c69e420ec6c75e96f758b6bf9206bf3cb209c709e6c20938762656c736b8e209764792e205a8772756b6120706c6174922064766120726f6b79206f646520646e65206e876b757075206b6f6e766963652e',
+		'Příliš žluťoučký kůň úpěl ďábelské ódy. Záruka platí dva roky ode dne nákupu konvice.',
+	],
+	[
+		'iso-2022-kr',
+		'1b2429430e3a384175403a0f200e31384054404f374e3a4e454d0f20320e33620f200e353f3e480f200e402f483f4755344f34590f2e',
+		'보증은 구입일로부터 2년 동안 유효합니다.',
+	],
+	[
+		'windows-1258',
+		'4261d26f2068e06e682063f3206769e120747269f220686169206ee36d206bead22074fdcc206e67e079206d75612e204861de792067fdd26920e2ec6d20f0756e206efdf5ec6320f0eaec6e2078fdf5d26e67206375d261206368fa6e672074f4692063f96e672076f5ec692068f36120f0f56e2e',
+		'Bảo hành có giá trị hai năm kể từ ngày mua. Hãy gửi ấm đun nước đến xưởng của chúng tôi cùng với hóa đơn.',
+	],
+];
+
+for (const [label, hex, text] of LEGACY) {
+	test(`reads text in ${label}, declared or not`, async () => {
+		const bytes = Buffer.from(hex, 'hex');
+		assert.deepEqual(outlined((await parsed(bytes, 'a.txt')).blocks), [`paragraph ${text}`]);
+		const declared = await parsed(bytes, 'a.txt', `text/plain; charset=${label}`);
+		assert.deepEqual(outlined(declared.blocks), [`paragraph ${text}`]);
+	});
+}
+
+test('reads UTF-32 in both byte orders, with and without a byte order mark', async () => {
+	const text = 'Zażółć gęślą jaźń, two words 😀.';
+	for (const mark of ['', '\ufeff']) {
+		const codes = [...(mark + text)].map((character) => character.codePointAt(0) ?? 0);
+		for (const write of ['writeUInt32LE', 'writeUInt32BE'] as const) {
+			const bytes = Buffer.alloc(4 * codes.length);
+			for (const [index, code] of codes.entries()) bytes[write](code, 4 * index);
+			assert.deepEqual(outlined((await parsed(bytes, 'a.txt')).blocks), [`paragraph ${text}`]);
+		}
+	}
+});
 
 test('reads UTF-16 in both byte orders, with and without a byte order mark, and UTF-8 with a mark', async () => {
 	for (const text of [
