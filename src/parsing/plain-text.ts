@@ -1,23 +1,23 @@
-import { type BodyBlock, type ExtractedDocument, stripInvisible } from './blocks.ts';
+import { type Block, type ExtractedDocument, stripInvisible } from './blocks.ts';
 import { resourceLimit, TextBudget } from './limits.ts';
-
-/** A line that begins a list item: a bullet, or a number or letter with a dot or bracket. */
-const LIST_ITEM = /^\s*(?:[-*+•▪◦‣·●○■–—]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+\S/u;
-/** Shorter lines were broken intentionally: verse, addresses, columns. */
-const MIN_WRAPPED_CHARACTERS = 45;
+import { type Paragraph, paragraphBlocks } from './plain-text-blocks.ts';
+import { isRuler, takeHeading } from './plain-text-headings.ts';
 
 /** 10 MB of prose have 50,000 to 200,000 lines, a list of single words a million. */
 const MAX_LINES = 1_200_000;
 
 /**
- * Reads plain text: paragraphs are separated by blank lines, lists keep their lines, wrapped lines are joined.
+ * Reads plain text: paragraphs are separated by blank lines, lists, tables and entries keep their lines, wrapped lines are joined.
  * @throws AppError `resource_limit`
  */
 export function parsePlainText(text: string): ExtractedDocument {
-	const blocks: BodyBlock[] = [];
+	const blocks: Block[] = [];
 	const budget = new TextBudget();
-	for (const lines of paragraphsOf(stripInvisible(text))) {
-		for (const block of blocksOf(lines)) {
+	let isFirst = true;
+	for (const [paragraph, next] of withNext(paragraphsOf(stripInvisible(text)))) {
+		const { heading, rest } = takeHeading(paragraph, next, isFirst);
+		isFirst = false;
+		for (const block of [...(heading === null ? [] : [heading]), ...paragraphBlocks(rest)]) {
 			budget.spend(block.text);
 			blocks.push(block);
 		}
@@ -26,7 +26,7 @@ export function parsePlainText(text: string): ExtractedDocument {
 }
 
 /** The lines of each paragraph, one paragraph at a time. */
-function* paragraphsOf(text: string): Generator<string[]> {
+function* paragraphsOf(text: string): Generator<Paragraph> {
 	let lines: string[] = [];
 	let count = 0;
 	for (let at = 0; at < text.length; ) {
@@ -38,7 +38,8 @@ function* paragraphsOf(text: string): Generator<string[]> {
 			const maxLines = MAX_LINES.toLocaleString('en');
 			throw resourceLimit(`The file has more than ${maxLines} lines. Split it into smaller files.`);
 		}
-		if (line.trim() !== '') lines.push(line);
+		// A ruler under a line makes it a heading; others only separate.
+		if (line.trim() !== '' && !(isRuler(line) && lines.length !== 1)) lines.push(line);
 		else if (lines.length > 0) {
 			yield lines;
 			lines = [];
@@ -47,26 +48,11 @@ function* paragraphsOf(text: string): Generator<string[]> {
 	if (lines.length > 0) yield lines;
 }
 
-function* blocksOf(lines: string[]): Generator<BodyBlock> {
-	const first = lines[0];
-	if (first === undefined) return;
-	const starts = lines.flatMap((line, index) => (LIST_ITEM.test(line) ? [index] : []));
-	// One line that looks like an item may be a wrapped sentence that continues with "1990. " or a dash.
-	if (starts.length < 2 && starts[0] !== 0) {
-		yield { kind: 'paragraph', text: joinLines(lines), page: null };
-		return;
+function* withNext<T>(items: Iterable<T>): Generator<[item: T, next: T | undefined]> {
+	let present: T | undefined;
+	for (const item of items) {
+		if (present !== undefined) yield [present, item];
+		present = item;
 	}
-	const lead = lines.slice(0, starts[0]);
-	if (lead.length > 0) yield { kind: 'paragraph', text: joinLines(lead), page: null };
-	for (const [index, start] of starts.entries()) {
-		yield { kind: 'item', text: joinLines(lines.slice(start, starts[index + 1])), page: null };
-	}
-}
-
-/** Joins wrapped lines; short lines stay separate. */
-function joinLines(lines: string[]): string {
-	const trimmed = lines.map((line) => line.trim().replace(/[^\S\n]+/gu, ' '));
-	const full = trimmed.slice(0, -1);
-	const wrapped = full.length > 0 && full.every((line) => line.length >= MIN_WRAPPED_CHARACTERS);
-	return trimmed.join(wrapped ? ' ' : '\n');
+	if (present !== undefined) yield [present, undefined];
 }
