@@ -38,11 +38,12 @@ import {
 	systemClock,
 	version,
 } from './base/index.ts';
-import { processSources, type Settings } from './config/index.ts';
+import { ConfigError, processSources, type Settings } from './config/index.ts';
+import type { TextRecognition } from './contract/index.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions, RequestLog } from './http/index.ts';
 import { createEmbedders, createModels, createProviders } from './models/index.ts';
 import { createNetwork, type Network } from './net/index.ts';
-import { workerEntry } from './pool/index.ts';
+import { findRecognitionPackages, workerEntry } from './pool/index.ts';
 import { Readiness } from './readiness.ts';
 import { createServices, drainServices, type Foundation, type Services, startServices } from './services.ts';
 import { dataFolderError, openSqliteStore, type Store } from './store/index.ts';
@@ -84,6 +85,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	await using resources = new AsyncDisposableStack();
 	const clock = overrides.clock ?? systemClock;
 	const log = overrides.log ?? createLog(settings.log_level);
+	const recognition = recognitionOf(settings);
 	const readiness = new Readiness();
 	const clientNames = new ClientNames(settings.request_log_address);
 	const stateRoutes = [
@@ -111,7 +113,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const isSignInImpossible = await hasNoPasswordOfOwner(store);
 	const jumpDetector = new ClockJumpDetector(clock, await readTrustedTime(store));
 
-	const base = { settings, overrides, clock, log, jumpDetector, shares };
+	const base = { settings, overrides, clock, log, jumpDetector, shares, recognition };
 	const foundation = { ...base, network, ...modelServices, store, secretKey };
 	const services = createServices(foundation, resources);
 	errorHeaderAccess = services.access;
@@ -135,6 +137,14 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 		},
 		[Symbol.asyncDispose]: () => ownedResources[Symbol.asyncDispose](),
 	};
+}
+
+/** @throws ConfigError if packages for text recognition are missing */
+function recognitionOf({ ocr, ocr_dir }: Settings): TextRecognition | undefined {
+	if (ocr === undefined) return undefined;
+	const found = findRecognitionPackages(ocr, ocr_dir);
+	if ('problem' in found) throw new ConfigError(`Text recognition (PARLEY_OCR) is not possible. ${found.problem}`);
+	return found.recognition;
 }
 
 interface ServerParts {

@@ -21,6 +21,7 @@ import {
 	version,
 } from './base/index.ts';
 import type { Settings } from './config/index.ts';
+import type { TextRecognition } from './contract/index.ts';
 import { Conversations, Retention } from './conversations/index.ts';
 import { Deployments } from './deployments/index.ts';
 import { Knowledge } from './knowledge/index.ts';
@@ -48,6 +49,8 @@ export interface Foundation {
 	models: ReturnType<typeof createModels>;
 	store: Awaited<ReturnType<typeof openSqliteStore>>;
 	secretKey: Buffer;
+	/** Absent: the text of scans is not recognised. */
+	recognition: TextRecognition | undefined;
 }
 
 export type Services = ReturnType<typeof createServices>;
@@ -58,8 +61,9 @@ export type Services = ReturnType<typeof createServices>;
  */
 export function createServices(foundation: Foundation, resources: AsyncDisposableStack) {
 	const { settings, overrides, clock, log, jumpDetector, shares, network, embedders, models, store } = foundation;
+	const { recognition } = foundation;
 	const secrets = new SecretBox(foundation.secretKey);
-	const pool = resources.use(overrides.pool ?? createWorkerPool({ threads: settings.workers, log }));
+	const pool = resources.use(overrides.pool ?? createWorkerPool({ threads: settings.workers, log, recognition }));
 	const outbox = resources.use(new Outbox(store));
 	const tools = resources.use(new Tools({ network, checker: pool, secrets, clock, log, version: version() }));
 	const knowledge = resources.use(

@@ -8,19 +8,20 @@ import { detectLanguage } from '../src/text/index.ts';
 const LANGUAGE_SAMPLE_CHARS = 20_000;
 
 /**
- * Reads one stored file into chunks, at least one. A file that cannot be read, or has no text, gives an
+ * Reads one stored file into chunks, at least one unless it has scans. A file that cannot be read, or has no text, gives an
  * error as result. Only a failure of the server itself (the stored file is missing) rejects.
  */
 export default async function parse(job: ParseJob): Promise<WorkerResult<ParsedDocument>> {
 	const bytes = await readFile(job.path);
 	try {
-		const document = await parseDocument(bytes, job);
+		const document = await parseDocument(bytes, job, job.recognition);
 		const title = job.title ?? document.title;
 		const language = languageOf(document.blocks) ?? document.declared_language;
 		const chunks = chunkDocument({ title: title ?? stemOf(job.file_name), language, blocks: document.blocks });
-		const { format, page_count } = document;
-		if (!chunks.some(hasWords)) throw new AppError('no_text', noTextMessage(bytes.length, document));
-		return { ok: true, value: { title, format, language, page_count, chunks } };
+		const { format, page_count, has_scans = false } = document;
+		const found = chunks.some(hasWords);
+		if (!found && !has_scans) throw new AppError('no_text', noTextMessage(bytes.length, document, job.recognition));
+		return { ok: true, value: { title, format, language, page_count, has_scans, chunks: found ? chunks : [] } };
 	} catch (error) {
 		if (!(error instanceof AppError)) throw error;
 		return { ok: false, error: { code: error.code, message: error.message } };
@@ -33,8 +34,15 @@ function hasWords({ text, heading_path }: ParsedChunk): boolean {
 }
 
 /** The reason why a document has no text, with a remedy. */
-function noTextMessage(size: number, { format, page_count }: ExtractedDocument): string {
+function noTextMessage(
+	size: number,
+	{ format, page_count }: ExtractedDocument,
+	recognition: ParseJob['recognition'],
+): string {
 	if (size === 0) return 'The file is empty. Upload a file with text in it.';
+	if (format === 'pdf' && typeof recognition === 'object') {
+		return 'The PDF has no text, and text recognition (OCR) found none in the pictures of its pages. Pictures of the kinds JBIG2 and JPEG 2000 cannot be read.';
+	}
 	if (format === 'pdf') {
 		const pages = page_count === 1 ? 'Its page is' : 'Its pages are';
 		return `The PDF has no text. ${pages} probably scanned: run text recognition (OCR) on the file and upload the result.`;

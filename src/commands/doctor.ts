@@ -4,6 +4,7 @@ import { AppError, createLog, messageOf, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import { createEmbedders, createModels, createProviders, probeEmbedder, probeProvider } from '../models/index.ts';
 import { createNetwork, type Network } from '../net/index.ts';
+import { findRecognitionPackages } from '../pool/index.ts';
 import {
 	type DatabaseReport,
 	databaseFile,
@@ -38,6 +39,7 @@ const doctor: Command = {
 			await checkDisk(settings),
 			...(await folder(settings)),
 			checkDefaultModel(settings, network),
+			...checkRecognition(settings),
 		];
 		// Checks run concurrently, so that several hanging ones take the time of one.
 		const probes = settings.providers.map((provider) => checkProvider(provider, settings, network));
@@ -143,6 +145,16 @@ function checkDefaultModel(settings: Settings, network: Network): Finding {
 	} catch (error) {
 		return { ok: false, subject, message: messageOf(error) };
 	}
+}
+
+/** The packages for text recognition, if it is configured. */
+function checkRecognition({ ocr, ocr_dir }: Settings): Finding[] {
+	if (ocr === undefined) return [];
+	const subject = 'text recognition';
+	const found = findRecognitionPackages(ocr, ocr_dir);
+	if ('problem' in found) return [{ ok: false, subject, message: found.problem }];
+	const languages = found.recognition.languages.map(({ code }) => code).join(', ');
+	return [{ ok: true, subject, message: `tesseract.js ${found.version} with ${languages}, in ${found.folder}.` }];
 }
 
 async function checkProvider(

@@ -42,6 +42,8 @@ export const SettingsSchema = Type.Object(
 		embedder: Type.String({ minLength: 1, maxLength: 300, default: 'builtin' }),
 		max_upload_bytes: Type.Integer({ minimum: 1, maximum: 1_073_741_824, default: 26_214_400 }),
 		workers: Type.Integer({ minimum: 1, maximum: 64, default: 2 }),
+		ocr: Type.Optional(Type.String({ pattern: '^[a-z]{3}(_[a-z]+)*(\\+[a-z]{3}(_[a-z]+)*){0,7}$' })),
+		ocr_dir: Type.Optional(Type.String({ minLength: 1 })),
 		request_log: Type.Boolean({ default: true }),
 		request_log_sample: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 100 }),
 		request_log_address: Type.Unsafe<'plain' | 'hashed' | 'off'>({
@@ -127,6 +129,15 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	},
 	max_upload_bytes: { variable: 'PARLEY_MAX_UPLOAD_BYTES', description: 'Largest file that may be uploaded.' },
 	workers: { variable: 'PARLEY_WORKERS', description: 'Threads for parsing and embedding (searching has one more).' },
+	ocr: {
+		variable: 'PARLEY_OCR',
+		description:
+			'Languages of scanned PDF pages whose text is recognised, as packages @tesseract.js-data/… are named: eng, or eng+deu. Without it, scans are refused.',
+	},
+	ocr_dir: {
+		variable: 'PARLEY_OCR_DIR',
+		description: 'Folder whose node_modules has tesseract.js and the packages of these languages.',
+	},
 	request_log: {
 		variable: 'PARLEY_REQUEST_LOG',
 		description: '1 or 0: whether each request has a line in the log, at the level info.',
@@ -149,13 +160,14 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 
 /** Makes paths absolute, the public address an origin as browsers write it, and keys base64. */
 export function normaliseSettings(settings: RawSettings, providers: ProviderSettings[]): Settings {
-	const { public_url, secret_key } = settings;
+	const { public_url, secret_key, ocr_dir } = settings;
 	return {
 		...settings,
 		providers,
 		// A server that is reachable from outside shows every deployment only if the operator says so.
 		demo: settings.demo ?? (public_url === undefined && isLoopback(settings.host)),
 		data_dir: resolve(settings.data_dir),
+		...(ocr_dir === undefined ? {} : { ocr_dir: resolve(ocr_dir) }),
 		...(public_url === undefined ? {} : { public_url: new URL(public_url).origin }),
 		...(secret_key === undefined ? {} : { secret_key: secretKeyBytes(secret_key).toString('base64') }),
 	};

@@ -70,6 +70,7 @@ export type {
 	SearchHit,
 	SearchJob,
 	SearchResult,
+	TextRecognition,
 	TrainJob,
 	TrainResult,
 	WorkerResult,

@@ -19,6 +19,18 @@ export type DocumentFormat =
 	| 'txt'
 	| 'csv';
 
+/** Text recognition (OCR): the files of the packages that the operator has installed, with absolute paths. */
+export interface TextRecognition {
+	/** The main file of tesseract.js. */
+	library: string;
+	languages: Array<{
+		/** The library's name of the language: `eng`. */
+		code: string;
+		/** Its trained data, compressed. */
+		path: string;
+	}>;
+}
+
 /** Parse one stored file into chunks. */
 export interface ParseJob {
 	/** Absolute path of the stored bytes. */
@@ -31,6 +43,8 @@ export interface ParseJob {
 	title: string | null;
 	/** The URL of the document, for readable HTML. */
 	url: string | null;
+	/** `detect`: find out whether there are scanned pages. An object: recognise their text, which takes seconds a page. Absent: neither. */
+	recognition?: 'detect' | TextRecognition | undefined;
 }
 
 export interface ParsedChunk {
@@ -53,7 +67,9 @@ export interface ParsedDocument {
 	/** ISO 639-1; null if it was not detected. */
 	language: string | null;
 	page_count: number | null;
-	/** At least one: a document without text is rejected with `no_text`. */
+	/** Whether it has, or may have, scanned pages whose text was not read. Only with `detect`. */
+	has_scans?: boolean | undefined;
+	/** At least one, unless there are scans: another document without text is rejected with `no_text`. */
 	chunks: ParsedChunk[];
 }
 

@@ -52,6 +52,8 @@ export interface NewDocument {
 
 /** The kind of job that turns a queued document into an indexed one. */
 export const INGEST = 'ingest';
+/** The kind of the jobs that index a document with scanned pages, whose text is recognised. Its `ingest` job has found them. */
+export const RECOGNISE = 'recognise';
 
 /** Files that are removed concurrently. */
 const MAX_CONCURRENT_REMOVALS = 8;
@@ -147,7 +149,8 @@ export class Documents {
 			const [knowledgeBase, document] = await this.#documentInBase(knowledgeBaseId, documentId);
 			// A job that waits for something is due at once.
 			if (isPending(document)) {
-				return { commit: { jobs: [{ op: 'make_due', kind: INGEST, ref: document.id }] }, result: document };
+				const jobs = [INGEST, RECOGNISE].map((kind) => ({ op: 'make_due', kind, ref: document.id }) as const);
+				return { commit: { jobs }, result: document };
 			}
 			const now = this.#clock.now();
 			const set = {
@@ -250,7 +253,16 @@ const DUE_NOW = 0;
 
 /** The job that indexes a document. */
 export function ingestJob(documentId: string, knowledgeBaseId: string, due_at = DUE_NOW) {
-	const job = { id: newId('job'), kind: INGEST, ref: documentId, group: knowledgeBaseId, due_at };
+	return documentJob(INGEST, documentId, knowledgeBaseId, due_at);
+}
+
+/** The job that indexes a document whose scanned pages are recognised. */
+export function recognitionJob(documentId: string, knowledgeBaseId: string) {
+	return documentJob(RECOGNISE, documentId, knowledgeBaseId, DUE_NOW);
+}
+
+function documentJob(kind: string, documentId: string, knowledgeBaseId: string, due_at: number) {
+	const job = { id: newId('job'), kind, ref: documentId, group: knowledgeBaseId, due_at };
 	return { op: 'enqueue', job } as const;
 }
 

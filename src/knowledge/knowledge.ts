@@ -5,7 +5,7 @@ import type { Network } from '../net/index.ts';
 import type { WorkerPool } from '../pool/index.ts';
 import { type Dialogue, dialogueContext, textInContext } from '../retrieval/index.ts';
 import { aroundCommit, type KnowledgeBaseRecord, type Store, type UncommittedChange } from '../store/index.ts';
-import { Documents, INGEST } from './documents.ts';
+import { Documents, INGEST, RECOGNISE } from './documents.ts';
 import { ModelIdentity, QuestionVectors, UnsavedVectors } from './embedding/index.ts';
 import { Ingest } from './ingest/ingest.ts';
 import { JobLoop } from './job-loop.ts';
@@ -121,7 +121,8 @@ export class Knowledge implements AsyncDisposable {
 		this.documents = documents;
 		this.sources = new Sources(dependencies);
 		this.#rebuilds = dependencies;
-		const indexing = [new Ingest(dependencies), new Training(dependencies), new Rebuild(dependencies)];
+		const ingests = [new Ingest(dependencies), new Ingest(dependencies, RECOGNISE)];
+		const indexing = [...ingests, new Training(dependencies), new Rebuild(dependencies)];
 		const handlers = [...indexing, new Crawl(dependencies)];
 		this.#jobs = new JobLoop({ ...dependencies, handlers });
 	}
@@ -138,7 +139,7 @@ export class Knowledge implements AsyncDisposable {
 	start(): void {
 		this.#jobs.start();
 		const { signal } = this.#shutdown;
-		const jobs = [INGEST, TRAIN, REBUILD, CRAWL].map((kind) => ({ op: 'make_due', kind }) as const);
+		const jobs = [INGEST, RECOGNISE, TRAIN, REBUILD, CRAWL].map((kind) => ({ op: 'make_due', kind }) as const);
 		this.#runAtStart('postponed jobs could not be made due', async () => void (await this.#store.commit({ jobs })));
 		this.#runAtStart('trainings could not be requested', () =>
 			requestTrainings({ store: this.#store, clock: this.#clock }, signal),

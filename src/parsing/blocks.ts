@@ -34,6 +34,8 @@ export interface ExtractedDocument {
 	/** The language that the file declares, ISO 639-1; null if it declares none. */
 	declared_language: string | null;
 	page_count: number | null;
+	/** Whether it has, or may have, scanned pages whose text was not read. */
+	has_scans?: boolean;
 	blocks: Block[];
 }
 

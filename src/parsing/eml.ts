@@ -37,9 +37,15 @@ export async function parseEml(bytes: Uint8Array, parseNested: ParseNested): Pro
 	const envelope = envelopeOf(email);
 	if (envelope !== '') add({ kind: 'paragraph', text: envelope, page: null });
 	for (const block of bodyOf(email)) add(asPart(block, subject === '' ? 0 : 1));
+	let has_scans = false;
+	const parseAttachment: ParseNested = async (bytes, source) => {
+		const document = await parseNested(bytes, source);
+		has_scans ||= document.has_scans === true;
+		return document;
+	};
 	// The first block beyond the limit ends the parsing of the attachments.
-	for await (const block of attachmentBlocks(email.attachments, parseNested)) add(block);
-	return { format: 'eml', title: subject || null, declared_language: null, page_count: null, blocks };
+	for await (const block of attachmentBlocks(email.attachments, parseAttachment)) add(block);
+	return { format: 'eml', title: subject || null, declared_language: null, page_count: null, has_scans, blocks };
 }
 
 /** The library reads line by line. */

@@ -1,17 +1,20 @@
 import { AppError } from '../base/index.ts';
-import type { DocumentFormat } from '../contract/index.ts';
+import type { DocumentFormat, ParseJob } from '../contract/index.ts';
 import type { DocumentSource, ExtractedDocument } from './blocks.ts';
 import { charsetOf, decodeText } from './charset.ts';
 import { sniffFormat } from './format.ts';
 import { MAX_TITLE_CHARACTERS, resourceLimit, TextBudget } from './limits.ts';
 import { unsupportedFileMessage } from './unsupported.ts';
 
-/** Parses a document. @param parseNested parses a file within it */
-type Parser = (
-	bytes: Uint8Array,
-	source: DocumentSource,
-	parseNested: (bytes: Uint8Array, source: DocumentSource) => Promise<ExtractedDocument>,
-) => ExtractedDocument | Promise<ExtractedDocument>;
+/** What a parser has besides the bytes. */
+interface ParserContext {
+	source: DocumentSource;
+	recognition: ParseJob['recognition'];
+	/** Parses a file within the document. */
+	parseNested(bytes: Uint8Array, source: DocumentSource): Promise<ExtractedDocument>;
+}
+
+type Parser = (bytes: Uint8Array, context: ParserContext) => ExtractedDocument | Promise<ExtractedDocument>;
 
 /** Files within files: an attachment of a message that is an attachment of a message. */
 const MAX_NESTING_DEPTH = 3;
@@ -21,7 +24,10 @@ const MAX_NESTING_DEPTH = 3;
  * main thread only detects formats, so it never loads them.
  */
 const LOAD_PARSER: Record<DocumentFormat, () => Promise<Parser>> = {
-	pdf: async () => (await import('./pdf.ts')).parsePdf,
+	pdf: async () => {
+		const { parsePdf } = await import('./pdf.ts');
+		return (bytes, { recognition }) => parsePdf(bytes, recognition);
+	},
 	docx: async () => (await import('./docx.ts')).parseDocx,
 	xlsx: async () => (await import('./xlsx.ts')).parseXlsx,
 	pptx: async () => (await import('./pptx.ts')).parsePptx,
@@ -31,36 +37,46 @@ const LOAD_PARSER: Record<DocumentFormat, () => Promise<Parser>> = {
 	epub: async () => (await import('./epub.ts')).parseEpub,
 	eml: async () => {
 		const { parseEml } = await import('./eml.ts');
-		return (bytes, _, parseNested) => parseEml(bytes, parseNested);
+		return (bytes, { parseNested }) => parseEml(bytes, parseNested);
 	},
 	html: async () => {
 		const { parseHtml } = await import('./html.ts');
-		return (bytes, source) => parseHtml(textOf(bytes, source, metaCharsetOf(bytes)), source);
+		return (bytes, { source }) => parseHtml(textOf(bytes, source, metaCharsetOf(bytes)), source);
 	},
 	md: async () => {
 		const { parseMarkdown } = await import('./markdown.ts');
-		return (bytes, source) => parseMarkdown(limitedTextOf(bytes, source));
+		return (bytes, { source }) => parseMarkdown(limitedTextOf(bytes, source));
 	},
 	csv: async () => {
 		const { parseCsv } = await import('./csv.ts');
-		return (bytes, source) => parseCsv(limitedTextOf(bytes, source));
+		return (bytes, { source }) => parseCsv(limitedTextOf(bytes, source));
 	},
 	txt: async () => {
 		const { parsePlainText } = await import('./plain-text.ts');
-		return (bytes, source) => parsePlainText(limitedTextOf(bytes, source));
+		return (bytes, { source }) => parsePlainText(limitedTextOf(bytes, source));
 	},
 };
 
 /**
- * Reads a document of any supported format. One without text (a scan, an empty file) gives no blocks.
+ * Reads a document of any supported format. One without text (an empty file) gives no blocks.
+ * @param recognition what to do about scanned pages; nothing by default
  * @throws AppError `unsupported_file_type`, `unreadable_file` or `resource_limit`, with a sentence for the person who
  * uploaded it
  */
-export function parseDocument(bytes: Uint8Array, source: DocumentSource): Promise<ExtractedDocument> {
-	return parseAtDepth(bytes, source, 0);
+export function parseDocument(
+	bytes: Uint8Array,
+	source: DocumentSource,
+	recognition: ParseJob['recognition'] = undefined,
+): Promise<ExtractedDocument> {
+	return parseAtDepth(bytes, source, recognition, 0);
 }
 
-async function parseAtDepth(bytes: Uint8Array, source: DocumentSource, depth: number): Promise<ExtractedDocument> {
+async function parseAtDepth(
+	bytes: Uint8Array,
+	source: DocumentSource,
+	recognition: ParseJob['recognition'],
+	depth: number,
+): Promise<ExtractedDocument> {
 	if (depth > MAX_NESTING_DEPTH) throw resourceLimit('The file holds too many files within each other.');
 	const format = sniffFormat(bytes, source.file_name, source.content_type);
 	if (format === null) {
@@ -69,7 +85,9 @@ async function parseAtDepth(bytes: Uint8Array, source: DocumentSource, depth: nu
 	// Outside the try block: a parser that cannot be loaded says nothing about the file.
 	const parse = await LOAD_PARSER[format]();
 	try {
-		const document = await parse(bytes, source, (bytes, source) => parseAtDepth(bytes, source, depth + 1));
+		const parseNested: ParserContext['parseNested'] = (bytes, source) =>
+			parseAtDepth(bytes, source, recognition, depth + 1);
+		const document = await parse(bytes, { source, recognition, parseNested });
 		return { ...document, title: document.title?.slice(0, MAX_TITLE_CHARACTERS).trim() || null };
 	} catch (error) {
 		if (error instanceof AppError) throw error;

@@ -92,7 +92,8 @@ export class LineWriter {
 	}
 }
 
-function visibleText(text: string): string {
+/** Text in the usual forms of its characters, on one line. */
+export function visibleText(text: string): string {
 	return stripInvisible(text.normalize('NFKC')).replace(/\s+/gu, ' ').trim();
 }
 

@@ -5,8 +5,9 @@ const MARGIN_SHARE = 0.12;
 const MIN_PAGES = 3;
 const MIN_PAGE_SHARE = 0.6;
 
-/** A page's lines and its height in points. */
+/** A page's number, from 1, its lines, and its height in points. */
 export interface Page {
+	number: number;
 	lines: Line[];
 	height: number;
 }

@@ -1,14 +1,14 @@
-import { getResolvedPDFJS } from 'unpdf';
-import { AppError, messageOf } from '../base/index.ts';
+import { AppError } from '../base/index.ts';
+import type { ParseJob } from '../contract/index.ts';
 import { type Block, type ExtractedDocument, languageOf, toSingleLine } from './blocks.ts';
 import { MAX_PAGES, resourceLimit, TextBudget } from './limits.ts';
 import { requireNoPdfBomb } from './pdf-bomb.ts';
+import { openFailure, openPdf, type PdfDocument } from './pdf-document.ts';
 import { headingLevels, type OutlineEntry } from './pdf-headings.ts';
 import { linesToBlocks } from './pdf-layout.ts';
 import { type Line, LineWriter, type TextRun } from './pdf-lines.ts';
 import { type Page, removeRunningHeads } from './pdf-running-heads.ts';
-
-type PdfDocument = Awaited<ReturnType<Awaited<ReturnType<typeof getResolvedPDFJS>>['getDocument']>['promise']>;
+import { hasScans, recogniseScans } from './pdf-scans.ts';
 
 const MAX_OUTLINE_ENTRIES = 5000;
 /** Each chunk keeps the headings above it, one for each level. */
@@ -17,10 +17,13 @@ const MAX_OUTLINE_LEVELS = 9;
 const MAX_RUNS = 5_000_000;
 
 /**
- * Reads the text of a PDF, page by page. A scan has none and gives no blocks.
+ * Reads the text of a PDF, page by page. A scan has none: it is looked for, or its text recognised, only as `recognition` says.
  * @throws AppError `unreadable_file` or `resource_limit` with a sentence that names the problem
  */
-export async function parsePdf(bytes: Uint8Array): Promise<ExtractedDocument> {
+export async function parsePdf(
+	bytes: Uint8Array,
+	recognition: ParseJob['recognition'] = undefined,
+): Promise<ExtractedDocument> {
 	await requireNoPdfBomb(bytes);
 	const pdf = await openPdf(bytes);
 	try {
@@ -29,6 +32,8 @@ export async function parsePdf(bytes: Uint8Array): Promise<ExtractedDocument> {
 			throw resourceLimit(`The PDF has ${pages}; at most ${MAX_PAGES} are read. Split it.`);
 		}
 		const pages = await readPages(pdf);
+		const found = recognition === 'detect' && (await hasScans(pdf, pages));
+		if (typeof recognition === 'object') await recogniseScans(pdf, pages, recognition);
 		removeRunningHeads(pages);
 		const lines = pages.flatMap((page) => page.lines);
 		const blocks = linesToBlocks(lines, headingLevels(lines, await outlineOf(pdf)));
@@ -38,6 +43,7 @@ export async function parsePdf(bytes: Uint8Array): Promise<ExtractedDocument> {
 			title: title ?? titleHeading(blocks),
 			declared_language: language,
 			page_count: pdf.numPages,
+			has_scans: found,
 			blocks,
 		};
 	} finally {
@@ -51,33 +57,6 @@ function titleHeading(blocks: Block[]): string | null {
 	if (first?.kind !== 'heading' || first.level !== 1 || first.page !== 1 || /^[\d§]/.test(first.text)) return null;
 	const letters = first.text.match(/\p{L}/gu)?.length ?? 0;
 	return letters >= 0.6 * first.text.length ? first.text : null;
-}
-
-async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
-	const { getDocument } = await getResolvedPDFJS();
-	try {
-		// PDF.js transfers the buffer. It fetches nothing and generates no code from fonts.
-		return await getDocument({
-			data: new Uint8Array(bytes),
-			isEvalSupported: false,
-			useWorkerFetch: false,
-			disableFontFace: true,
-			useSystemFonts: false,
-			enableXfa: false,
-			verbosity: 0,
-		}).promise;
-	} catch (error) {
-		throw openFailure(error);
-	}
-}
-
-function openFailure(error: unknown): AppError {
-	const name = error instanceof Error ? error.name : '';
-	const message =
-		name === 'PasswordException'
-			? 'The PDF is protected with a password. Remove the password and upload it again.'
-			: 'The PDF is damaged or is no PDF: it cannot be opened.';
-	return new AppError('unreadable_file', message, { cause: messageOf(error) });
 }
 
 /** A bad page does not affect the others. The file is unreadable only if no page can be read. */
@@ -135,7 +114,7 @@ async function readPage(pdf: PdfDocument, number: number, budget: PageBudget): P
 	const [, bottom = 0, , top = 0] = page.view;
 	// Pages may be cropped from a larger sheet: count from their own lower edge.
 	for (const line of lines) if (line.isUpright) line.baseline -= bottom;
-	return { lines, height: top - bottom };
+	return { number, lines, height: top - bottom };
 }
 
 /** The flattened outline; empty if it is damaged. */

@@ -41,3 +41,8 @@ export function workerPoolLimits(threads: number, overrides: Partial<WorkerPoolL
 		...overrides,
 	};
 }
+
+/** The limits of documents whose scanned pages are read: each page takes seconds, and the library's memory is outside of the heap. */
+export function recognitionLimits(overrides: Partial<WorkerPoolLimits> = {}): WorkerPoolLimits {
+	return workerPoolLimits(1, { parseCpuMs: 1_800_000, parseTimeoutMs: 7_200_000, parseRssMb: 1536, ...overrides });
+}

@@ -8,12 +8,13 @@ import type {
 	ParseJob,
 	SearchJob,
 	SearchResult,
+	TextRecognition,
 	TrainJob,
 	TrainResult,
 } from '../contract/index.ts';
 import { DocumentParser } from './document-parser.ts';
 import { jobFailure, requestFailure } from './failures.ts';
-import { type WorkerPoolLimits, workerPoolLimits } from './limits.ts';
+import { recognitionLimits, type WorkerPoolLimits, workerPoolLimits } from './limits.ts';
 import { ThreadPool, type TimeLimit } from './thread-pool.ts';
 import { type WorkerEntry, workerEntry } from './worker-entry.ts';
 
@@ -30,6 +31,11 @@ export interface WorkerPool extends AsyncDisposable {
 	 * if the file is not the cause
 	 */
 	parse(job: ParseJob, signal?: AbortSignal, options?: ParseOptions): Promise<ParsedDocument>;
+	/**
+	 * Parses a document whose `parse` has found scans, and recognises their text. It takes seconds a page, so documents wait for each
+	 * other, in another process than `parse`.
+	 */
+	recognise(job: ParseJob, signal?: AbortSignal): Promise<ParsedDocument>;
 	/** Starts the parsing process ahead of a document. */
 	warmUp(): void;
 	fold(job: FoldJob, signal?: AbortSignal): Promise<FoldResult>;
@@ -47,23 +53,24 @@ export interface WorkerPoolOptions {
 	threads: number;
 	log: Log;
 	limits?: Partial<WorkerPoolLimits>;
+	/** Absent: scans are not looked for. */
+	recognition?: TextRecognition | undefined;
 	/** Replaces `workers/parse.ts` in tests of hostile documents. */
 	parseWorker?: WorkerEntry;
 }
 
 /** Threads and the parsing process start with the first jobs. */
-export function createWorkerPool({ threads, log, limits: overrides, parseWorker }: WorkerPoolOptions): WorkerPool {
+export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
+	const { threads, log, limits: overrides, recognition, parseWorker } = options;
 	const limits = workerPoolLimits(threads, overrides);
 	const { heapMb, maxQueued, foldTimeoutMs, trainTimeoutMs, searchTimeoutMs, checkTimeoutMs } = limits;
 	const openThreads = (name: 'embed' | 'search' | 'check', maxThreads: number, idleMs: number, label: string = name) =>
 		new ThreadPool({ name: label, worker: workerEntry(name), maxThreads, idleMs, heapMb, maxQueued, log });
-	const parse = new DocumentParser({
-		threads,
-		limits,
-		host: workerEntry('parse-host'),
-		worker: parseWorker ?? workerEntry('parse'),
-		log,
-	});
+	const host = workerEntry('parse-host');
+	const worker = parseWorker ?? workerEntry('parse');
+	const parse = new DocumentParser({ threads, limits, host, worker, log });
+	const recognise = new DocumentParser({ threads: 1, limits: recognitionLimits(overrides), host, worker, log });
+	const detect = recognition && ('detect' as const);
 	const embed = openThreads('embed', threads, 30_000);
 	// A thread of its own: a tuned training takes many seconds, and new documents never wait for it.
 	const tune = openThreads('embed', 1, 30_000, 'tune');
@@ -74,7 +81,8 @@ export function createWorkerPool({ threads, log, limits: overrides, parseWorker 
 
 	return {
 		size: threads,
-		parse: (job, signal, { isolated = false } = {}) => parse.parse(job, signal, isolated),
+		parse: (job, signal, { isolated = false } = {}) => parse.parse({ ...job, recognition: detect }, signal, isolated),
+		recognise: (job, signal) => recognise.parse({ ...job, recognition }, signal, false),
 		warmUp: () => parse.warmUp(),
 		fold: (job, signal) =>
 			embed.run<FoldResult>(job, ofExecution(foldTimeoutMs), signal, (cause) => jobFailure('Embedding', cause)),
@@ -91,7 +99,7 @@ export function createWorkerPool({ threads, log, limits: overrides, parseWorker 
 				requestFailure('The check', cause),
 			),
 		async [Symbol.asyncDispose]() {
-			await Promise.all([parse, embed, tune, search, check].map((part) => part[Symbol.asyncDispose]()));
+			await Promise.all([parse, recognise, embed, tune, search, check].map((part) => part[Symbol.asyncDispose]()));
 		},
 	};
 }

@@ -96,6 +96,8 @@ const VALUES: { [K in keyof Required<Settings>]: [text: string, value: unknown] 
 	embedder: ['builtin', 'builtin'],
 	max_upload_bytes: ['1000', 1000],
 	workers: ['64', 64],
+	ocr: ['eng+deu', 'eng+deu'],
+	ocr_dir: ['/opt/ocr', '/opt/ocr'],
 	request_log: ['0', false],
 	request_log_sample: ['10', 10],
 	request_log_address: ['plain', 'plain'],

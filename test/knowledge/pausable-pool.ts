@@ -90,6 +90,8 @@ export class PausablePool implements WorkerPool {
 		return this.#pool.search(...args);
 	}
 
+	recognise: WorkerPool['recognise'] = (...args) => this.#pool.recognise(...args);
+
 	warmUp(): void {
 		this.#pool.warmUp();
 	}

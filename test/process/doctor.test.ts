@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { ModelServer } from '../support/model-server.ts';
 import { runProgram, temporaryFolder } from '../support/run-command.ts';
@@ -29,7 +30,9 @@ test('the doctor passes beside a running server and probes each provider', async
 		{ ...entry, id: 'open' },
 		{ id: 'claude', type: 'anthropic', base_url: models.baseUrl, api_key_env: 'DOCTOR_KEY', models: [{ name: 'c' }] },
 	];
-	const env = { PARLEY_PROVIDERS: JSON.stringify(providers), DOCTOR_KEY: KEY };
+	// The packages of this project; the single executable has none.
+	const recognition = { PARLEY_OCR: 'eng', PARLEY_OCR_DIR: fileURLToPath(new URL('../..', import.meta.url)) };
+	const env = { PARLEY_PROVIDERS: JSON.stringify(providers), DOCTOR_KEY: KEY, ...recognition };
 	const { code, out, err } = await doctor(server.dataDir, env);
 	assert.deepEqual([code, err], [0, ''], out);
 	const lines = out.trimEnd().split('\n');
@@ -39,6 +42,7 @@ test('the doctor passes beside a running server and probes each provider', async
 		/^ok {2}secret key +It opens everything that is sealed\.$/,
 		/^ok {2}disk +[\d.]+ (MiB|GiB|TiB) are free\.$/,
 		/^ok {2}default model +It is builtin\/extractive\.$/,
+		/^ok {2}text recognition +tesseract\.js 7\.\d+\.\d+ with eng, in .+node_modules\.$/,
 		/^ok {2}provider listed +The model small began to answer after \d+ ms\.$/,
 		/^ok {2}provider open +The provider answers at http:.*\/v1, within \d+ ms\.$/,
 		/^ok {2}provider claude +The model c began to answer after \d+ ms\.$/,

@@ -8,7 +8,7 @@ import {
 	type Job,
 	type KnowledgeBaseRecord,
 } from '../../store/index.ts';
-import { INGEST } from '../documents.ts';
+import { INGEST, RECOGNISE, recognitionJob } from '../documents.ts';
 import { type EmbeddingDependencies, EmbeddingFailure, isSuperseded, prepareVectors } from '../embedding/index.ts';
 import { type JobHandler, retryDelay, shortageDelay } from '../job-loop.ts';
 import { isPending, problemCommit } from '../status.ts';
@@ -16,6 +16,7 @@ import { failDocument, finalReason, publicReason } from './fail-document.ts';
 import { type FetchDependencies, fetchDocument } from './fetch-document.ts';
 import { titleOf } from './generation-document.ts';
 import { copyIndexedDuplicate, type IndexDependencies, indexDocument } from './index-document.ts';
+import { parseWithRecognition } from './parse-with-recognition.ts';
 
 export interface IngestDependencies
 	extends Omit<IndexDependencies, 'signal'>,
@@ -40,17 +41,22 @@ const MAX_INDEX_ATTEMPTS = 5;
 /**
  * Turns queued documents into indexed ones: fetch, parse, chunk, embed, index. Work that the process had not finished
  * when it ended is still queued in the store. The next start claims it again.
+ *
+ * A document with scanned pages passes to a second job, of the kind `recognise`. Recognising text takes seconds a page, so such
+ * documents wait only for each other, and all others never wait for them.
  */
 export class Ingest implements JobHandler {
-	readonly kind = INGEST;
+	readonly kind: typeof INGEST | typeof RECOGNISE;
 	readonly concurrencyLimit: number;
-	readonly leaseMs = 30 * 60_000;
+	readonly leaseMs: number;
 	readonly #deps: IngestDependencies;
 	readonly #parsing = new KeyedLock();
 
-	constructor(deps: IngestDependencies) {
+	constructor(deps: IngestDependencies, kind: typeof INGEST | typeof RECOGNISE = INGEST) {
 		this.#deps = deps;
-		this.concurrencyLimit = deps.pool.size + 1;
+		this.kind = kind;
+		this.concurrencyLimit = kind === INGEST ? deps.pool.size + 1 : 1;
+		this.leaseMs = kind === INGEST ? 30 * 60_000 : 3 * 3_600_000;
 	}
 
 	async perform(job: Job, signal: AbortSignal): Promise<void> {
@@ -119,7 +125,15 @@ export class Ingest implements JobHandler {
 			const { file_name, content_type, url } = document;
 			const path = store.blobs.path(blob);
 			const parsing = { path, file_name, content_type, title: document.title || null, url };
-			const parsed = await pool.parse(parsing, signal, { isolated: job.attempts >= ISOLATE_FROM_CLAIM });
+			const parsed =
+				this.kind === INGEST
+					? await pool.parse(parsing, signal, { isolated: job.attempts >= ISOLATE_FROM_CLAIM })
+					: await parseWithRecognition(pool, parsing, signal);
+			if (this.kind === INGEST && parsed.has_scans) {
+				const next = recognitionJob(document.id, knowledge_base_id);
+				await store.commit({ jobs: [{ op: 'complete', id: job.id }, next] });
+				return;
+			}
 			const deps = { ...this.#deps, signal };
 			for (let attempt = 0; attempt < MAX_INDEX_ATTEMPTS; attempt++) {
 				const prepared = await prepareVectors(deps, document, titleOf(document, parsed), parsed);

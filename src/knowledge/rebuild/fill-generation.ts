@@ -3,6 +3,7 @@ import type { WorkerPool } from '../../pool/index.ts';
 import { type DocumentRecord, expectVersion, type Store } from '../../store/index.ts';
 import { type FailureReason, finalReason } from '../ingest/fail-document.ts';
 import { addToGeneration, titleOf } from '../ingest/generation-document.ts';
+import { parseWithRecognition } from '../ingest/parse-with-recognition.ts';
 import { paginate } from '../paginate.ts';
 
 export interface GenerationFillerDependencies {
@@ -94,7 +95,8 @@ export class GenerationFiller {
 		try {
 			if (!document.blob) throw new AppError('unreadable_file', 'The bytes of the document are not stored any more.');
 			const path = store.blobs.path(document.blob);
-			parsed = await pool.parse({ path, file_name, content_type, title: title || null, url }, signal);
+			const job = { path, file_name, content_type, title: title || null, url };
+			parsed = await parseWithRecognition(pool, job, signal);
 		} catch (error) {
 			if (signal.aborted) throw error;
 			// The whole rebuild waits, because every other document would fail in the same way.

@@ -9,7 +9,7 @@ import {
 	type UncommittedChange,
 	type Write,
 } from '../../store/index.ts';
-import { INGEST } from '../documents.ts';
+import { INGEST, RECOGNISE } from '../documents.ts';
 import { moveCounts } from '../status.ts';
 import { UNTRAINED } from '../training/training-policy.ts';
 
@@ -35,7 +35,7 @@ export function requestRebuild(
 	return prepareChange(store, async () => {
 		const record = await store.get('knowledge_bases', knowledgeBaseId);
 		if (!record) throw new AppError('not_found', 'The knowledge base does not exist.');
-		const makeDue = [REBUILD, INGEST].map((kind) => ({ op: 'make_due', kind, group: record.id }) as const);
+		const makeDue = [REBUILD, INGEST, RECOGNISE].map((kind) => ({ op: 'make_due', kind, group: record.id }) as const);
 		if (record.rebuilding !== null) return { commit: { jobs: makeDue }, result: record };
 		const now = clock.now();
 		const { set, write, jobs } =

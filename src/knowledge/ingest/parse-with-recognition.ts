@@ -1,0 +1,24 @@
+import { AppError, shortageOf } from '../../base/index.ts';
+import type { ParsedDocument, ParseJob } from '../../contract/index.ts';
+import type { WorkerPool } from '../../pool/index.ts';
+
+/**
+ * Parses a document, and recognises the text of its scanned pages if the server can. If that fails, the text that the file itself has
+ * remains.
+ * @throws AppError as `WorkerPool.parse`
+ */
+export async function parseWithRecognition(
+	pool: Pick<WorkerPool, 'parse' | 'recognise'>,
+	job: ParseJob,
+	signal: AbortSignal,
+): Promise<ParsedDocument> {
+	const parsed = await pool.parse(job, signal);
+	if (!parsed.has_scans) return parsed;
+	try {
+		return await pool.recognise(job, signal);
+	} catch (error) {
+		const isFinal = error instanceof AppError && error.code !== 'unavailable' && shortageOf(error) === null;
+		if (signal.aborted || !isFinal || parsed.chunks.length === 0) throw error;
+		return parsed;
+	}
+}

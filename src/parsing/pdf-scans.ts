@@ -1,0 +1,144 @@
+import type { TextRecognition } from '../contract/index.ts';
+import { resourceLimit } from './limits.ts';
+import type { PdfDocument, PdfPage } from './pdf-document.ts';
+import { type Line, visibleText } from './pdf-lines.ts';
+import { coverageOf, drawPictures, type PageRaster, picturesOf } from './pdf-pictures.ts';
+import type { Page } from './pdf-running-heads.ts';
+import { type RecognisedLine, TextRecogniser } from './text-recogniser.ts';
+
+/** Letters and digits of a page that may be a scan with a stamp, a page number or a heading. */
+const MAX_SCAN_LETTERS = 200;
+/** The least share of a scan that a picture covers. */
+const MIN_COVERAGE = 0.25;
+/** Pages that are examined before the document goes to text recognition undecided. */
+const MAX_EXAMINED_PAGES = 8;
+const MAX_SCANNED_PAGES = 300;
+/** Sizes of letters nearer to the most frequent one are equal to it: measured sizes vary. */
+const MAX_SIZE_DEVIATION = 0.2;
+/** A larger gap between words, in sizes of the letters, is one between columns. */
+const COLUMN_GAP = 0.8;
+
+/** Whether a page may be a scan. */
+function hasLittleText({ lines }: Page): boolean {
+	let letters = 0;
+	for (const { text } of lines) letters += text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+	return letters < MAX_SCAN_LETTERS;
+}
+
+/** Whether a document has scanned pages. With many pages of little text it is assumed: they are examined when they are recognised. */
+export async function hasScans(pdf: PdfDocument, pages: readonly Page[]): Promise<boolean> {
+	const candidates = pages.filter(hasLittleText);
+	for (const { number } of candidates.slice(0, MAX_EXAMINED_PAGES)) {
+		if (await isScan(pdf, number)) return true;
+	}
+	return candidates.length > MAX_EXAMINED_PAGES;
+}
+
+/**
+ * Adds the text of scanned pages, in place.
+ * @throws AppError `resource_limit` if there are too many
+ */
+export async function recogniseScans(
+	pdf: PdfDocument,
+	pages: readonly Page[],
+	recognition: TextRecognition,
+): Promise<void> {
+	await using recogniser = new TextRecogniser(recognition);
+	let count = 0;
+	const recognised: Line[] = [];
+	for (const page of pages.filter(hasLittleText)) {
+		const scan = await scanOf(pdf, page.number);
+		if (scan === null) continue;
+		if (++count > MAX_SCANNED_PAGES) {
+			throw resourceLimit(`The PDF has more than ${MAX_SCANNED_PAGES} scanned pages. Split it into smaller files.`);
+		}
+		const { raster, height } = scan;
+		const found = raster === null ? null : await recogniser.linesOf(raster);
+		if (raster === null || found === null) continue;
+		const lines = found.map((line) => pageLine(line, page.number, raster));
+		if (page.lines.length === 0) page.height = height;
+		const added = lines.filter((line) => !page.lines.some((drawn) => overlap(drawn, line)));
+		page.lines.push(...added);
+		recognised.push(...added);
+	}
+	equalizeSizes(recognised);
+}
+
+/** A scanned page. */
+interface Scan {
+	/** The height of the page in points. */
+	height: number;
+	/** Null if its pictures cannot be decoded. */
+	raster: PageRaster | null;
+}
+
+/** Whether pictures cover so much of a page that it may be a scan. */
+function isScan(pdf: PdfDocument, number: number): Promise<boolean> {
+	return withPage(pdf, number, async (page) => coverageOf(await picturesOf(page)) >= MIN_COVERAGE, false);
+}
+
+/** The pictures of a page as one; null if it is no scan. */
+function scanOf(pdf: PdfDocument, number: number): Promise<Scan | null> {
+	const draw = async (page: PdfPage) => {
+		const pictures = await picturesOf(page);
+		if (coverageOf(pictures) < MIN_COVERAGE) return null;
+		return { height: pictures.height, raster: await drawPictures(page, pictures) };
+	};
+	return withPage(pdf, number, draw, null);
+}
+
+/** Uses a page, and then frees its decoded pictures. A damaged page does not affect the others. */
+async function withPage<T>(
+	pdf: PdfDocument,
+	number: number,
+	use: (page: PdfPage) => Promise<T>,
+	fallback: T,
+): Promise<T> {
+	try {
+		const page = await pdf.getPage(number);
+		try {
+			return await use(page);
+		} finally {
+			page.cleanup();
+		}
+	} catch {
+		return fallback;
+	}
+}
+
+/** A recognised line in points from the lower left corner of its page. */
+function pageLine({ words, baseline, size }: RecognisedLine, page: number, { height, scale }: PageRaster): Line {
+	const pieces: Line['pieces'] = [];
+	for (const { text, left, right } of words) {
+		const last = pieces.at(-1);
+		if (last !== undefined && left / scale - last.right < (COLUMN_GAP * size) / scale) {
+			last.text += ` ${text}`;
+			last.right = Math.max(last.right, right / scale);
+		} else pieces.push({ text: visibleText(text), left: left / scale, right: right / scale });
+	}
+	return {
+		text: visibleText(words.map(({ text }) => text).join(' ')),
+		page,
+		left: Math.min(...pieces.map(({ left }) => left)),
+		right: Math.max(...pieces.map(({ right }) => right)),
+		baseline: (height - baseline) / scale,
+		size: size / scale,
+		isUpright: true,
+		pieces,
+	};
+}
+
+/** Whether two lines stand at the same place: the page has the text of its scan already. */
+function overlap(drawn: Line, found: Line): boolean {
+	return (
+		Math.abs(drawn.baseline - found.baseline) < 0.6 * found.size && drawn.left < found.right && drawn.right > found.left
+	);
+}
+
+/** Gives body text one size, so that headings are told from it by theirs. */
+function equalizeSizes(lines: Line[]): void {
+	const sizes = lines.flatMap(({ size, text }) => Array.from({ length: Math.ceil(text.length / 10) }, () => size));
+	const body = sizes.sort((a, b) => a - b)[sizes.length >> 1];
+	if (body === undefined) return;
+	for (const line of lines) if (Math.abs(line.size - body) < MAX_SIZE_DEVIATION * body) line.size = body;
+}

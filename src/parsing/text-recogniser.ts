@@ -1,0 +1,148 @@
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { AppError } from '../base/index.ts';
+import type { TextRecognition } from '../contract/index.ts';
+import { toSingleLine } from './blocks.ts';
+import type { PageRaster } from './pdf-pictures.ts';
+
+/** A box in pixels from the upper left corner. */
+interface Box {
+	x0: number;
+	y0: number;
+	x1: number;
+	y1: number;
+}
+
+/** The part of tesseract.js (version 7) that is used here. Its types are not installed with the server. */
+interface Tesseract {
+	createWorker(languages: string[], engine: number, options: object): Promise<Worker>;
+}
+
+interface Worker {
+	setParameters(parameters: Record<string, string>): Promise<unknown>;
+	recognize(image: Buffer, options: object, output: object): Promise<{ data: { blocks: TesseractBlock[] | null } }>;
+	terminate(): Promise<unknown>;
+}
+
+interface TesseractBlock {
+	paragraphs: Array<{ lines: TesseractLine[] }>;
+}
+
+interface TesseractLine {
+	words: Array<{ text: string; confidence: number; bbox: Box }>;
+	bbox: Box;
+	baseline: Box;
+	rowAttributes?: { row_height?: number; rowHeight?: number };
+}
+
+/** A line of recognised text. Positions are in pixels of the raster, from its upper left corner. */
+export interface RecognisedLine {
+	words: Array<{ text: string; left: number; right: number }>;
+	/** The height of its base line. */
+	baseline: number;
+	/** The height of the line's letters, descenders included. All lines of a paragraph have the same. */
+	size: number;
+}
+
+/** The engine of neural networks (OEM.LSTM_ONLY). The data of other engines is not installed. */
+const LSTM_ONLY = 1;
+/** Processor time of one page. An ordinary page takes 2 to 5 seconds. */
+const MAX_PAGE_CPU_MS = 60_000;
+const CHECK_MS = 250;
+/** Of 100. Tesseract finds "words" in photographs, with less. */
+const MIN_WORD_CONFIDENCE = 30;
+const MIN_LINE_CONFIDENCE = 50;
+
+/** Recognises the text of pictures with tesseract.js, in a thread of its own. Starts with the first picture. */
+export class TextRecogniser implements AsyncDisposable {
+	readonly #recognition: TextRecognition;
+	#worker: Promise<Worker> | undefined;
+
+	constructor(recognition: TextRecognition) {
+		this.#recognition = recognition;
+	}
+
+	/** The lines of a page in reading order; null if the page takes too long or cannot be read. */
+	async linesOf(page: PageRaster): Promise<RecognisedLine[] | null> {
+		this.#worker ??= startWorker(this.#recognition);
+		const worker = await this.#worker;
+		const result = await withCpuLimit(worker.recognize(portableGrayMap(page), {}, { blocks: true, text: false }));
+		if (result !== null) return (result.data.blocks ?? []).flatMap(({ paragraphs }) => paragraphs.flatMap(linesOf));
+		// Nothing else ends a recognition.
+		this.#worker = undefined;
+		await worker.terminate();
+		return null;
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await (await this.#worker?.catch(() => undefined))?.terminate();
+	}
+}
+
+/**
+ * Loads the library and the languages from the operator's files. It finds all of them in one local folder, so it fetches nothing.
+ * @throws AppError `unavailable` if they cannot be used
+ */
+async function startWorker({ library, languages }: TextRecognition): Promise<Worker> {
+	const folder = await mkdtemp(join(tmpdir(), 'parley-languages-'));
+	try {
+		for (const { code, path } of languages) await symlink(path, join(folder, `${code}.traineddata.gz`));
+		const { default: tesseract } = (await import(pathToFileURL(library).href)) as { default: Tesseract };
+		const codes = languages.map(({ code }) => code);
+		// If it cannot load a language, it calls the handler, and its promise stays pending.
+		const worker = await new Promise<Worker>((resolve, reject) => {
+			const options = { langPath: folder, cacheMethod: 'none', errorHandler: reject };
+			tesseract.createWorker(codes, LSTM_ONLY, options).then(resolve, reject);
+		});
+		await worker.setParameters({ user_defined_dpi: '300' });
+		return worker;
+	} catch (cause) {
+		throw new AppError('unavailable', 'Text recognition (OCR) could not be started.', { cause });
+	} finally {
+		await rm(folder, { recursive: true, force: true });
+	}
+}
+
+/** The result; null if the process has used up the processor time of a page before, or the recognition fails. */
+async function withCpuLimit<T>(result: Promise<T>): Promise<T | null> {
+	const begun = process.cpuUsage();
+	let check: NodeJS.Timeout | undefined;
+	const overdrawn = new Promise<null>((resolve) => {
+		check = setInterval(() => {
+			const { user, system } = process.cpuUsage(begun);
+			if ((user + system) / 1000 > MAX_PAGE_CPU_MS) resolve(null);
+		}, CHECK_MS);
+	});
+	try {
+		return await Promise.race([result.catch(() => null), overdrawn]);
+	} finally {
+		clearInterval(check);
+	}
+}
+
+/** The simplest format that the library reads (Netpbm, PGM). */
+function portableGrayMap({ width, height, pixels }: PageRaster): Buffer {
+	return Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`), pixels]);
+}
+
+function linesOf({ lines }: TesseractBlock['paragraphs'][number]): RecognisedLine[] {
+	const sizes = lines.map(
+		({ bbox, rowAttributes }) => rowAttributes?.rowHeight ?? rowAttributes?.row_height ?? bbox.y1 - bbox.y0,
+	);
+	const size = sizes.sort((a, b) => a - b)[sizes.length >> 1] ?? 0;
+	return lines.flatMap((line) => {
+		const words = line.words.filter(({ confidence }) => confidence >= MIN_WORD_CONFIDENCE);
+		const confidence = line.words.reduce((sum, word) => sum + word.confidence, 0) / Math.max(1, line.words.length);
+		if (words.length === 0 || confidence < MIN_LINE_CONFIDENCE) return [];
+		const { y0, y1 } = line.baseline;
+		return [
+			{
+				words: words.map(({ text, bbox }) => ({ text: toSingleLine(text), left: bbox.x0, right: bbox.x1 })),
+				baseline: (y0 + y1) / 2,
+				size,
+			},
+		];
+	});
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError, type Deferred, deferred } from '../../src/base/index.ts';
+import type { ParsedDocument } from '../../src/contract/index.ts';
+import type { WorkerPool } from '../../src/pool/index.ts';
+import { createResource, untilSettled, upload } from '../api/fixture.ts';
+import { startTestApp } from '../support/app.ts';
+import { openSharedWorkerPool } from '../support/shared-worker-pool.ts';
+import { until } from '../support/until.ts';
+
+/** The real pool, whose texts count as PDFs with scans if they say so. Recognition waits for the test. */
+class ScannerPool {
+	readonly pool: WorkerPool;
+	hold: Deferred<void> = deferred();
+	failure: Error | undefined;
+	recognised = 0;
+
+	constructor() {
+		const real = openSharedWorkerPool();
+		const parse: WorkerPool['parse'] = async (...args) => {
+			const parsed = await real.parse(...args);
+			const has_scans = parsed.chunks.some(({ text }) => text.includes('scan'));
+			const isEmpty = parsed.chunks.some(({ text }) => text.includes('nothing else'));
+			return { ...parsed, has_scans, chunks: isEmpty ? [] : parsed.chunks };
+		};
+		const recognise: WorkerPool['recognise'] = async (job, signal): Promise<ParsedDocument> => {
+			this.recognised++;
+			await Promise.race([
+				this.hold.promise,
+				new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+			]);
+			if (this.failure) throw this.failure;
+			const parsed = await real.parse(job, signal);
+			return {
+				...parsed,
+				chunks: parsed.chunks.map((chunk) => ({ ...chunk, text: `${chunk.text} Recognised text.` })),
+			};
+		};
+		this.pool = { ...real, parse, recognise };
+	}
+}
+
+test('documents with scans wait for each other, and other documents do not wait for them', async () => {
+	const scanner = new ScannerPool();
+	await using app = await startTestApp({ overrides: { pool: scanner.pool } });
+	const base = await createResource(app, '/api/v1/knowledge-bases', { name: 'Scans' });
+	const scans = [];
+	for (let index = 0; index < 5; index++) {
+		scans.push((await upload(app, base, `${index}.txt`, { bytes: `A scan about kettle ${index}.` })).body.id);
+	}
+	await until('one scan is being recognised', () => scanner.recognised > 0);
+	const { body } = await upload(app, base, 'plain.txt', { bytes: 'Plain words about tea.' });
+	const path = (id: string) => `/api/v1/knowledge-bases/${base}/documents/${id}`;
+	await until(
+		'the other document is indexed',
+		async () => (await app.call('GET', path(body.id))).body.status === 'indexed',
+	);
+	assert.equal(scanner.recognised, 1);
+	for (const id of scans) assert.equal((await app.call('GET', path(id))).body.status, 'processing');
+	scanner.hold.resolve();
+	await untilSettled(app, base);
+	for (const id of scans) assert.equal((await app.call('GET', path(id))).body.status, 'indexed');
+	const search = await app.call('POST', `/api/v1/knowledge-bases/${base}/search`, { query: 'kettle' });
+	assert.match(search.body.data[0].text, /Recognised text/);
+});
+
+test('if recognition fails, a document keeps the text that it has itself, and one without ends with the reason', async () => {
+	const scanner = new ScannerPool();
+	scanner.failure = new AppError('resource_limit', 'The PDF has too many scanned pages.');
+	scanner.hold.resolve();
+	await using app = await startTestApp({ overrides: { pool: scanner.pool } });
+	const base = await createResource(app, '/api/v1/knowledge-bases', { name: 'Scans' });
+	const mixed = (await upload(app, base, 'mixed.txt', { bytes: 'Some words beside a scan.' })).body.id;
+	const empty = (await upload(app, base, 'empty.txt', { bytes: 'A scan and nothing else.' })).body.id;
+	await untilSettled(app, base);
+	const documentOf = async (id: string) =>
+		(await app.call('GET', `/api/v1/knowledge-bases/${base}/documents/${id}`)).body;
+	assert.equal((await documentOf(mixed)).status, 'indexed');
+	const { status, error } = await documentOf(empty);
+	assert.deepEqual([status, error.code], ['error', 'resource_limit']);
+});
