@@ -109,10 +109,15 @@ function joinLines(lines: Paragraph): string {
 	return trimmed.join(wrapped ? ' ' : '\n');
 }
 
-/** Joins the wrapped lines of each value. */
+/** Joins the wrapped lines of each value: a line was wrapped if it is about as long as the longest. */
 function joinValues(lines: Paragraph): string {
+	const longest = lines.reduce((length, line) => Math.max(length, line.trim().length), 0);
+	const isWrapped = (line = '') => line.trim().length >= Math.max(MIN_WRAPPED_CHARACTERS, 0.7 * longest);
 	return lines
-		.map((line, index) => (index === 0 ? '' : KEY_AND_VALUE.test(line) ? '\n' : ' ') + singleSpaced(line))
+		.map((line, index) => {
+			const separator = !KEY_AND_VALUE.test(line) && isWrapped(lines[index - 1]) ? ' ' : '\n';
+			return (index === 0 ? '' : separator) + singleSpaced(line);
+		})
 		.join('');
 }
 
