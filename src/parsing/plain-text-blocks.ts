@@ -9,7 +9,7 @@ const LIST_ITEM = /^\s*(?:[-*+•▪◦‣·●○■–—]|\(?(?:\d{1,3}|[a-zA
 /** Shorter lines were broken intentionally: verse, addresses, columns. */
 const MIN_WRAPPED_CHARACTERS = 45;
 /** A name and its value. An address of the web is none. */
-const KEY_AND_VALUE = /^\s*\p{L}[^:.?!|]{0,40}:\s+\S/u;
+export const KEY_AND_VALUE = /^\s*\p{L}[^:.?!|]{0,40}:\s+\S/u;
 const MIN_INDENT = 2;
 /** What separates the columns of a line: a tab, spaces, or a leader of dots. */
 const COLUMN_GAP = /[ \t]{2,}|\t|\.{4,}|(?: \.){3,}/;

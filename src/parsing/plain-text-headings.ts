@@ -1,5 +1,5 @@
 import type { HeadingBlock } from './blocks.ts';
-import type { Paragraph } from './plain-text-blocks.ts';
+import { KEY_AND_VALUE, type Paragraph } from './plain-text-blocks.ts';
 
 const MAX_HEADING_CHARS = 80;
 const MAX_HEADING_WORDS = 10;
@@ -45,6 +45,7 @@ export function takeHeading(
 			? { heading: headingOf(line, second.includes('=') ? 1 : 2), rest: lines.slice(2) }
 			: { heading: null, rest: lines.filter((_, index) => index !== 1) };
 	}
+	if (lines.length > 1 && isNameOfEntries(lines)) return { heading: headingOf(line, 3), rest: lines.slice(1) };
 	const level = lines.length === 1 && next !== undefined ? levelAlone(line, next, isFirst) : null;
 	return level === null ? { heading: null, rest: lines } : { heading: headingOf(line, level), rest: [] };
 }
@@ -62,6 +63,15 @@ function levelAlone(line: string, next: Paragraph, isFirst: boolean): number | n
 	if (!PLAIN.test(line)) return null;
 	if (isFirst) return 1;
 	return body >= MIN_BODY_CHARS && body > 2 * line.length ? 3 : null;
+}
+
+/** Whether the first line names the entries directly below it: all others are names with values. */
+function isNameOfEntries([first = '', ...others]: Paragraph): boolean {
+	const line = first.trim();
+	if (line.length > MAX_HEADING_CHARS || line.split(/\s+/).length > MAX_HEADING_WORDS || !/^\p{Lu}/u.test(line))
+		return false;
+	if (/[.,;:!]|\s{3}|\t/.test(line) || !/\p{L}{3}/u.test(line)) return false;
+	return others.every((other) => KEY_AND_VALUE.test(other));
 }
 
 function headingOf(text: string, level: number): HeadingBlock {

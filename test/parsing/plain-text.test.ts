@@ -124,3 +124,10 @@ Returns: within thirty days, unused, with the receipt and the original box`;
 			'Returns: within thirty days, unused, with the receipt and the original box',
 	]);
 });
+
+test('a line directly above names with values is their heading', async () => {
+	assert.deepEqual(await blocksOf('Sales\nTelephone: 01632 960131\nE-mail: sales@example.com'), [
+		'h3 Sales',
+		'paragraph Telephone: 01632 960131\nE-mail: sales@example.com',
+	]);
+});
