@@ -1,4 +1,4 @@
-import { AppError, type Clock, newId, timestamp, timestampOrNull } from '../base/index.ts';
+import { AppError, type Clock, timestamp, timestampOrNull } from '../base/index.ts';
 import type { Document } from '../contract/index.ts';
 import {
 	aroundCommit,
@@ -13,8 +13,9 @@ import {
 	type Store,
 	type UncommittedChange,
 } from '../store/index.ts';
+import { INGEST, ingestJob, type NewDocument, newRecord, RECOGNISE, removalOf } from './document-changes.ts';
 import { paginate } from './paginate.ts';
-import { countsOf, isPending, moveCounts, removeFromIndex } from './status.ts';
+import { countsOf, isPending, moveCounts } from './status.ts';
 
 /** A document as the API shows it. */
 export function presentDocument(record: DocumentRecord): Document {
@@ -39,21 +40,6 @@ export function presentDocument(record: DocumentRecord): Document {
 		source_id: record.source_id,
 	};
 }
-
-/** The data of a document at the time it is added. */
-export interface NewDocument {
-	source_type: Document['source_type'];
-	/** Absent: the title of the file or page itself, or the file's name. */
-	title?: string | undefined;
-	url?: string | undefined;
-	file_name?: string | null | undefined;
-	content_type?: string | null | undefined;
-}
-
-/** The kind of job that turns a queued document into an indexed one. */
-export const INGEST = 'ingest';
-/** The kind of the jobs that index a document with scanned pages, whose text is recognised. Its `ingest` job has found them. */
-export const RECOGNISE = 'recognise';
 
 /** Files that are removed concurrently. */
 const MAX_CONCURRENT_REMOVALS = 8;
@@ -120,7 +106,7 @@ export class Documents {
 			const [knowledgeBase, document] = await this.#documentInBase(knowledgeBaseId, documentId);
 			requireVersion(document, versions);
 			const now = this.#clock.now();
-			const commit = removalOf(knowledgeBase, document, now);
+			const commit = removalOf(knowledgeBase, [document], now);
 			// Or the next run of its source would add it again.
 			const page = document.source_id === null ? undefined : await this.#store.sources.pageOfDocument(document.id);
 			if (page) {
@@ -246,70 +232,4 @@ export class Documents {
 		if (!knowledgeBase || document?.knowledge_base_id !== knowledgeBaseId) throw new AppError('not_found');
 		return [knowledgeBase, document];
 	}
-}
-
-/** The earliest time, not the present time: a clock that is set back must not delay a document. */
-const DUE_NOW = 0;
-
-/** The job that indexes a document. */
-export function ingestJob(documentId: string, knowledgeBaseId: string, due_at = DUE_NOW) {
-	return documentJob(INGEST, documentId, knowledgeBaseId, due_at);
-}
-
-/** The job that indexes a document whose scanned pages are recognised. */
-export function recognitionJob(documentId: string, knowledgeBaseId: string) {
-	return documentJob(RECOGNISE, documentId, knowledgeBaseId, DUE_NOW);
-}
-
-function documentJob(kind: string, documentId: string, knowledgeBaseId: string, due_at: number) {
-	const job = { id: newId('job'), kind, ref: documentId, group: knowledgeBaseId, due_at };
-	return { op: 'enqueue', job } as const;
-}
-
-/** The commit that removes a document and its part of the index, in any state. */
-export function removalOf(
-	knowledgeBase: KnowledgeBaseRecord,
-	document: DocumentRecord,
-	now: number,
-): Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>> {
-	const { pending, failed } = countsOf(document);
-	const change = { total: -1, pending: -pending, failed: -failed, chunks: document.chunk_count };
-	const counts = moveCounts(knowledgeBase, change, now);
-	return {
-		expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
-		write: [
-			counts.write,
-			{ op: 'remove', kind: 'documents', id: document.id },
-			...removeFromIndex(knowledgeBase, document.id),
-		],
-		events: counts.events,
-		jobs: [{ op: 'complete_all', ref: document.id }, ...counts.jobs],
-	};
-}
-
-/** A document that waits for its processing. */
-export function newRecord(
-	knowledgeBase: KnowledgeBaseRecord,
-	{ source_type, title, url, file_name, content_type }: NewDocument,
-): Omit<DocumentRecord, 'version' | 'created_at' | 'updated_at'> {
-	return {
-		id: newId('document'),
-		workspace_id: knowledgeBase.workspace_id,
-		knowledge_base_id: knowledgeBase.id,
-		title: title ?? '',
-		source_type,
-		url: url ?? null,
-		file_name: file_name ?? null,
-		content_type: content_type ?? null,
-		size_bytes: null,
-		blob: null,
-		status: 'queued',
-		error: null,
-		attempts: 0,
-		chunk_count: 0,
-		page_count: null,
-		language: null,
-		indexed_at: null,
-		source_id: null,
-	};
 }

@@ -1,4 +1,5 @@
-export { Documents, type NewDocument, presentDocument } from './documents.ts';
+export type { NewDocument } from './document-changes.ts';
+export { Documents, presentDocument } from './documents.ts';
 export { Knowledge, type KnowledgeDependencies, type SearchOptions } from './knowledge.ts';
 export { searchSettingsChange, searchSettingsOf } from './search-settings.ts';
 export { presentSource, presentSourcePage, Sources } from './sources/sources.ts';

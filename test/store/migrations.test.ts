@@ -69,6 +69,8 @@ test('migrates a database of the first release with all its data', async (t) => 
 		INSERT INTO knowledge_bases VALUES ('kb_1', 3, 'ws_1', 'Manuals', NULL, '{}', NULL, 1, 0, 0, NULL, 1, 2);
 		INSERT INTO knowledge_bases VALUES ('kb_2', 3, 'ws_1', 'Indexed', NULL, '{}', 'gen_1', 1, 0, 0, NULL, 1, 2);
 		INSERT INTO generations VALUES ('gen_1', 'kb_2', NULL, 4);
+		INSERT INTO documents (id, version, workspace_id, knowledge_base_id, title, source_type, status, attempts, chunk_count, created_at, updated_at)
+			VALUES ('doc_1', 1, 'ws_1', 'kb_1', 'Manual', 'url', 'indexed', 0, 4, 1, 2);
 		INSERT INTO messages VALUES ('msg_1', 1, 'ws_1', 'conv_1', 1, 'user', '{}', 'Hi', 'completed', NULL, '[]', '[]', NULL, NULL, 'up', 0, 1, 1);
 		INSERT INTO conversations VALUES ('conv_1', 1, 'ws_1', 'dep_1', 'asst_1', 'api', 'active', NULL, '{}', NULL, NULL, 'model', 1, 1, 1, 1, NULL);
 		INSERT INTO events (id, stream, type, data, created_at) VALUES
@@ -85,6 +87,7 @@ test('migrates a database of the first release with all its data', async (t) => 
 	assert.equal((await store.get('workspace_guards', 'ws_1'))?.version, 1, 'what counts within it can be guarded');
 	assert.equal((await store.get('deployments', 'dep_1'))?.jwt, null);
 	assert.equal((await store.get('knowledge_bases', 'kb_1'))?.rebuilding, null);
+	assert.equal((await store.get('documents', 'doc_1'))?.source_id, null, 'documents of that time belong to no source');
 	const embedders = ['kb_1', 'kb_2'].map(async (id) => (await store.get('knowledge_bases', id))?.embedder);
 	assert.deepEqual(await Promise.all(embedders), [null, 'builtin'], 'what was indexed has the vectors of that time');
 	assert.equal((await store.searchIndex.generation('gen_1'))?.embedder, 'builtin');

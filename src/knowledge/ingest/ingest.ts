@@ -8,7 +8,7 @@ import {
 	type Job,
 	type KnowledgeBaseRecord,
 } from '../../store/index.ts';
-import { INGEST, type RECOGNISE, recognitionJob } from '../documents.ts';
+import { INGEST, type RECOGNISE, recognitionJob } from '../document-changes.ts';
 import { type EmbeddingDependencies, EmbeddingFailure, isSuperseded, prepareVectors } from '../embedding/index.ts';
 import { type JobHandler, retryDelay, shortageDelay } from '../job-loop.ts';
 import { isPending, problemCommit } from '../status.ts';

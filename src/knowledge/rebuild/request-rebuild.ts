@@ -9,7 +9,7 @@ import {
 	type UncommittedChange,
 	type Write,
 } from '../../store/index.ts';
-import { INGEST, RECOGNISE } from '../documents.ts';
+import { INGEST, RECOGNISE } from '../document-changes.ts';
 import { moveCounts } from '../status.ts';
 import { UNTRAINED } from '../training/training-policy.ts';
 

@@ -18,7 +18,7 @@ import { type FormerContent, linksOfFormer, type Visit, type VisitDependencies, 
 import { HostPace } from './host-pace.ts';
 import { removeSource } from './remove-source.ts';
 import { RobotsCache } from './robots-cache.ts';
-import { CRAWL, endOfRun, nextClaimAt } from './run-state.ts';
+import { CRAWL, endOfRun, isDue, nextClaimAt } from './run-state.ts';
 import { hostKey, isInScope } from './scope.ts';
 import { MAX_SITEMAPS, settleMissedPage, settlePage } from './settle-page.ts';
 
@@ -124,7 +124,7 @@ export class Crawl implements JobHandler {
 			const source = await store.get('sources', id);
 			const now = clock.now();
 			if (source?.state !== 'active' || source.running === 1) return { commit: null, result: true };
-			if (source.next_run_at === null || source.next_run_at > now) {
+			if (!isDue(source, now)) {
 				const jobWrite: JobWrite =
 					source.next_run_at === null
 						? { op: 'complete', id: job.id }

@@ -5,7 +5,7 @@ import { sniffFormat } from '../../parsing/index.ts';
 import type { IncomingBlob, SourcePageRecord, Store } from '../../store/index.ts';
 import { fileNameOf, rejectionOf } from '../ingest/fetch-document.ts';
 import { canonicalUrl, type PageAddress } from './canonical-url.ts';
-import { type HostPace, MAX_DELAY_MS } from './host-pace.ts';
+import type { HostPace } from './host-pace.ts';
 import { charsetOfPage, type PageFacts, PageReader, robotsDirectives } from './page-reader.ts';
 import type { RobotsCache } from './robots-cache.ts';
 import { MAX_SITEMAP_BYTES, readSitemap, type Sitemap, type SitemapOptions } from './sitemap-reader.ts';
@@ -80,10 +80,6 @@ export async function visitPage(deps: VisitDependencies, request: VisitRequest, 
 		const rules = await deps.robots.rulesFor(url, signal);
 		if (!rules.allows(url.pathname + url.search)) {
 			const message = `The robots.txt of ${url.host} does not allow Parley to fetch this page.`;
-			return { outcome: 'blocked', httpStatus: null, problem: { code: 'forbidden', message } };
-		}
-		if ((rules.crawlDelayMs ?? 0) > MAX_DELAY_MS) {
-			const message = `The robots.txt of ${url.host} asks for more than a minute between two requests.`;
 			return { outcome: 'blocked', httpStatus: null, problem: { code: 'forbidden', message } };
 		}
 		return await deps.pace.run(url.host, rules.crawlDelayMs, signal, () => send(deps, request, url, signal));

@@ -1,7 +1,7 @@
 import { type Clock, elapsedMs, KeyedLock, LruCache, sleep } from '../../base/index.ts';
 
 /** The longest delay between two requests that a site can ask for. */
-export const MAX_DELAY_MS = 60_000;
+const MAX_DELAY_MS = 60_000;
 /** The longest delay after a response that asks to wait (429, 503). */
 const MAX_RETRY_AFTER_MS = 10 * 60_000;
 /** Hosts whose last request is known. A forgotten host has been idle for long. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/index.ts';
-import { type Commit, decideAndCommit, type Store } from '../../store/index.ts';
-import { type Documents, removalOf } from '../documents.ts';
+import { decideAndCommit, type Store } from '../../store/index.ts';
+import { removalOf } from '../document-changes.ts';
+import type { Documents } from '../documents.ts';
 
 export interface RemoveSourceDependencies {
 	store: Store;
@@ -8,43 +9,35 @@ export interface RemoveSourceDependencies {
 	documents: Pick<Documents, 'removeUnusedBlob'>;
 }
 
-/** Documents that are read at once. */
-const BATCH = 100;
+/** Documents of one transaction. Other writes wait for it. */
+const BATCH = 25;
 
-/**
- * Removes the documents of a source that is being deleted, then the source. Each document is a transaction of its own, so that
- * other writes need not wait for all of them.
- */
+/** Removes the documents of a source that is being deleted, then the source. */
 export async function removeSource(
 	deps: RemoveSourceDependencies,
 	sourceId: string,
 	signal?: AbortSignal,
 ): Promise<void> {
 	const { store } = deps;
-	for (;;) {
-		const documents = await store.list('documents', { where: { source_id: sourceId }, order: 'asc', limit: BATCH });
-		if (documents.length === 0) break;
-		for (const { id } of documents) {
-			signal?.throwIfAborted();
-			await removeDocument(deps, id);
-		}
-	}
+	while (await removeSomeDocuments(deps, sourceId)) signal?.throwIfAborted();
 	await store.commit({
 		write: [{ op: 'sources.erase', source_id: sourceId }],
 		jobs: [{ op: 'complete_all', ref: sourceId }],
 	});
 }
 
-async function removeDocument(
+/** False if there was none left. */
+async function removeSomeDocuments(
 	{ store, clock, documents }: RemoveSourceDependencies,
-	documentId: string,
-): Promise<void> {
-	const blob = await decideAndCommit(store, async () => {
-		const document = await store.get('documents', documentId);
-		const knowledgeBase = document && (await store.get('knowledge_bases', document.knowledge_base_id));
-		if (!document || !knowledgeBase) return { commit: null, result: null };
-		const commit: Commit = removalOf(knowledgeBase, document, clock.now());
-		return { commit, result: document.blob };
+	sourceId: string,
+): Promise<boolean> {
+	const removed = await decideAndCommit(store, async () => {
+		const where = { source_id: sourceId };
+		const some = await store.list('documents', { where, order: 'asc', limit: BATCH });
+		const knowledgeBase = some[0] && (await store.get('knowledge_bases', some[0].knowledge_base_id));
+		if (!knowledgeBase) return { commit: null, result: [] };
+		return { commit: removalOf(knowledgeBase, some, clock.now()), result: some };
 	});
-	if (blob !== null) await documents.removeUnusedBlob(blob);
+	for (const { blob } of removed) if (blob !== null) await documents.removeUnusedBlob(blob);
+	return removed.length > 0;
 }

@@ -54,12 +54,6 @@ export class RobotsCache {
 		});
 	}
 
-	/** Forgets what could not be read: the next run asks again. */
-	forgetFailure({ origin }: URL): void {
-		const entry = this.#entries.get(origin);
-		if (entry?.rules instanceof AppError) this.#entries.set(origin, { ...entry, until: 0 });
-	}
-
 	async #fetch(origin: string, signal: AbortSignal): Promise<RobotsRules | AppError> {
 		const { host } = new URL(origin);
 		try {

@@ -1,11 +1,12 @@
 import { newId } from '../../base/index.ts';
 import type { JobWrite, SourceRecord, Write } from '../../store/index.ts';
-import { INGEST } from '../documents.ts';
+import { INGEST } from '../document-changes.ts';
 
 /** The kind of job that runs a source. Its `ref` is the source. */
 export const CRAWL = 'crawl';
 
 const HOUR = 3_600_000;
+const MAX_REFRESH_HOURS = 720;
 /** A run that found its site unavailable is repeated after this time, or earlier if the source is refreshed earlier. */
 const REPEAT_MS = HOUR;
 /** The store treats a job as due that waits longer than a day. A job that is claimed too early waits again. */
@@ -14,6 +15,12 @@ const MAX_WAIT_MS = 12 * HOUR;
 /** When a job has to look at its source again. */
 export function nextClaimAt(nextRunAt: number, now: number): number {
 	return Math.min(nextRunAt, now + MAX_WAIT_MS);
+}
+
+/** Whether a run is due. A time farther ahead than the interval shows that the clock was set back. */
+export function isDue({ next_run_at, refresh_hours }: SourceRecord, now: number): boolean {
+	if (next_run_at === null) return false;
+	return next_run_at <= now || next_run_at > now + (refresh_hours ?? MAX_REFRESH_HOURS) * HOUR;
 }
 
 /** When the next run begins; null: only on request. */

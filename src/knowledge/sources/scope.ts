@@ -26,12 +26,13 @@ export function matchesPattern(pattern: string, url: URL): boolean {
 }
 
 /** Whether an address belongs to a source by its host and its patterns. */
-export function isInScope(
-	{ hosts, include, exclude }: Pick<SourceRecord, 'hosts' | 'include' | 'exclude'>,
-	address: string,
-): boolean {
+export function isInScope(source: Pick<SourceRecord, 'hosts' | 'include' | 'exclude'>, address: string): boolean {
 	const url = new URL(address);
-	if (!hosts.includes(hostKey(url))) return false;
+	return source.hosts.includes(hostKey(url)) && matchesPatterns(source, url);
+}
+
+/** Whether the patterns of a source include an address. */
+export function matchesPatterns({ include, exclude }: Pick<SourceRecord, 'include' | 'exclude'>, url: URL): boolean {
 	if (exclude.some((pattern) => matchesPattern(pattern, url))) return false;
 	return include.length === 0 || include.some((pattern) => matchesPattern(pattern, url));
 }

@@ -1,19 +1,22 @@
-import { AppError, type Clock, newId } from '../../base/index.ts';
+import { AppError, type Clock } from '../../base/index.ts';
 import {
 	type Commit,
 	type DocumentRecord,
 	decideAndCommit,
 	expectVersion,
-	type KnowledgeBaseRecord,
 	type SourcePageRecord,
 	type SourceRecord,
 	type Store,
 } from '../../store/index.ts';
-import { type Documents, ingestJob, newRecord, removalOf } from '../documents.ts';
-import { countsOf, isPending, moveCounts } from '../status.ts';
+import { removalOf } from '../document-changes.ts';
+import type { Documents } from '../documents.ts';
+import { isPending } from '../status.ts';
+import { decideMissedPage } from './absence.ts';
 import type { PageAddress } from './canonical-url.ts';
-import type { PageContent, Visit } from './fetch-page.ts';
-import { decideMissedPage, decidePage, type PageDecision, targetOf } from './page-decision.ts';
+import type { PageDecision } from './decision.ts';
+import type { Visit } from './fetch-page.ts';
+import { decidePage, targetOf } from './page-decision.ts';
+import { type CommitParts, emptyCommit, handOver, storeDocument } from './page-document.ts';
 import { endOfRun } from './run-state.ts';
 
 export interface SettleDependencies {
@@ -38,8 +41,6 @@ export interface VisitedPage {
 export const MAX_SITEMAPS = 100;
 /** Requests in a row without a usable answer, after which a run ends: the site is down. */
 const MAX_FAILURES_IN_A_ROW = 20;
-
-type CommitParts = Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>>;
 
 const NOTHING = { commit: null, result: [] as string[] };
 
@@ -95,12 +96,7 @@ async function decide(
 	const twin = content === null ? undefined : await store.sources.pageWithContent(page, content);
 	const decision = decidePage({ source, page, address, hasDocument, target, twin, formerLinks }, visit);
 	const now = clock.now();
-	const parts: CommitParts = {
-		expect: [expectVersion('sources', source), expectVersion('source_pages', page)],
-		write: [],
-		events: [],
-		jobs: [],
-	};
+	const parts = emptyCommit([expectVersion('sources', source), expectVersion('source_pages', page)]);
 	const set: Partial<SourcePageRecord> = { ...decision.set, updated_at: now };
 	if (decision.isAnswered) set.fetched_at = now;
 	const formerBlobs: string[] = [];
@@ -115,7 +111,7 @@ async function decide(
 		Object.assign(set, { document_id: stored.id, changed_at: now });
 		if (document?.blob) formerBlobs.push(document.blob);
 	} else if (change === 'remove' && document) {
-		add(parts, removalOf(knowledgeBase, document, now));
+		add(parts, removalOf(knowledgeBase, [document], now));
 		set.document_id = null;
 		if (document.blob) formerBlobs.push(document.blob);
 	} else if (change === 'hand_over' && targetAddress) {
@@ -136,96 +132,6 @@ function documentChange(
 ): PageDecision['document'] {
 	if (document === undefined && decision.document !== 'store') return 'keep';
 	return decision.document === 'hand_over' && target?.document_id ? 'remove' : decision.document;
-}
-
-interface StoredContent {
-	source: SourceRecord;
-	address: string;
-	page: PageContent;
-	indexAt: number;
-	now: number;
-}
-
-/** The new content of a page's document. The former content is found until the new one is indexed. */
-function storeDocument(
-	knowledgeBase: KnowledgeBaseRecord,
-	document: DocumentRecord | undefined,
-	{ source, address, page, indexAt, now }: StoredContent,
-): { id: string; parts: CommitParts } {
-	const { blob, contentType, fileName } = page;
-	const content = {
-		url: address,
-		blob: blob.hash,
-		size_bytes: blob.size,
-		content_type: contentType,
-		file_name: fileName,
-	};
-	if (document === undefined) {
-		const draft = newRecord(knowledgeBase, { source_type: 'url' });
-		const record = { ...draft, ...content, source_id: source.id, version: 1, created_at: now, updated_at: now };
-		const counts = moveCounts(knowledgeBase, { total: 1, pending: 1 }, now);
-		const parts = {
-			expect: [expectVersion('knowledge_bases', knowledgeBase)],
-			write: [{ op: 'insert' as const, kind: 'documents' as const, record }, counts.write],
-			events: counts.events,
-			jobs: [ingestJob(record.id, knowledgeBase.id, indexAt)],
-		};
-		return { id: record.id, parts };
-	}
-	// The page's own title may have changed, too.
-	const set = { ...content, title: '', status: 'queued' as const, error: null, attempts: 0, updated_at: now };
-	const counts = moveCounts(knowledgeBase, { pending: 1, failed: -countsOf(document).failed }, now);
-	const parts = {
-		expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
-		write: [counts.write, { op: 'patch' as const, kind: 'documents' as const, id: document.id, set }],
-		events: counts.events,
-		jobs: [ingestJob(document.id, knowledgeBase.id, indexAt), ...counts.jobs],
-	};
-	return { id: document.id, parts };
-}
-
-/** Gives the document of a page to the page that counts in its place, which is visited in this run. */
-function handOver(
-	{ id: source_id, run }: SourceRecord,
-	page: SourcePageRecord,
-	target: SourcePageRecord | undefined,
-	address: PageAddress & { depth: number },
-	now: number,
-): CommitParts {
-	const due_order = 2 * address.depth;
-	const parts: CommitParts = { expect: [], write: [], events: [], jobs: [] };
-	if (target) {
-		const set = { document_id: page.document_id, due_order, seen_run: run, attempts: 0, updated_at: now };
-		parts.expect.push(expectVersion('source_pages', target));
-		parts.write.push({ op: 'patch', kind: 'source_pages', id: target.id, set });
-		return parts;
-	}
-	const record: SourcePageRecord = {
-		...page,
-		id: newId('source_page'),
-		url: address.url,
-		fetch_url: address.fetchUrl === address.url ? null : address.fetchUrl,
-		depth: address.depth,
-		status: 'queued',
-		error: null,
-		http_status: null,
-		target_url: null,
-		blob: null,
-		content: null,
-		etag: null,
-		last_modified: null,
-		misses: 0,
-		attempts: 0,
-		due_order,
-		seen_run: run,
-		missed_run: 0,
-		fetched_at: null,
-		changed_at: null,
-		created_at: now,
-		updated_at: now,
-	};
-	parts.write.push({ op: 'insert', kind: 'source_pages', record: { ...record, source_id } });
-	return parts;
 }
 
 function addFound(
@@ -293,13 +199,8 @@ export async function settleMissedPage(
 		const document = page.document_id === null ? undefined : await store.get('documents', page.document_id);
 		const now = clock.now();
 		const isRemoved = change === 'remove';
-		const parts: CommitParts = {
-			expect: [expectVersion('sources', source), expectVersion('source_pages', page)],
-			write: [],
-			events: [],
-			jobs: [],
-		};
-		if (isRemoved && document) add(parts, removalOf(knowledgeBase, document, now));
+		const parts = emptyCommit([expectVersion('sources', source), expectVersion('source_pages', page)]);
+		if (isRemoved && document) add(parts, removalOf(knowledgeBase, [document], now));
 		parts.write.push(
 			isRemoved
 				? { op: 'remove', kind: 'source_pages', id: page.id }
