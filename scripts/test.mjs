@@ -1,5 +1,5 @@
 // npm test: installs what is missing, builds what is stale, and runs the tests.
-//   npm test                          everything
+//   npm test                          everything but most tests of whole processes, which npm run test:system runs
 //   npm test -- conversations store   the files whose path contains one of the words
 //   npm test -- --test-name-pattern="resumes"   options go to node's test runner
 import { binaryUnsupportedReason, ensureBinary } from './binary.mjs';
@@ -10,6 +10,7 @@ import { ensureBrowser, ensureProxies, ensureTracer } from './programs.mjs';
 import { filesBelow, isEntry, main, run, say, UserError } from './project.mjs';
 import { bundleTests } from './test-bundle.mjs';
 import { testGroups } from './test-groups.mjs';
+import { isInNpmTest, isTest } from './test-suites.mjs';
 
 /**
  * Runs the test files whose path contains one of the words among the arguments. @returns the exit code
@@ -30,7 +31,7 @@ export async function runTests(all, args, prepare) {
 		say(`Running ${files.length} test files in ${groups.length} processes …`);
 		const { code } = await run(
 			process.execPath,
-			['--enable-source-maps', '--test', '--test-concurrency=4', '--test-reporter=spec', ...options, ...bundled],
+			['--enable-source-maps', '--test', '--test-concurrency=5', '--test-reporter=spec', ...options, ...bundled],
 			{ env },
 		);
 		return code;
@@ -39,19 +40,22 @@ export async function runTests(all, args, prepare) {
 	}
 }
 
+/** Installs and builds what test files need. @returns environment variables for them */
+export async function prepareTests(files) {
+	const browser = await ensureBrowser();
+	await ensureTracer();
+	if (files.some((path) => path.includes('behind-proxies'))) await ensureProxies();
+	await ensureBuilt();
+	await ensureDescription();
+	if (files.some((path) => path.startsWith('test/binary/')) && binaryUnsupportedReason() === null) await ensureBinary();
+	return browser === null ? {} : { PARLEY_CHROMIUM: browser };
+}
+
 if (isEntry(import.meta.url)) {
 	await main(async () => {
 		await ensureInstalled();
-		const all = filesBelow('test', (path) => path.endsWith('.test.ts'));
-		return runTests(all, process.argv.slice(2), async (files) => {
-			const browser = await ensureBrowser();
-			await ensureTracer();
-			if (files.some((path) => path.includes('behind-proxies'))) await ensureProxies();
-			await ensureBuilt();
-			await ensureDescription();
-			if (files.some((path) => path.startsWith('test/binary/')) && binaryUnsupportedReason() === null)
-				await ensureBinary();
-			return browser === null ? {} : { PARLEY_CHROMIUM: browser };
-		});
+		const args = process.argv.slice(2);
+		const hasWords = args.some((arg) => !arg.startsWith('-'));
+		return runTests(filesBelow('test', hasWords ? isTest : isInNpmTest), args, prepareTests);
 	});
 }

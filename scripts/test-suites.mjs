@@ -1,0 +1,28 @@
+// Which test files npm test runs by itself, and which npm run test:system runs.
+
+/** Each of these files starts a browser, an executable, or a process for each of its tests, and so takes long. */
+const SYSTEM_FOLDERS = ['test/binary/', 'test/browser/', 'test/process/'];
+
+/** Files of these folders that npm test runs, too: a dialogue in the widget, start and stop, a kill, the README's tour. */
+const SHORT_FORM = [
+	'test/browser/widget-answers.test.ts',
+	'test/process/commit-reaches-disk.test.ts',
+	'test/process/first-start.test.ts',
+	'test/process/graceful-stop.test.ts',
+	'test/process/healthcheck.test.ts',
+	'test/process/readme-tour.test.ts',
+	'test/process/survives-kill.test.ts',
+];
+
+export function isTest(path) {
+	return path.endsWith('.test.ts');
+}
+
+export function isSystemTest(path) {
+	return isTest(path) && SYSTEM_FOLDERS.some((folder) => path.startsWith(folder));
+}
+
+/** Whether npm test runs the file when no word selects files. */
+export function isInNpmTest(path) {
+	return isTest(path) && (!isSystemTest(path) || SHORT_FORM.includes(path));
+}
