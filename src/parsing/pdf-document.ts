@@ -1,6 +1,17 @@
 import { getResolvedPDFJS } from 'unpdf';
 import { AppError, messageOf } from '../base/index.ts';
-import { MAX_PICTURE_PIXELS } from './pdf-pictures.ts';
+
+// PDF.js needs this method (ECMAScript 2024) to pass on fonts; Node 20 does not have it. Without it, a list of operators ends at the
+// first font.
+if (!('transferToFixedLength' in ArrayBuffer.prototype)) {
+	Object.defineProperty(ArrayBuffer.prototype, 'transferToFixedLength', {
+		value(this: ArrayBuffer, length: number = this.byteLength): ArrayBuffer {
+			return this.slice(0, length);
+		},
+		configurable: true,
+		writable: true,
+	});
+}
 
 /** A PDF that PDF.js has opened. */
 export type PdfDocument = Awaited<ReturnType<Awaited<ReturnType<typeof getResolvedPDFJS>>['getDocument']>['promise']>;
@@ -8,8 +19,11 @@ export type PdfDocument = Awaited<ReturnType<Awaited<ReturnType<typeof getResolv
 /** One page of it. */
 export type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;
 
-/** @throws AppError `unreadable_file` */
-export async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
+/**
+ * @param maxPicturePixels larger pictures are left out, so that no time is spent on decoding them
+ * @throws AppError `unreadable_file`
+ */
+export async function openPdf(bytes: Uint8Array, maxPicturePixels: number): Promise<PdfDocument> {
 	const { getDocument } = await getResolvedPDFJS();
 	try {
 		// PDF.js transfers the buffer. It fetches nothing and generates no code from fonts.
@@ -20,7 +34,7 @@ export async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
 			disableFontFace: true,
 			useSystemFonts: false,
 			enableXfa: false,
-			maxImageSize: MAX_PICTURE_PIXELS,
+			maxImageSize: maxPicturePixels,
 			verbosity: 0,
 		}).promise;
 	} catch (error) {

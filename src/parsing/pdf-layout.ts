@@ -106,6 +106,7 @@ function isWrapped(line: Line | undefined, next: Line, columns: ColumnWidth): bo
 
 function continues(line: Line, next: Line, columns: ColumnWidth): boolean {
 	const size = Math.max(line.size, next.size);
+	if (line.standsAlone || next.standsAlone) return false;
 	if (line.isUpright !== next.isUpright || Math.abs(line.size - next.size) > 0.15 * size) return false;
 	const gap = line.baseline - next.baseline;
 	if (line.page === next.page && gap > 0.3 * size && gap < PARAGRAPH_GAP * size) {

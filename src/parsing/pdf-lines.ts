@@ -14,6 +14,10 @@ export interface Line {
 	size: number;
 	/** Whether it is upright on the page; a rotated line is a label or watermark. */
 	isUpright: boolean;
+	/** The font of all its text, as PDF.js names it; null if there are several, or it is not known. */
+	font: string | null;
+	/** It is not joined with other lines: it has the value of a form. */
+	standsAlone?: boolean;
 	/** Its parts between gaps, in the order in which the file draws them. Only tables need them. */
 	pieces: LinePiece[];
 }
@@ -31,6 +35,7 @@ export interface TextRun {
 	transform: number[];
 	width: number;
 	height: number;
+	fontName?: string;
 	hasEOL: boolean;
 }
 
@@ -48,7 +53,7 @@ export class LineWriter {
 	}
 
 	add(run: TextRun): void {
-		if (run.str.trim() !== '') this.#draw(run.str, linePositionOf(run));
+		if (run.str.trim() !== '') this.#draw(run.str, linePositionOf(run), run.fontName ?? null);
 		else if (this.#line !== null) {
 			this.#line.text += run.str;
 			const piece = this.#line.pieces.at(-1);
@@ -67,11 +72,11 @@ export class LineWriter {
 		if (line.text !== '') this.#onLine(line);
 	}
 
-	#draw(text: string, at: LinePosition): void {
+	#draw(text: string, at: LinePosition, font: string | null): void {
 		if (this.#line !== null && !isOnSameLine(this.#line, at)) this.end();
 		const line = this.#line;
 		const { left, right } = at;
-		if (line === null) this.#line = { text, page: this.#page, ...at, pieces: [{ text, left, right }] };
+		if (line === null) this.#line = { text, page: this.#page, ...at, font, pieces: [{ text, left, right }] };
 		else {
 			const piece = line.pieces.at(-1);
 			if (this.#last !== null && hasGap(this.#last, at)) {
@@ -83,6 +88,7 @@ export class LineWriter {
 				piece.right = Math.max(piece.right, right);
 			}
 			line.text += text;
+			if (line.font !== font) line.font = null;
 			line.left = Math.min(line.left, at.left);
 			line.right = Math.max(line.right, at.right);
 			// The line has its largest font size: a smaller one is a superscript or the number of a note.

@@ -124,6 +124,7 @@ function pageLine({ words, baseline, size }: RecognisedLine, page: number, { hei
 		baseline: (height - baseline) / scale,
 		size: size / scale,
 		isUpright: true,
+		font: null,
 		pieces,
 	};
 }

@@ -4,9 +4,13 @@ import { type Block, type ExtractedDocument, languageOf, toSingleLine } from './
 import { MAX_PAGES, resourceLimit, TextBudget } from './limits.ts';
 import { requireNoPdfBomb } from './pdf-bomb.ts';
 import { openFailure, openPdf, type PdfDocument } from './pdf-document.ts';
+import { boldFonts } from './pdf-fonts.ts';
+import { addFormValues } from './pdf-forms.ts';
 import { headingLevels, type OutlineEntry } from './pdf-headings.ts';
 import { linesToBlocks } from './pdf-layout.ts';
+import { removeLeaders } from './pdf-leaders.ts';
 import { type Line, LineWriter, type TextRun } from './pdf-lines.ts';
+import { MAX_PICTURE_PIXELS } from './pdf-pictures.ts';
 import { type Page, removeRunningHeads } from './pdf-running-heads.ts';
 import { hasScans, recogniseScans } from './pdf-scans.ts';
 
@@ -25,7 +29,7 @@ export async function parsePdf(
 	recognition: ParseJob['recognition'] = undefined,
 ): Promise<ExtractedDocument> {
 	await requireNoPdfBomb(bytes);
-	const pdf = await openPdf(bytes);
+	const pdf = await openPdf(bytes, recognition === undefined ? 0 : MAX_PICTURE_PIXELS);
 	try {
 		if (pdf.numPages > MAX_PAGES) {
 			const pages = `${pdf.numPages} pages`;
@@ -34,9 +38,12 @@ export async function parsePdf(
 		const pages = await readPages(pdf);
 		const found = recognition === 'detect' && (await hasScans(pdf, pages));
 		if (typeof recognition === 'object') await recogniseScans(pdf, pages, recognition);
+		await addFormValues(pdf, pages);
 		removeRunningHeads(pages);
 		const lines = pages.flatMap((page) => page.lines);
-		const blocks = linesToBlocks(lines, headingLevels(lines, await outlineOf(pdf)));
+		removeLeaders(lines);
+		const outline = await outlineOf(pdf);
+		const blocks = linesToBlocks(lines, headingLevels(lines, outline, await boldFonts(pdf, pages)));
 		const { title, language } = await metadataOf(pdf);
 		return {
 			format: 'pdf',
@@ -134,7 +141,7 @@ async function outlineOf(pdf: PdfDocument): Promise<OutlineEntry[]> {
 
 /** Titles that programs generate. */
 const NO_TITLE =
-	/^(?:untitled|document\d*|title|microsoft \w+ - .*|.*\.(?:docx?|txt|rtf|odt|tex|dvi|indd|qxd|pdf|pages))$/i;
+	/^(?:untitled|document\d*|title|microsoft \w+ - .*|.*\.(?:docx?|txt|rtf|odt|tex|dvi|indd|qxd|pdf|pages|html?|xlsx?|pptx?))$/i;
 
 async function metadataOf(pdf: PdfDocument): Promise<{ title: string | null; language: string | null }> {
 	const metadata = await pdf.getMetadata().catch(() => null);

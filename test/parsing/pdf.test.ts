@@ -237,3 +237,76 @@ test('bullets and numbers beside texts are no column of a table', async () => {
 		);
 	}
 });
+
+const BODY = 'Text of normal size and weight goes on for a while here, so that it is most of the text.';
+
+test('bold lines that stand alone are headings, bold rows of tables and bold words are not', async () => {
+	const bold = (text: string, y: number, x = 50) => ({ text, y, x, bold: true });
+	const pages = [
+		[
+			bold('Opening hours', 700),
+			...bodyLines([BODY, BODY], 685),
+			bold('Part', 640),
+			bold('Price', 640, 200),
+			...bodyLines(['Lid', 'Cup'], 625),
+			{ text: '4.50', x: 200, y: 625 },
+			{ text: '6.20', x: 200, y: 613 },
+			bold('Note:', 580),
+			{ text: BODY, x: 90, y: 580 },
+			bold('Returns', 550),
+			...bodyLines([BODY, BODY], 535),
+		],
+	];
+	const { blocks } = await parsed(makePdf({ pages }), 'a.pdf');
+	const headings = blocks.filter(({ kind }) => kind === 'heading').map(({ text }) => text);
+	assert.deepEqual(headings, ['Opening hours', 'Returns']);
+});
+
+test('heads of pages that name the present section are left out', async () => {
+	const names = ['Cups', 'Lids', 'Bowls', 'Plates'];
+	const pages = names.map((name, index) => [
+		{ text: index === 2 ? '§§ 12.3 to 12.5' : name, y: 770 },
+		{ text: name, y: 700, size: 16 },
+		...bodyLines([BODY, `${name} come in blue. ${BODY}`], 680),
+	]);
+	const texts = (await parsed(makePdf({ pages }), 'a.pdf')).blocks.map(({ text }) => text);
+	assert.deepEqual(
+		texts.filter((text) => text.length < 20),
+		names,
+	);
+	const titles = names.map((_, index) => [
+		{ text: `About ${names[(index + 1) % 4]}`, y: 770 },
+		...bodyLines([BODY, BODY], 680),
+	]);
+	const kept = (await parsed(makePdf({ pages: titles }), 'a.pdf')).blocks.map(({ text }) => text);
+	assert.equal(kept.filter((text) => text.startsWith('About')).length, 4, 'what stands nowhere else is kept');
+});
+
+test('leaders of dots go: in a table of contents with the page number, in a list of prices without the value', async () => {
+	const dots = ' . . . . . . . . . . . . ';
+	const pages = [
+		[
+			...bodyLines([`Safety${dots}2`, `Cleaning${dots}3`, `Warranty${dots}14`], 700),
+			...bodyLines([BODY, BODY], 640),
+			...bodyLines([`Tea${dots}2.50`, `Coffee${dots}3.10`], 580),
+		],
+	];
+	const { blocks } = await parsed(makePdf({ pages }), 'a.pdf');
+	assert.equal(blocks[0]?.text, 'Safety\nCleaning\nWarranty');
+	assert.deepEqual(
+		blocks.slice(-2).map(({ kind, text }) => `${kind} ${text}`),
+		['row Tea | 2.50', 'row Coffee | 3.10'],
+	);
+});
+
+test('the values of a form stand beside their labels', async () => {
+	const labels = bodyLines(['Name of the buyer:', 'Express delivery', 'Total'], 700);
+	const fields = [
+		{ name: 'buyer', value: 'Anna Smith', rect: [150, 697, 300, 711] as [number, number, number, number] },
+		{ name: 'express', value: true as const, rect: [36, 686, 46, 696] as [number, number, number, number] },
+		{ name: 'Remarks', value: 'Ring twice', rect: [150, 300, 300, 311] as [number, number, number, number] },
+	];
+	const { blocks } = await parsed(makePdf({ pages: [labels], fields }), 'a.pdf');
+	const text = blocks.map((block) => block.text).join('\n');
+	assert.match(text, /^Name of the buyer: Anna Smith\n☒ Express delivery\nTotal\nRemarks: Ring twice$/);
+});
