@@ -7,6 +7,8 @@ import { isInScope } from './scope.ts';
 const MAX_MISSES = 2;
 /** Attempts at a page in one run. */
 export const MAX_ATTEMPTS = 3;
+/** A page that fails longer than this does not keep the pages to which it led. */
+const MAX_FAILING_MS = 7 * 24 * 3_600_000;
 /** Further attempts come after all other pages of the run. */
 const RETRY_ORDER = 1_000;
 
@@ -72,7 +74,7 @@ export function afterFailure(
 		isTransient,
 	}: Pick<Extract<Visit, { outcome: 'failed' }>, 'httpStatus' | 'problem' | 'isTransient'>,
 ): PageDecision {
-	const { source, page, formerLinks } = situation;
+	const { source, page, formerLinks, now } = situation;
 	const base = answered(situation, httpStatus);
 	const attempts = page.attempts + 1;
 	const isAnswered = !isTransient;
@@ -80,8 +82,9 @@ export function afterFailure(
 		const due_order = (page.due_order ?? 0) + RETRY_ORDER;
 		return { ...base, set: { http_status: httpStatus, error: problem, attempts, due_order }, counts: {}, isAnswered };
 	}
-	// It may have led to pages before; then they are not gone because nothing leads to them now.
-	const hadLinks = source.type === 'website' && page.fetched_at !== null && formerLinks === null;
+	// It led to pages before. They are not gone because nothing leads to them now, unless it fails for long.
+	const isRecent = page.fetched_at !== null && now - page.fetched_at < MAX_FAILING_MS;
+	const hadLinks = source.type === 'website' && isRecent && formerLinks === null;
 	const status = page.status === 'removed' ? page.status : 'failed';
 	return {
 		...base,

@@ -46,6 +46,8 @@ export interface PageSituation {
 	twin: Pick<SourcePageRecord, 'url'> | undefined;
 	/** The links of the stored bytes after a failure; null if they are not known. */
 	formerLinks: PageAddress[] | null;
+	/** Milliseconds since the epoch. */
+	now: number;
 }
 
 /** The fields of a page without content. */

@@ -3,6 +3,7 @@ import { afterFailure, afterMiss, MAX_ATTEMPTS } from './absence.ts';
 import type { PageAddress } from './canonical-url.ts';
 import { answered, isStart, linksFrom, NO_CONTENT, type PageDecision, type PageSituation } from './decision.ts';
 import type { Visit } from './fetch-page.ts';
+import type { PageFacts } from './page-reader.ts';
 import { hostKey, isInScope, matchesPatterns } from './scope.ts';
 
 /** Redirects, one after the other. */
@@ -13,11 +14,15 @@ const MAX_SITEMAP_DEPTH = 3;
 /** The address that counts in place of the visited page; null if the page itself counts. */
 export function targetOf(page: Pick<SourcePageRecord, 'url'>, visit: Visit): PageAddress | null {
 	if (visit.outcome === 'redirect') return visit.target;
-	const facts = visit.outcome === 'content' ? visit.page.facts : null;
-	const canonical = facts?.canonical ?? null;
+	const canonical = factsOf(visit)?.canonical ?? null;
 	if (canonical === null || canonical.url === page.url) return null;
 	// A common mistake: every page of a site names the start page.
 	return isStartPage(canonical.url) && !isStartPage(page.url) ? null : canonical;
+}
+
+function factsOf(visit: Visit): PageFacts | null {
+	if (visit.outcome === 'not_modified') return visit.facts;
+	return visit.outcome === 'content' ? visit.page.facts : null;
 }
 
 function isStartPage(url: string): boolean {
@@ -33,11 +38,7 @@ export function decidePage(situation: PageSituation, visit: Visit): PageDecision
 		case 'content':
 			return afterContent(situation, visit);
 		case 'not_modified':
-			return {
-				...answered(situation, visit.httpStatus),
-				found: linksFrom(situation, visit.facts?.links ?? []),
-				counts: { fetched: 1, unchanged: 1 },
-			};
+			return afterNotModified(situation, visit);
 		case 'sitemap':
 			return afterSitemap(situation, visit);
 		case 'missing':
@@ -67,17 +68,12 @@ function afterContent(situation: PageSituation, visit: Extract<Visit, { outcome:
 			};
 			return { ...base, set: { ...base.set, status: 'blocked', error: problem }, document: 'remove', found };
 		}
-		const canonical = targetOf(page, visit);
-		if (canonical && isUsableTarget(situation, canonical)) {
-			return {
-				...countsElsewhere(base, situation, canonical, 'duplicate'),
-				found: [...found, { ...canonical, kind: 'page', depth: Math.max(1, page.depth) }],
-			};
-		}
+		const elsewhere = afterCanonical(situation, visit, base);
+		if (elsewhere) return elsewhere;
 	}
 	if (twin) {
 		const set = { ...base.set, status: 'duplicate' as const, target_url: twin.url, ...NO_CONTENT };
-		return { ...base, set, document: 'remove', found };
+		return { ...base, set, document: 'remove', found, freesDuplicates: page.status !== 'duplicate' };
 	}
 	const isSameContent = hasDocument && page.content === content;
 	const isSameBytes = page.blob === blob.hash;
@@ -90,6 +86,27 @@ function afterContent(situation: PageSituation, visit: Extract<Visit, { outcome:
 	return { ...base, set: { ...base.set, ...stored }, document: 'store', found, freesDuplicates: page.content !== null };
 }
 
+/** The content is known, but the page that it names as canonical may be there by now. */
+function afterNotModified(situation: PageSituation, visit: Extract<Visit, { outcome: 'not_modified' }>): PageDecision {
+	const base = answered(situation, visit.httpStatus);
+	const isOwn = situation.source.type === 'url' || situation.page.status === 'removed';
+	const elsewhere = isOwn ? null : afterCanonical(situation, visit, base);
+	const found = linksFrom(situation, visit.facts?.links ?? []);
+	return elsewhere ?? { ...base, found, counts: { fetched: 1, unchanged: 1 } };
+}
+
+/** The decision for a page that names another page of the source as canonical; null if the page itself counts. */
+function afterCanonical(situation: PageSituation, visit: Visit, base: PageDecision): PageDecision | null {
+	const { page } = situation;
+	const canonical = targetOf(page, visit);
+	if (canonical === null || !isUsableTarget(situation, canonical)) return null;
+	const links = linksFrom(situation, factsOf(visit)?.links ?? []);
+	return {
+		...countsElsewhere(base, situation, canonical, 'duplicate'),
+		found: [...links, { ...canonical, kind: 'page', depth: Math.max(1, page.depth) }],
+	};
+}
+
 /** Whether the target can count in place of a page: not if the target itself points elsewhere, or is not there. */
 function isUsableTarget({ source, target }: PageSituation, { url }: PageAddress): boolean {
 	if (source.type !== 'url' && !isInScope(source, url)) return false;
@@ -98,14 +115,16 @@ function isUsableTarget({ source, target }: PageSituation, { url }: PageAddress)
 
 function countsElsewhere(
 	base: PageDecision,
-	{ target }: PageSituation,
+	{ page, target }: PageSituation,
 	{ url }: PageAddress,
 	status: 'redirected' | 'duplicate',
 ): PageDecision {
 	const isFinal =
 		target !== undefined && target.status !== 'queued' && target.status !== 'gone' && target.status !== 'failed';
 	const set = { ...base.set, status, target_url: url, ...NO_CONTENT };
-	return { ...base, set, document: isFinal ? 'remove' : 'hand_over' };
+	// Pages that named this page as canonical count themselves: the canonical page of a canonical page does not count.
+	const freesDuplicates = page.status !== status;
+	return { ...base, set, document: isFinal ? 'remove' : 'hand_over', freesDuplicates };
 }
 
 /** The start stays the start. Any other redirect is a step like a link, so that a chain of them ends. */

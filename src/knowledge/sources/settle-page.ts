@@ -39,6 +39,8 @@ export interface VisitedPage {
 
 /** Sitemaps of one source. */
 export const MAX_SITEMAPS = 100;
+/** Visits of a run, for each page that it may have: pages that point at each other in turn do not keep it running. */
+const MAX_VISITS_PER_PAGE = 3;
 /** Requests in a row without a usable answer, after which a run ends: the site is down. */
 const MAX_FAILURES_IN_A_ROW = 20;
 
@@ -94,11 +96,11 @@ async function decide(
 	const target = targetAddress ? await store.sources.pageByUrl(source.id, targetAddress.url) : undefined;
 	const content = visit.outcome === 'content' ? visit.page.content : null;
 	const twin = content === null ? undefined : await store.sources.pageWithContent(page, content);
-	const decision = decidePage({ source, page, address, hasDocument, target, twin, formerLinks }, visit);
 	const now = clock.now();
+	const decision = decidePage({ source, page, address, hasDocument, target, twin, formerLinks, now }, visit);
 	const parts = emptyCommit([expectVersion('sources', source), expectVersion('source_pages', page)]);
 	const set: Partial<SourcePageRecord> = { ...decision.set, updated_at: now };
-	if (decision.isAnswered) set.fetched_at = now;
+	if (visit.outcome !== 'failed') set.fetched_at = now;
 	const formerBlobs: string[] = [];
 	const change = documentChange(decision, document, target);
 	if (change === 'store' && visit.outcome === 'content') {
@@ -151,7 +153,9 @@ function addFound(
 		}));
 		parts.write.push({ op: 'sources.find_pages', source_id, run, pages, max_pages, max_sitemaps: MAX_SITEMAPS, at });
 	}
-	if (freesDuplicates) parts.write.push({ op: 'sources.find_duplicates', source_id, run, target_url: page.url });
+	const isBounded = source.fetched < MAX_VISITS_PER_PAGE * max_pages;
+	if (freesDuplicates && isBounded)
+		parts.write.push({ op: 'sources.find_duplicates', source_id, run, target_url: page.url });
 }
 
 function addProgress(parts: CommitParts, source: SourceRecord, decision: PageDecision, now: number): void {

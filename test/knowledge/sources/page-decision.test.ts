@@ -7,7 +7,7 @@ import type { Visit } from '../../../src/knowledge/sources/fetch-page.ts';
 import { decidePage } from '../../../src/knowledge/sources/page-decision.ts';
 import type { PageFacts } from '../../../src/knowledge/sources/page-reader.ts';
 import type { SourcePageRecord, SourceRecord } from '../../../src/store/index.ts';
-import { source, sourcePage } from '../../store/samples.ts';
+import { NOON, source, sourcePage } from '../../store/samples.ts';
 
 const ADDRESS = 'https://shop.example/help/returns';
 
@@ -35,6 +35,7 @@ function situation(
 		target: undefined,
 		twin: undefined,
 		formerLinks: null,
+		now: NOON,
 		...rest,
 	};
 }
@@ -117,6 +118,8 @@ test('a failed page does not make the pages gone that it led to', () => {
 	const known = decidePage(situation({}, { formerLinks: [address('/help/a')] }), failure(false));
 	assert.deepEqual([known.found.map(({ url }) => url), known.isIncomplete], [['https://shop.example/help/a'], false]);
 	assert.equal(decidePage(situation(), failure(false)).isIncomplete, true, 'its links are not known any more');
+	const long = situation({ fetched_at: NOON - 8 * 86_400_000 });
+	assert.equal(decidePage(long, failure(false)).isIncomplete, false, 'it has failed for a week');
 	assert.equal(
 		decidePage(situation({ fetched_at: null }), failure(false)).isIncomplete,
 		false,
@@ -162,6 +165,13 @@ test('the canonical address counts if it is there, and the start page is no cano
 		assert.equal(decidePage(situation({}, { target }), canonical('/help/new')).document, 'store', status);
 	}
 	assert.equal(decidePage(situation(), canonical('https://other.example/')).document, 'store');
+	const facts = { links: [], canonical: address('/help/new'), noindex: false, nofollow: false, content: 'c1' };
+	const unmodified = decidePage(situation(), { outcome: 'not_modified', httpStatus: 304, facts });
+	assert.deepEqual(
+		[unmodified.set.status, unmodified.document],
+		['duplicate', 'hand_over'],
+		'also if it is there by now',
+	);
 });
 
 test('a page whose document a request deleted gets none again', () => {
