@@ -1,5 +1,5 @@
 // npm run test:long: runs the tests in full that npm test runs in a short form: more kills, larger bombs, more generated requests,
-// more simulations of webhooks, as many visitors as the server remembers, every hostile URL on every path, and both collections of
+// more simulations of webhooks and of websites, as many visitors as the server remembers, every hostile URL on every path, and both collections of
 // questions.
 
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ const FILES = [
 	'webhooks/simulation',
 	'parsing/bombs',
 	'conformance/properties',
+	'sources/site-simulation',
 	'visitor-limits',
 	'net/egress-paths',
 	'bench-floor/retrieval',
@@ -19,6 +20,7 @@ await main(async () => {
 	const env = {
 		KILLS: '50',
 		SEEDS: '500',
+		SITES: '60',
 		BOMBS: 'full',
 		FC_RUNS: '200',
 		VISITORS: 'full',
