@@ -54,6 +54,8 @@ const CHECK_MS = 250;
 /** Of 100. Tesseract finds "words" in photographs, with less. */
 const MIN_WORD_CONFIDENCE = 30;
 const MIN_LINE_CONFIDENCE = 50;
+/** The rules of a table, which are read as bars. */
+const RULES = /^[|¦]+|[|¦]+$/g;
 
 /** Recognises the text of pictures with tesseract.js, in a thread of its own. Starts with the first picture. */
 export class TextRecogniser implements AsyncDisposable {
@@ -133,13 +135,15 @@ function linesOf({ lines }: TesseractBlock['paragraphs'][number]): RecognisedLin
 	);
 	const size = sizes.sort((a, b) => a - b)[sizes.length >> 1] ?? 0;
 	return lines.flatMap((line) => {
-		const words = line.words.filter(({ confidence }) => confidence >= MIN_WORD_CONFIDENCE);
+		const words = line.words
+			.map((word) => ({ ...word, text: toSingleLine(word.text).replace(RULES, '') }))
+			.filter(({ text, confidence }) => text !== '' && confidence >= MIN_WORD_CONFIDENCE);
 		const confidence = line.words.reduce((sum, word) => sum + word.confidence, 0) / Math.max(1, line.words.length);
 		if (words.length === 0 || confidence < MIN_LINE_CONFIDENCE) return [];
 		const { y0, y1 } = line.baseline;
 		return [
 			{
-				words: words.map(({ text, bbox }) => ({ text: toSingleLine(text), left: bbox.x0, right: bbox.x1 })),
+				words: words.map(({ text, bbox }) => ({ text, left: bbox.x0, right: bbox.x1 })),
 				baseline: (y0 + y1) / 2,
 				size,
 			},
