@@ -52,6 +52,7 @@ const LISTS: Record<string, string[]> = {
 	ro,
 	ru,
 	sr,
+	hr: sr,
 	es,
 	sv,
 	ta,
@@ -61,7 +62,7 @@ const LISTS: Record<string, string[]> = {
 
 /** The languages that have a list (ISO 639-1). */
 export const STOP_WORD_LANGUAGES: readonly string[] = Object.keys(LISTS).filter(
-	(code) => code !== 'nb' && code !== 'nn',
+	(code) => code !== 'nb' && code !== 'nn' && code !== 'hr',
 );
 
 /** Interrogatives in the lists. They are not stop words, because a title often is the visitor's question itself. */

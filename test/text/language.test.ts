@@ -53,3 +53,34 @@ test('the bars of a table do not change its language', () => {
 	];
 	assert.equal(detectLanguage(rows.join('\n')), detectLanguage(rows.join('\n').replaceAll('|', ',')));
 });
+
+/** Questions and sentences as they stand in short documents. */
+const SHORT: Record<string, string[]> = {
+	da: [
+		'Hvad koster forsendelse til Norge?',
+		'Du kan returnere varer inden for 14 dage.',
+		'Butikken er lukket på helligdage.',
+	],
+	no: ['Hva koster frakt til Sverige?', 'Du kan returnere varer innen 14 dager.', 'Hvordan avkalker jeg vannkokeren?'],
+	sv: ['Vad kostar frakt till Norge?', 'Du kan returnera varor inom 14 dagar.'],
+	cs: ['Kolik stojí doprava na Slovensko?', 'Zboží můžete vrátit do 14 dnů.', 'Napište nám, pokud máte otázky.'],
+	sk: ['Koľko stojí doprava do Česka?', 'Tovar môžete vrátiť do 14 dní.', 'Čo mám robiť, keď kanvica nehreje?'],
+	lv: ['Cik maksā piegāde uz Igauniju?', 'Preces var atgriezt 14 dienu laikā.', 'Veikals svētku dienās ir slēgts.'],
+	lt: ['Kiek kainuoja pristatymas į Latviją?', 'Prekes galite grąžinti per 14 dienų.'],
+	hr: [
+		'Što trebam učiniti ako kuhalo ne grije?',
+		'Robu možete vratiti u roku od 14 dana.',
+		'Pišite nam ako imate pitanja.',
+	],
+	et: ['Kui palju maksab saatmine Lätti?', 'Kaupa saab tagastada 14 päeva jooksul.'],
+	pl: ['Ile kosztuje wysyłka do Czech?', 'Towar można zwrócić w ciągu 14 dni.'],
+	de: ['Wie entkalke ich den Wasserkocher?', 'Das Geschäft ist an Feiertagen geschlossen.'],
+	pt: ['Como descalcifico a chaleira?', 'Pode devolver os artigos em 14 dias.'],
+};
+
+test('detects the language of short sentences, among them those of related languages', () => {
+	const wrong = Object.entries(SHORT).flatMap(([language, texts]) =>
+		texts.flatMap((text) => (detectLanguage(text) === language ? [] : [`${detectLanguage(text)}: ${text}`])),
+	);
+	assert.deepEqual(wrong, []);
+});
