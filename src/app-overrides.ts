@@ -24,7 +24,7 @@ export interface AppOverrides {
 	searchTimeoutMs?: number;
 	/** Event streams and replies that may be in flight at once with one API key or session. */
 	streamsPerCredential?: number;
-	/** Milliseconds between two requests of a crawl to one host that asks for no delay; 0: also to one that asks for a delay. */
+	/** Milliseconds between two requests of a crawl to a host that asks for no delay; 0: no delay for any host. */
 	crawlDelayMs?: number;
 	/** Milliseconds between checks for conversations whose retention has ended. */
 	retentionIntervalMs?: number;

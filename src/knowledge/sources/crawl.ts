@@ -1,4 +1,4 @@
-import { type Clock, KeyedLock, shortageOf, sleep } from '../../base/index.ts';
+import { type Clock, KeyedLock, type Log, shortageOf, sleep } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
 import {
 	type Commit,
@@ -27,6 +27,7 @@ export interface CrawlDependencies {
 	network: Pick<Network, 'download'>;
 	clock: Clock;
 	documents: Pick<Documents, 'removeUnusedBlob'>;
+	log: Log;
 	/** Called when there is something to ingest. */
 	onQueued(): void;
 	/** Milliseconds until the first retry of a job. */
@@ -67,10 +68,10 @@ export class Crawl implements JobHandler {
 	readonly #running = new KeyedLock();
 
 	constructor(deps: CrawlDependencies) {
-		const { store, network, clock, crawlDelayMs } = deps;
+		const { store, network, clock, log, crawlDelayMs } = deps;
 		this.#deps = deps;
 		const pace = new HostPace(clock, crawlDelayMs);
-		this.#visits = { store, network, clock, pace, robots: new RobotsCache({ network, clock }) };
+		this.#visits = { store, network, clock, pace, robots: new RobotsCache({ network, clock }), log };
 	}
 
 	perform(job: Job, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { AppError, type Clock, retryAfterMs } from '../../base/index.ts';
+import { AppError, type Clock, type Log, messageOf, retryAfterMs, shortageOf } from '../../base/index.ts';
 import type { Download, Network } from '../../net/index.ts';
 import { sniffFormat } from '../../parsing/index.ts';
 import type { IncomingBlob, SourcePageRecord, Store } from '../../store/index.ts';
@@ -48,6 +48,7 @@ export interface VisitDependencies {
 	clock: Clock;
 	robots: RobotsCache;
 	pace: HostPace;
+	log: Log;
 }
 
 /** The bytes of the last visit, whose validators make the request conditional. */
@@ -84,9 +85,14 @@ export async function visitPage(deps: VisitDependencies, request: VisitRequest, 
 		}
 		return await deps.pace.run(url.host, rules.crawlDelayMs, signal, () => send(deps, request, url, signal));
 	} catch (error) {
-		if (signal.aborted || !(error instanceof AppError) || error.code === 'unavailable') throw error;
-		const isTransient = error.code === 'unreadable_file';
-		return failed(null, { code: error.code, message: error.message }, isTransient);
+		if (signal.aborted || shortageOf(error)) throw error;
+		if (!(error instanceof AppError)) {
+			// A defect with one page must not stop the run.
+			deps.log.error({ url: request.address, error: messageOf(error) }, 'a page of a source could not be processed');
+			return failed(null, { code: 'internal_error', message: 'The page could not be processed.' }, false);
+		}
+		if (error.code === 'unavailable') throw error;
+		return failed(null, { code: error.code, message: error.message }, error.code === 'unreadable_file');
 	}
 }
 

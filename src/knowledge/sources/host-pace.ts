@@ -15,7 +15,7 @@ export class HostPace {
 	/** When the next request to a host may begin. */
 	readonly #nextAt = new LruCache<string, number>(MAX_HOSTS);
 
-	/** @param delayMs the delay between two requests to a host that asks for none */
+	/** @param delayMs the delay between two requests to a host that asks for none; 0: no delay for any host */
 	constructor(clock: Clock, delayMs: number) {
 		this.#clock = clock;
 		this.#delayMs = delayMs;
