@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import test, { after } from 'node:test';
 import Database from 'better-sqlite3';
 import { databaseFile } from '../../../src/store/index.ts';
@@ -227,4 +229,36 @@ test('a deletion that a crash interrupted continues at the next start', async ()
 	await using next = await own.restart();
 	await until('the source is gone', async () => (await next.call('GET', source.path)).status === 404);
 	assert.equal((await next.call('GET', `/api/v1/knowledge-bases/${source.base}`)).body.document_count, 0);
+});
+
+test('a knowledge base that is deleted while its pages are fetched leaves nothing', async () => {
+	const files = async () => {
+		const entries = await readdir(join(app.dataDir, 'blobs'), { recursive: true, withFileTypes: true });
+		return entries.filter((entry) => entry.isFile()).length;
+	};
+	const before = await files();
+	const held: Array<() => void> = [];
+	const site = await siteWith({ '/': htmlPage('Home', 'The doomed shop has kettles.', ['/slow']) });
+	site.pages.set('/slow', (_request, response) => {
+		response.writeHead(200, { 'content-type': 'text/html' });
+		response.write('<p>The first half');
+		held.push(() => response.end(' and the second.'));
+	});
+	const source = await followSource(app, { type: 'website', url: site.url });
+	await until('the second page is being fetched', () => held.length === 1);
+	assert.equal((await app.call('DELETE', `/api/v1/knowledge-bases/${source.base}`)).status, 200);
+	for (const finish of held) finish();
+	await until('no file is left', async () => (await files()) === before);
+	const db = new Database(databaseFile(app.dataDir), { readonly: true });
+	const count = (sql: string) => db.prepare(sql).pluck().get(source.id);
+	assert.deepEqual(
+		[
+			count('SELECT count(*) FROM sources WHERE id = ?'),
+			count('SELECT count(*) FROM source_pages WHERE source_id = ?'),
+			count('SELECT count(*) FROM documents WHERE source_id = ?'),
+			count('SELECT count(*) FROM jobs WHERE ref = ?'),
+		],
+		[0, 0, 0, 0],
+	);
+	db.close();
 });
