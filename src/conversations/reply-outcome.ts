@@ -1,6 +1,6 @@
 import { AppError } from '../base/index.ts';
 import type { Citation } from '../contract/index.ts';
-import { citedIndexes, type Passage } from '../models/index.ts';
+import { type Passage, supportedCitations } from '../models/index.ts';
 import type { ReplyProgress } from './reply-progress.ts';
 import { callsOf, stopIfRunning } from './reply-rounds.ts';
 import type { ReplyOutcome } from './turn.ts';
@@ -22,9 +22,9 @@ export function publicError(error: unknown): { code: string; message: string } {
 	return { code: 'model_error', message: 'The model failed to answer.' };
 }
 
-/** The passages that the text cites, in order of first mention. */
+/** The passages that the text cites, in order of first mention, without those that have nothing of what they are cited for. */
 function citationsIn(text: string, passages: readonly Passage[]): Citation[] {
-	return citedIndexes(text, passages).flatMap((index) => {
+	return supportedCitations(text, passages).flatMap((index) => {
 		const passage = passages.find((each) => each.index === index);
 		if (!passage) return [];
 		const { document_id, title, url, page, text: quoted, score } = passage;

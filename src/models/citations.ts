@@ -2,24 +2,37 @@
 const CITATION = /(?<!\\)(\\*)\[\s{0,3}(\d{1,4}(?:\s{0,3},\s{0,3}\d{1,4}){0,20})\s{0,3}\](?![(:])/g;
 const FENCE = /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)]))*[ \t]*(`{3,}|~{3,})/;
 
+/** A source number in an answer. */
+export interface CitationMark {
+	index: number;
+	/** The end of the text before it in its paragraph, list or table, without other source numbers. */
+	before(): string;
+}
+
+const MAX_BEFORE_CHARS = 2_000;
+
 /**
- * The source numbers that an answer cites, in order of first appearance. Numbers in code are not citations, and neither are
- * numbers without a passage, which a model may invent.
+ * The source numbers that an answer cites, in order of first appearance. Left out are numbers without a passage, which a model
+ * may invent.
  */
 export function citedIndexes(text: string, passages: ReadonlyArray<{ index: number }>): number[] {
 	const known = new Set(passages.map((passage) => passage.index));
 	const cited = new Set<number>();
+	for (const { index } of citationMarks(text)) if (known.has(index)) cited.add(index);
+	return [...cited];
+}
+
+/** The source numbers in an answer, in their order. Numbers in code are not citations. */
+export function* citationMarks(text: string): Generator<CitationMark> {
 	for (const block of proseBlocks(text)) {
-		for (const match of withoutCodeSpans(block).matchAll(CITATION)) {
+		const prose = withoutCodeSpans(block);
+		for (const match of prose.matchAll(CITATION)) {
 			// An odd number of backslashes before the bracket escapes it.
 			if ((match[1] as string).length % 2 === 1) continue;
-			for (const number of (match[2] as string).split(',')) {
-				const index = Number(number);
-				if (known.has(index)) cited.add(index);
-			}
+			const before = () => prose.slice(Math.max(0, match.index - MAX_BEFORE_CHARS), match.index).replace(CITATION, '');
+			for (const number of (match[2] as string).split(',')) yield { index: Number(number), before };
 		}
 	}
-	return [...cited];
 }
 
 /** The text outside fenced code, split at blank lines, which also end code spans. */

@@ -26,8 +26,8 @@ export {
 	probeEmbedder,
 } from './embeddings/index.ts';
 export {
+	BUILTIN_MODEL,
 	createModels,
-	DEFAULT_MODEL,
 	type ModelListing,
 	type Models,
 	type ModelsOptions,
@@ -40,3 +40,4 @@ export {
 	type ProviderSettings,
 	probeProvider,
 } from './providers/index.ts';
+export { supportedCitations } from './supported-citations.ts';
