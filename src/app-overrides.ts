@@ -22,6 +22,8 @@ export interface AppOverrides {
 	replyTimeoutMs?: number;
 	/** Milliseconds that the search for a reply may take. */
 	searchTimeoutMs?: number;
+	/** Milliseconds that a model may take for the query of a search. */
+	rewriteTimeoutMs?: number;
 	/** Event streams and replies that may be in flight at once with one API key or session. */
 	streamsPerCredential?: number;
 	/** Milliseconds between two requests of a crawl to a host that asks for no delay; 0: no delay for any host. */

@@ -71,9 +71,12 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	);
 	const tokenSettings = new VisitorTokenSettings({ secrets, network });
 	const deployments = resources.use(new Deployments({ store, clock, log, tokenSettings }));
-	const { replyTimeoutMs = REPLY_MS, searchTimeoutMs } = overrides;
+	const { replyTimeoutMs = REPLY_MS, searchTimeoutMs, rewriteTimeoutMs } = overrides;
 	const conversations = resources.use(
-		new Conversations({ store, outbox, knowledge, models, tools, clock, log, replyTimeoutMs, searchTimeoutMs }),
+		new Conversations({
+			...{ store, outbox, knowledge, models, tools, clock, log },
+			...{ replyTimeoutMs, searchTimeoutMs, rewriteTimeoutMs },
+		}),
 	);
 	const retention = resources.use(
 		new Retention({ store, conversations, jumpDetector, log, intervalMs: overrides.retentionIntervalMs }),

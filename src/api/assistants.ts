@@ -1,6 +1,12 @@
 import { requirePlanCapacity } from '../access/index.ts';
 import { AppError, type Clock, mergedFields, newId, timestamp, timestampOrNull } from '../base/index.ts';
-import type { Assistant, AssistantPatch, Assistant as AssistantSchema, Operations } from '../contract/index.ts';
+import {
+	type Assistant,
+	type AssistantPatch,
+	type Assistant as AssistantSchema,
+	completeRagSettings,
+	type Operations,
+} from '../contract/index.ts';
 import type { Models } from '../models/index.ts';
 import {
 	type AssistantRecord,
@@ -52,7 +58,7 @@ export function presentAssistant(record: AssistantRecord): Assistant {
 		description: record.description,
 		master_prompt: record.master_prompt,
 		model: record.model,
-		rag_settings: record.rag_settings,
+		rag_settings: completeRagSettings(record.rag_settings),
 		status: record.status,
 		knowledge_base_ids: record.knowledge_base_ids,
 		tool_ids: record.tool_ids,
@@ -151,7 +157,7 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 				description: body.description ?? null,
 				master_prompt: body.master_prompt ?? '',
 				model,
-				rag_settings: { top_k: 5, min_score: 0, ...body.rag_settings },
+				rag_settings: body.rag_settings ?? {},
 				status: 'active',
 				knowledge_base_ids: [],
 				tool_ids: [],

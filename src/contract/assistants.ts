@@ -21,10 +21,31 @@ const min_score = Type.Number({
 	maximum: 1,
 	description: 'Passages with a lower score are left out. Default 0.',
 });
+const answer_policy = OneOf(['documents_only', 'prefer_documents', 'open'], {
+	description:
+		'What a provider’s model may answer from. `documents_only`: from passages and tools alone; without passages and tools it is not called, and the refusal is the built-in one. `prefer_documents` (the default): where passages are found they decide. `open`: general knowledge, too, which the reply then says. `builtin/extractive` always answers from documents alone.',
+});
+const query_rewrite = OneOf(['auto', 'never', 'always'], {
+	description:
+		'Whether a provider’s model first writes the query for the search of the documents. `auto` (the default): for messages that depend on the messages before them. It may take 1.5 seconds; then the search does without.',
+});
 const status = OneOf(['active', 'archived']);
 
-export const RagSettings = Type.Object({ top_k, min_score });
+export const RagSettings = Type.Object({ top_k, min_score, answer_policy, query_rewrite });
 export type RagSettings = Static<typeof RagSettings>;
+const RagSettingsPatch = Patch({ top_k, min_score, answer_policy, query_rewrite });
+
+const DEFAULT_RAG_SETTINGS: RagSettings = {
+	top_k: 5,
+	min_score: 0,
+	answer_policy: 'prefer_documents',
+	query_rewrite: 'auto',
+};
+
+/** Stored settings with the defaults of those that are not set. */
+export function completeRagSettings(stored: Partial<RagSettings>): RagSettings {
+	return { ...DEFAULT_RAG_SETTINGS, ...stored };
+}
 
 export const Assistant = Type.Object({
 	id: Type.String(),
@@ -47,7 +68,7 @@ export const AssistantCreate = Strict({
 	description: Type.Optional(description),
 	master_prompt: Type.Optional(master_prompt),
 	model: Type.Optional(model),
-	rag_settings: Type.Optional(Patch({ top_k, min_score })),
+	rag_settings: Type.Optional(RagSettingsPatch),
 });
 export type AssistantCreate = Static<typeof AssistantCreate>;
 
@@ -56,7 +77,7 @@ export const AssistantPatch = Patch({
 	description,
 	master_prompt,
 	model,
-	rag_settings: Patch({ top_k, min_score }),
+	rag_settings: RagSettingsPatch,
 	status,
 });
 export type AssistantPatch = Static<typeof AssistantPatch>;

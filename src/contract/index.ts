@@ -1,5 +1,5 @@
 export { ApiKey } from './api-keys.ts';
-export { Assistant, AssistantCreate, AssistantPatch, RagSettings } from './assistants.ts';
+export { Assistant, AssistantCreate, AssistantPatch, completeRagSettings, RagSettings } from './assistants.ts';
 export {
 	Conversation,
 	ConversationListQuery,

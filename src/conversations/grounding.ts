@@ -1,5 +1,5 @@
 import { AppError, anySignal, messageOf, rejectOnAbort, sleep, type ThrottledLog } from '../base/index.ts';
-import type { SearchHit, SearchResult } from '../contract/index.ts';
+import { completeRagSettings, type SearchHit, type SearchResult } from '../contract/index.ts';
 import type { Knowledge } from '../knowledge/index.ts';
 import type { ChatMessage, Passage } from '../models/index.ts';
 import type { AssistantRecord, KnowledgeBaseRecord, MessageRecord, Store } from '../store/index.ts';
@@ -22,16 +22,18 @@ const SEARCH_RETRY_DELAY_MS = 500;
 
 /**
  * Searches the assistant's knowledge bases for a question.
+ * @param query what is searched for: its text, or what a model made of it
  * @param earlier the messages before it, oldest first, on which a follow-up depends
  */
 export async function groundingOf(
 	deps: GroundingDependencies,
 	assistant: AssistantRecord,
 	question: MessageRecord,
+	query: string,
 	earlier: readonly ChatMessage[],
 	signal: AbortSignal,
 ): Promise<Grounding> {
-	const found = await search(deps, assistant, question, earlier, signal);
+	const found = await search(deps, assistant, question, query, earlier, signal);
 	if (found === null) return { passages: [], confidence: 0, search_failed: true };
 	return { passages: found.hits.map(passageOf), confidence: found.confidence };
 }
@@ -48,6 +50,7 @@ async function search(
 	{ store, knowledge, searchFailures, searchTimeoutMs = SEARCH_TIMEOUT_MS }: GroundingDependencies,
 	assistant: AssistantRecord,
 	question: MessageRecord,
+	query: string,
 	earlier: readonly ChatMessage[],
 	signal: AbortSignal,
 ): Promise<SearchResult | null> {
@@ -55,8 +58,10 @@ async function search(
 	const knowledgeBases = found.filter((record): record is KnowledgeBaseRecord => record !== undefined);
 	const timeout = AbortSignal.timeout(searchTimeoutMs);
 	const searchSignal = anySignal(signal, timeout);
+	const { top_k, min_score } = completeRagSettings(assistant.rag_settings);
 	const options = {
-		...assistant.rag_settings,
+		top_k,
+		min_score,
 		earlier,
 		signal: searchSignal,
 		vectorTimeoutMs: QUESTION_VECTOR_TIMEOUT_MS,
@@ -64,7 +69,7 @@ async function search(
 	let failure: unknown = new Error('The search took too long.');
 	while (!searchSignal.aborted) {
 		try {
-			return await rejectOnAbort(knowledge.search(knowledgeBases, question.content, options), searchSignal);
+			return await rejectOnAbort(knowledge.search(knowledgeBases, query, options), searchSignal);
 		} catch (error) {
 			if (searchSignal.aborted) break;
 			failure = error;

@@ -1,6 +1,6 @@
 import { AppError } from '../base/index.ts';
 import type { Usage } from '../contract/index.ts';
-import type { ModelEvent, ModelToolCall, ModelUsage } from '../models/index.ts';
+import type { ModelEvent, ModelToolCall } from '../models/index.ts';
 import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
 import { SurrogatePairJoiner } from './surrogate-pair-joiner.ts';
 
@@ -69,7 +69,7 @@ export function isEmptyOutput({ text, calls }: ModelOutput): boolean {
 }
 
 /** The cost of all rounds together. */
-function addUsage(before: Usage | null, { input_tokens, output_tokens }: ModelUsage): Usage {
+export function addUsage(before: Usage | null, { input_tokens, output_tokens }: Usage): Usage {
 	const sum = (a: number, b: number) => Math.min(a + b, Number.MAX_SAFE_INTEGER);
 	return {
 		input_tokens: sum(before?.input_tokens ?? 0, input_tokens),

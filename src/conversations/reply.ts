@@ -1,11 +1,20 @@
 import { AppError, type Log, messageOf, rejectOnAbort, type ThrottledLog } from '../base/index.ts';
+import { completeRagSettings } from '../contract/index.ts';
 import type { Knowledge } from '../knowledge/index.ts';
-import type { ChatMessage, ChatModel, ChatRequest, CompletedRound, Models } from '../models/index.ts';
+import {
+	BUILTIN_MODEL,
+	type ChatMessage,
+	type ChatModel,
+	type ChatRequest,
+	type CompletedRound,
+	type Models,
+} from '../models/index.ts';
 import type { AssistantRecord, MessageRecord, Store, ToolRecord } from '../store/index.ts';
 import type { ToolFunction, Tools } from '../tools/index.ts';
 import { abortableStream } from './abortable-stream.ts';
 import { groundingOf, shownGrounding } from './grounding.ts';
-import { isEmptyOutput, type ModelOutput, readModelStream } from './model-output.ts';
+import { addUsage, isEmptyOutput, type ModelOutput, readModelStream } from './model-output.ts';
+import { rewriteQuery } from './query-rewrite.ts';
 import { outcomeOf, publicError } from './reply-outcome.ts';
 import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
 import { callsOf, type Grounding, type ReplyRound, toCompletedRound } from './reply-rounds.ts';
@@ -22,6 +31,8 @@ export interface ReplyDependencies {
 	searchFailures: ThrottledLog;
 	/** Milliseconds for the search, 3,000 by default. */
 	searchTimeoutMs?: number | undefined;
+	/** Milliseconds for the query that a model writes, 1,500 by default. */
+	rewriteTimeoutMs?: number | undefined;
 }
 
 /** Earlier messages that a model gets at most. It uses those that fit. */
@@ -82,31 +93,62 @@ export async function writeReply(
 	}
 }
 
-async function gatherInput(
-	{ deps, turn, progress, signal }: Writing,
-	committed: Promise<unknown>,
-): Promise<ReplyInput> {
+async function gatherInput(writing: Writing, committed: Promise<unknown>): Promise<ReplyInput> {
+	const { deps, turn, progress, signal } = writing;
 	const assistant = await deps.store.get('assistants', turn.conversation.assistant_id);
 	if (!assistant) throw new AppError('model_error', 'The assistant of this conversation does not exist any more.');
-	const { id: modelId, name, model } = deps.models.resolve(turn.reply.model);
+	const settings = completeRagSettings(assistant.rag_settings);
+	const resolved = deps.models.resolve(turn.reply.model);
 	const history = await chatHistory(deps.store, turn.question);
 	const [grounding, functions] = await Promise.all([
 		// The text of earlier rounds cites these passages by number: other passages would change its meaning.
-		turn.rounds[0]?.grounding ?? groundingOf(deps, assistant, turn.question, history, signal),
+		turn.rounds[0]?.grounding ?? searchFor(writing, assistant, resolved, history),
 		functionsOf(deps, assistant, signal),
 		committed,
 	]);
 	progress.passages = grounding.passages;
+	const mayCallModel = grounding.passages.length > 0 || functions.length > 0;
+	const isRefused = settings.answer_policy === 'documents_only' && !mayCallModel;
+	// The built-in model refuses in the language of the question, and still returns a greeting.
+	const { id: modelId, name, model } = isRefused ? deps.models.resolve(BUILTIN_MODEL) : resolved;
 	const request: ChatRequest = {
 		model: name,
 		instructions: assistant.master_prompt,
 		history,
 		question: turn.question.content,
 		...grounding,
+		answer_policy: settings.answer_policy,
 		tools: functions.map(({ name, description, parameters }) => ({ name, description, parameters })),
 		rounds: turn.rounds.map((round) => toCompletedRound(round, modelId)),
 	};
 	return { modelId, model, grounding, functions, request };
+}
+
+/** The passages for the question, which a provider's model may write a query for. */
+async function searchFor(
+	{ deps, turn: { question }, progress, signal }: Writing,
+	assistant: AssistantRecord,
+	{ id, name, model }: ReturnType<Models['resolve']>,
+	history: readonly ChatMessage[],
+): Promise<Grounding> {
+	const setting = completeRagSettings(assistant.rag_settings).query_rewrite;
+	const rewritten =
+		assistant.knowledge_base_ids.length === 0 || id === BUILTIN_MODEL
+			? null
+			: await rewriteQuery(
+					{
+						setting,
+						model,
+						name,
+						question: question.content,
+						history,
+						log: deps.log,
+						timeoutMs: deps.rewriteTimeoutMs,
+					},
+					signal,
+				);
+	if (rewritten?.usage) progress.usage = addUsage(progress.usage, rewritten.usage);
+	return groundingOf(deps, assistant, question, rewritten?.query ?? question.content, history, signal);
 }
 
 /** Asks the model until it answers without asking for calls. */

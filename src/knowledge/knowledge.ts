@@ -74,6 +74,14 @@ interface QueryVectors {
 
 const NO_VECTORS: QueryVectors = { vector: null };
 
+/** A message with a smaller weight of its context is only short. */
+const MIN_DEPENDENT_WEIGHT = 0.4;
+
+/** Whether a message leans on the messages before it, oldest first: by a pronoun, a comparison or its first words. */
+export function dependsOnEarlier(message: string, earlier: Dialogue['earlier']): boolean {
+	return (dialogueContext({ message, earlier })?.weight ?? 0) >= MIN_DEPENDENT_WEIGHT;
+}
+
 /** Indexing of documents, and search. */
 export class Knowledge implements AsyncDisposable {
 	readonly documents: Documents;

@@ -1,3 +1,5 @@
+import type { RagSettings } from '../contract/index.ts';
+
 /** One retrieved piece of a document, as given to a model. */
 export interface Passage {
 	/** The source number that an answer cites, from 1. */
@@ -62,6 +64,10 @@ export interface ChatRequest {
 	passages: readonly Passage[];
 	/** How well the knowledge bases answer the question in absolute terms, 0..1; 0 without knowledge bases. */
 	confidence: number;
+	/** What the model is to write: a reply (the default), or a query for the search, with the instructions alone. */
+	purpose?: 'reply' | 'query';
+	/** What a reply may be taken from; `prefer_documents` if absent. */
+	answer_policy?: RagSettings['answer_policy'];
 	/** The search failed, so an empty list of passages does not mean that the knowledge bases have no answer. */
 	search_failed?: boolean;
 	/** The tools that it may call, the most important first. */

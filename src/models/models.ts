@@ -2,8 +2,8 @@ import { AppError } from '../base/index.ts';
 import { builtinProvider } from './builtin-provider.ts';
 import type { ChatModel, ChatProvider } from './chat-model.ts';
 
-/** The default model of assistants, unless the settings name another. */
-export const DEFAULT_MODEL = 'builtin/extractive';
+/** The model that needs no provider; the default of assistants, unless the settings name another. */
+export const BUILTIN_MODEL = 'builtin/extractive';
 
 /** A configured model as the API lists it. */
 export interface ModelListing {
@@ -58,7 +58,7 @@ export function createModels(options: ModelsOptions = {}): Models {
 		if (providers.has(provider.id)) throw new Error(`Two model providers are called '${provider.id}'.`);
 		providers.set(provider.id, provider);
 	}
-	const defaultModel = options.defaultModel ?? DEFAULT_MODEL;
+	const defaultModel = options.defaultModel ?? BUILTIN_MODEL;
 
 	const list = (): ModelListing[] => [...providers.values()].flatMap((provider) => listings(provider, defaultModel));
 	const resolve = (modelName: string | null): ResolvedModel => {

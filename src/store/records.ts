@@ -119,7 +119,8 @@ export interface AssistantRecord extends WorkspaceScopedRecord {
 	description: string | null;
 	master_prompt: string;
 	model: string;
-	rag_settings: RagSettings;
+	/** Those that were set; `completeRagSettings` adds the defaults. */
+	rag_settings: Partial<RagSettings>;
 	status: 'active' | 'archived';
 	knowledge_base_ids: string[];
 	tool_ids: string[];

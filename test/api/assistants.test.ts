@@ -22,7 +22,7 @@ test('returns a new assistant with its defaults, and reads it back unchanged', a
 		description: null,
 		master_prompt: '',
 		model: 'builtin/extractive',
-		rag_settings: { top_k: 5, min_score: 0 },
+		rag_settings: { top_k: 5, min_score: 0, answer_policy: 'prefer_documents', query_rewrite: 'auto' },
 		status: 'active',
 		knowledge_base_ids: [],
 		tool_ids: [],
@@ -34,7 +34,12 @@ test('returns a new assistant with its defaults, and reads it back unchanged', a
 
 test('applies defaults to RAG settings that a new assistant leaves out', async () => {
 	const { body } = await app.call('POST', ASSISTANTS, { name: 'Guide', rag_settings: { top_k: 50 } });
-	assert.deepEqual(body.rag_settings, { top_k: 50, min_score: 0 });
+	assert.deepEqual(body.rag_settings, {
+		top_k: 50,
+		min_score: 0,
+		answer_policy: 'prefer_documents',
+		query_rewrite: 'auto',
+	});
 });
 
 test('merges nested objects field by field and keeps fields that a change does not name', async () => {
@@ -52,7 +57,7 @@ test('merges nested objects field by field and keeps fields that a change does n
 	assert.deepEqual(body, {
 		...before,
 		description: null,
-		rag_settings: { top_k: 3, min_score: 0.4 },
+		rag_settings: { top_k: 3, min_score: 0.4, answer_policy: 'prefer_documents', query_rewrite: 'auto' },
 		updated_at: body.updated_at,
 	});
 	assert.ok(body.updated_at >= before.updated_at);

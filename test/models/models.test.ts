@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/index.ts';
-import { type ChatModel, type ChatProvider, createModels, DEFAULT_MODEL } from '../../src/models/index.ts';
+import { BUILTIN_MODEL, type ChatModel, type ChatProvider, createModels } from '../../src/models/index.ts';
 import { passage } from '../support/passage.ts';
 import { outcomeOf } from './fixtures/provider.ts';
 
@@ -10,7 +10,7 @@ const remote: ChatProvider = { id: 'remote', chat: silent, models: null };
 
 test('uses the built-in model without settings', () => {
 	const models = createModels();
-	assert.equal(models.defaultModel, DEFAULT_MODEL);
+	assert.equal(models.defaultModel, BUILTIN_MODEL);
 	const { id, name } = models.resolve(null);
 	assert.deepEqual({ id, name }, { id: 'builtin/extractive', name: 'extractive' });
 	assert.equal(models.resolve('builtin/extractive').model, models.resolve(null).model);

@@ -63,6 +63,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
 		passwords: new Passwords(quickDerive),
 		pool: options.overrides?.pool ?? openSharedWorkerPool(),
 		searchTimeoutMs: SEARCH_TIMEOUT_MS,
+		rewriteTimeoutMs: SEARCH_TIMEOUT_MS,
 		...options.overrides,
 	});
 

@@ -45,7 +45,7 @@ const TRUNCATION_NOTE = '\n[The rest is left out: it is more than the model can 
  * @throws AppError `model_error` if the instructions and the question, or the calls so far, do not fit alone
  */
 export function composePrompt(request: ChatRequest, limits: ModelLimits): ComposedPrompt {
-	const system = systemMessage(request.search_failed ? withFailedSearch(request.instructions) : request.instructions);
+	const system = systemText(request);
 	const question = sanitise(request.question);
 	const fixed = sum([system, question].map((text) => tokensOf(text) + MESSAGE_TOKENS));
 	const availableTokens = inputTokens(limits) - BLOCK_TOKENS - fixed;
@@ -67,6 +67,11 @@ export function composePrompt(request: ChatRequest, limits: ModelLimits): Compos
 		...rounds.flatMap(messagesOfRound),
 	];
 	return { prompt, tools, passages: passages.map(({ index }) => index), omittedTools };
+}
+
+function systemText({ purpose, instructions, search_failed, answer_policy }: ChatRequest): string {
+	if (purpose === 'query') return instructions;
+	return systemMessage(search_failed ? withFailedSearch(instructions) : instructions, answer_policy);
 }
 
 /** Without this note, a model would answer as if the documents had no answer, or invent one. */
