@@ -18,7 +18,7 @@ const MAX_DEPTH = 50;
 const MAX_ADDRESS_LENGTH = 2_048;
 
 /** Bytes after which the event loop may do other work. */
-const YIELD_BYTES = 256 * 1024;
+const YIELD_BYTES = 64 * 1024;
 
 /** Which addresses of a sitemap are kept. */
 export interface SitemapOptions {

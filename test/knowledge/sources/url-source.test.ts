@@ -63,6 +63,20 @@ test('an unchanged page is neither sent again nor processed again', async () => 
 	assert.equal(unchanged, headers.get('etag'), 'the document was not touched');
 });
 
+test('a server that knows only the time of a change is asked by it', async () => {
+	const changed = 'Wed, 18 Nov 2026 10:00:00 GMT';
+	site.pages.set('/dated', (request, response) => {
+		const isSame = request.headers['if-modified-since'] === changed;
+		response.writeHead(isSame ? 304 : 200, { 'content-type': 'text/html', 'last-modified': changed });
+		response.end(isSame ? undefined : hours('The shop is open on Sundays.'));
+	});
+	const source = await followSource(app, { type: 'url', url: `${site.url}/dated` });
+	await source.untilDone();
+	site.takeRequests();
+	assert.equal((await source.refresh()).progress.unchanged, 1);
+	assert.deepEqual(site.takeRequests(), ['/dated 304']);
+});
+
 test('a page that is missing twice in a row is removed, and a page that comes back is not', async () => {
 	site.pages.set('/notice', htmlPage('Notice', 'The marmalade is recalled.'));
 	const source = await followSource(app, { type: 'url', url: `${site.url}/notice`, refresh_hours: null });
