@@ -73,13 +73,27 @@ export function sniffFormat(
 	const claimed = claimOf(fileName, contentType);
 	const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, SNIFF_BYTES));
 	const ascii = bytes.toString('latin1');
-	if (ascii.startsWith(ZIP)) return sniffZip(bytes, claimed);
+	if (ascii.startsWith(ZIP)) return OTHER_ARCHIVE.test(fileName ?? '') ? null : sniffZip(bytes, claimed);
 	// A document with a password is kept in such a file, and its parser says so.
 	if (ascii.startsWith('\xd0\xcf\x11\xe0')) return isOffice(claimed) ? claimed : null;
 	if (ascii.startsWith('{\\rtf')) return 'rtf';
 	const mark = ascii.slice(0, 1024).indexOf('%PDF-');
 	if (mark === 0 || (mark > 0 && (claimed === 'pdf' || ascii.slice(0, mark).trim() === ''))) return 'pdf';
-	return sniffText(head.subarray(0, SNIFF_BYTES), claimed, contentType);
+	return sniffText(head.subarray(0, SNIFF_BYTES), claimed, fileName, contentType);
+}
+
+/** Archives that look like those of Office, with other parts, and packages of Apple's programs. */
+const OTHER_ARCHIVE = /\.(?:xlsb|pages|numbers|key)$/i;
+/** A file of many messages, and a web page with its pictures. Their texts are encoded. */
+const MAILBOX_START = /^From \S{1,300} .{0,60}\d{4}[^\n]{0,20}\n[A-Z][\w-]{0,60}:/;
+const WEB_ARCHIVE_START = /^(?:[\w-]{1,60}:.{0,998}\n(?:[ \t].{0,998}\n)*){0,6}Content-Type: multipart\/related/i;
+const WEB_ARCHIVE_NAME = /\.mht(?:ml)?$/i;
+
+/** The known type of a text that is not supported; null for other texts. */
+export function otherTextKind(text: string, fileName: string | null): 'mailbox' | 'web archive' | null {
+	if (MAILBOX_START.test(text.slice(0, 1000))) return 'mailbox';
+	const isArchive = WEB_ARCHIVE_NAME.test(fileName ?? '') || /^From: <Saved by /.test(text);
+	return isArchive && WEB_ARCHIVE_START.test(text.slice(0, 4096)) ? 'web archive' : null;
 }
 
 function isOffice(format: DocumentFormat | null): boolean {
@@ -171,6 +185,7 @@ const MAIL_START =
 function sniffText(
 	head: Uint8Array,
 	claimed: DocumentFormat | null,
+	fileName: string | null,
 	contentType: string | null,
 ): DocumentFormat | null {
 	const text = decodeText(head, [charsetOf(contentType)]);
@@ -179,7 +194,7 @@ function sniffText(
 	if (claimed === 'pdf' || isOffice(claimed)) return claimed;
 	// Plain text with the name of an RTF document is read as plain text.
 	if (claimed === 'rtf') return text === null ? null : 'txt';
-	if (text === null || OTHER_TEXT.test(start)) return null;
+	if (text === null || OTHER_TEXT.test(start) || otherTextKind(text, fileName) !== null) return null;
 	if (claimed !== null) return claimed;
 	if (MAIL_START.test(text.slice(0, 4096))) return 'eml';
 	if (OTHER_MARKUP.test(start) || text.trimStart().startsWith('<?xml')) return null;

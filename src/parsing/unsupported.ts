@@ -1,3 +1,5 @@
+import { otherTextKind } from './format.ts';
+
 /** The signatures of picture files, with the names of their types. */
 const PICTURES: Array<[name: string, signature: RegExp]> = [
 	['PNG', /^\x89PNG/],
@@ -19,6 +21,14 @@ const LEGACY_OFFICE: Array<[extension: RegExp, stream: string, sentence: string]
 		'Old PowerPoint files (.ppt) cannot be read. Save the file as .pptx or PDF.',
 	],
 	[/\.msg$/i, '__nameid_version1.0', 'Outlook messages (.msg) cannot be read. Save the message as .eml or PDF.'],
+];
+
+/** Archives that are told by their names. */
+const ARCHIVES: Array<[extension: RegExp, sentence: string]> = [
+	[/\.xlsb$/i, 'Binary Excel files (.xlsb) cannot be read. Save the file as .xlsx or CSV.'],
+	[/\.pages$/i, 'Pages documents (.pages) cannot be read. Export the document as PDF or Word.'],
+	[/\.numbers$/i, 'Numbers spreadsheets (.numbers) cannot be read. Export the spreadsheet as Excel or CSV.'],
+	[/\.key$/i, 'Keynote presentations (.key) cannot be read. Export the presentation as PDF or PowerPoint.'],
 ];
 
 /**
@@ -43,7 +53,14 @@ export function unsupportedFileMessage(head: Uint8Array, fileName: string | null
 			LEGACY_OFFICE.find(([, stream]) => bytes.includes(Buffer.from(stream, 'utf16le')));
 		return found?.[2] ?? 'Office files from before 2007 cannot be read. Save the file as .docx, .xlsx or PDF.';
 	}
+	const other = otherTextKind(ascii.replaceAll('\r', ''), fileName);
+	if (other === 'mailbox') return 'Mailboxes (.mbox) cannot be read. Save each message as .eml.';
+	if (other === 'web archive') return 'Web archives (.mht) cannot be read. Save the page as HTML or PDF.';
+	if (ascii.slice(60, 68) === 'BOOKMOBI')
+		return 'Kindle books (.mobi, .azw) cannot be read. Convert the book to EPUB or PDF.';
 	if (!ascii.startsWith('PK')) return undefined;
+	const archive = ARCHIVES.find(([extension]) => extension.test(name));
+	if (archive !== undefined) return archive[1];
 	if (ascii.includes('application/vnd.oasis.opendocument')) {
 		return 'OpenDocument files other than texts (.odt) and spreadsheets (.ods) cannot be read. Save the file as PDF.';
 	}

@@ -76,6 +76,23 @@ test('a file of an unsupported type is refused with its type and the way out', a
 		['a.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /Pictures \(PNG\).*OCR/],
 		['a.jpg', Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex'), /Pictures \(JPEG\).*OCR/],
 		['a.msg', compound, /Outlook messages \(\.msg\).*\.eml/],
+		['a.xlsb', zip('[Content_Types].xml', 'xl/workbook.bin'), /Binary Excel files \(\.xlsb\).*\.xlsx/],
+		['a.pages', zip('Index/Document.iwa'), /Pages documents.*PDF or Word/],
+		['a.numbers', zip('Index/Document.iwa'), /Numbers.*CSV/],
+		['a.key', zip('Index/Document.iwa'), /Keynote.*PowerPoint/],
+		['a.mobi', Buffer.concat([Buffer.alloc(60), Buffer.from('BOOKMOBI\0\0\x01')]), /Kindle books.*EPUB/],
+		[
+			'mail',
+			Buffer.from('From anna@x.example Mon Nov 23 09:00:00 2026\r\nSubject: Tea\r\n\r\nText.\r\n'),
+			/Mailboxes.*\.eml/,
+		],
+		[
+			'a.mht',
+			Buffer.from(
+				'From: <Saved by Blink>\nSubject: Tea\nMIME-Version: 1.0\nContent-Type: multipart/related;\n\tboundary=b\n\n--b\n',
+			),
+			/Web archives \(\.mht\).*HTML or PDF/,
+		],
 		['a.odp', zipped({ mimetype: 'application/vnd.oasis.opendocument.presentation' }), /OpenDocument.*\.odt.*PDF/],
 	];
 	for (const [name, bytes, message] of refused) {
