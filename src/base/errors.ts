@@ -8,7 +8,7 @@ export const ERROR_CODES = {
 	invalid_cursor: [400, 'The cursor does not belong to this list.'],
 	unsupported_file_type: [
 		400,
-		'This file type is not supported. Send a PDF, DOCX, XLSX, PPTX, ODT, ODS, RTF, EPUB, EML, HTML, CSV, MD or TXT file.',
+		'This file type is not supported. Send a PDF, DOCX, XLSX, PPTX, ODT, ODS, ODP, RTF, EPUB, EML, HTML, CSV, MD or TXT file.',
 	],
 	unreadable_file: [400, 'The file cannot be read.'],
 	resource_limit: [400, 'Reading the file takes more memory or time than one document may take.'],

@@ -73,7 +73,7 @@ export const DocumentUpload = Strict({
 	file: Type.Unsafe<unknown>({
 		type: 'string',
 		format: 'binary',
-		description: 'PDF, DOCX, XLSX, PPTX, ODT, ODS, RTF, EPUB, EML, HTML, CSV, TSV, MD or TXT.',
+		description: 'PDF, DOCX, XLSX, PPTX, ODT, ODS, ODP, RTF, EPUB, EML, HTML, CSV, TSV, MD or TXT.',
 	}),
 	title: Type.Optional(DocumentFormTitle),
 });

@@ -10,6 +10,7 @@ export type DocumentFormat =
 	| 'xlsx'
 	| 'pptx'
 	| 'odt'
+	| 'odp'
 	| 'ods'
 	| 'rtf'
 	| 'epub'

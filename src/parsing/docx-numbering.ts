@@ -1,3 +1,4 @@
+import { numberText } from './list-numbers.ts';
 import { type Element, readXml } from './xml-reader.ts';
 
 /** A level of a list. */
@@ -95,7 +96,7 @@ export class Numbering {
 		const marker = own.text.replace(/%([1-9])/g, (_, digit: string) => {
 			const at = Number(digit) - 1;
 			const { start, format } = levels.get(at) ?? own;
-			return written(next[at] ?? start, at === level ? own.format : format);
+			return numberText(next[at] ?? start, at === level ? own.format : format);
 		});
 		return marker.trim().slice(0, MAX_MARKER_CHARACTERS) || null;
 	}
@@ -104,54 +105,4 @@ export class Numbering {
 function numberOf(value: string): number {
 	const number = Number(value);
 	return Number.isInteger(number) && number >= 0 ? number : 1;
-}
-
-function written(number: number, format: string): string {
-	switch (format) {
-		case 'lowerLetter':
-			return letters(number).toLowerCase();
-		case 'upperLetter':
-			return letters(number);
-		case 'lowerRoman':
-			return roman(number).toLowerCase();
-		case 'upperRoman':
-			return roman(number);
-		case 'decimalZero':
-			return String(number).padStart(2, '0');
-		default:
-			return String(number);
-	}
-}
-
-/** A to Z, then AA to ZZ (ISO/IEC 29500-1, 17.18.59). */
-function letters(number: number): string {
-	if (number < 1 || number > 780) return String(number);
-	return String.fromCharCode(65 + ((number - 1) % 26)).repeat(Math.ceil(number / 26));
-}
-
-const ROMAN: Array<[value: number, sign: string]> = [
-	[1000, 'M'],
-	[900, 'CM'],
-	[500, 'D'],
-	[400, 'CD'],
-	[100, 'C'],
-	[90, 'XC'],
-	[50, 'L'],
-	[40, 'XL'],
-	[10, 'X'],
-	[9, 'IX'],
-	[5, 'V'],
-	[4, 'IV'],
-	[1, 'I'],
-];
-
-function roman(number: number): string {
-	if (number < 1 || number > 3999) return String(number);
-	let rest = number;
-	let text = '';
-	for (const [value, sign] of ROMAN) {
-		text += sign.repeat(Math.floor(rest / value));
-		rest %= value;
-	}
-	return text;
 }

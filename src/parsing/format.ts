@@ -22,6 +22,8 @@ const BY_EXTENSION: Record<string, DocumentFormat> = {
 	ott: 'odt',
 	ods: 'ods',
 	ots: 'ods',
+	odp: 'odp',
+	otp: 'odp',
 	epub: 'epub',
 	eml: 'eml',
 	rtf: 'rtf',
@@ -45,6 +47,8 @@ const BY_CONTENT_TYPE: Record<string, DocumentFormat> = {
 	'application/vnd.oasis.opendocument.text': 'odt',
 	'application/vnd.oasis.opendocument.text-template': 'odt',
 	'application/vnd.oasis.opendocument.spreadsheet': 'ods',
+	'application/vnd.oasis.opendocument.presentation': 'odp',
+	'application/vnd.oasis.opendocument.presentation-template': 'odp',
 	'application/vnd.oasis.opendocument.spreadsheet-template': 'ods',
 	'application/epub+zip': 'epub',
 	'message/rfc822': 'eml',
@@ -102,7 +106,7 @@ function isOffice(format: DocumentFormat | null): boolean {
 
 /** The claim of a file that is an archive with a part for its type. */
 function archiveClaim(claimed: DocumentFormat | null): DocumentFormat | null {
-	return claimed === 'odt' || claimed === 'ods' || claimed === 'epub' ? claimed : null;
+	return claimed === 'odt' || claimed === 'ods' || claimed === 'odp' || claimed === 'epub' ? claimed : null;
 }
 
 function claimOf(fileName: string | null, contentType: string | null): DocumentFormat | null {

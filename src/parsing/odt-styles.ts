@@ -1,3 +1,4 @@
+import { numberText } from './list-numbers.ts';
 import type { Element } from './xml-reader.ts';
 
 interface Style {
@@ -5,7 +6,19 @@ interface Style {
 	displayName: string;
 	outline: number | null;
 	isHidden: boolean;
+	isRaised: boolean;
 }
+
+/** How a level of a list writes its numbers. */
+interface NumberedLevel {
+	format: string;
+	prefix: string;
+	suffix: string;
+}
+
+/** The formats of numbers (ISO/IEC 26300-3, 19.502) by their names in Office Open XML. */
+const FORMATS: Record<string, string> = { a: 'lowerLetter', A: 'upperLetter', i: 'lowerRoman', I: 'upperRoman' };
+const MAX_MARKER_CHARACTERS = 20;
 
 /** The maximum number of styles that inherit from each other. */
 const MAX_INHERITANCE_DEPTH = 50;
@@ -14,9 +27,9 @@ const MAX_INHERITANCE_DEPTH = 50;
 export class OdtStyles {
 	readonly #styles = new Map<string, Style>();
 	/** The numbered levels of each list style. */
-	readonly #numbered = new Map<string, Set<number>>();
+	readonly #numbered = new Map<string, Map<number, NumberedLevel>>();
 	#style: Style | null = null;
-	#list: Set<number> | null = null;
+	#list: Map<number, NumberedLevel> | null = null;
 
 	/** Takes an element of a style; other elements are ignored. */
 	open(element: Element): void {
@@ -27,18 +40,27 @@ export class OdtStyles {
 					displayName: (element.attribute('display-name') ?? element.attribute('style:name') ?? '').toLowerCase(),
 					outline: Number(element.attribute('default-outline-level') ?? 0) || null,
 					isHidden: false,
+					isRaised: false,
 				};
 				this.#styles.set(element.attribute('style:name') ?? '', this.#style);
 				break;
 			case 'style:text-properties':
-				if (this.#style !== null && element.attribute('display') === 'none') this.#style.isHidden = true;
+				if (this.#style === null) break;
+				if (element.attribute('display') === 'none') this.#style.isHidden = true;
+				this.#style.isRaised = /^(?:super|[1-9])/.test(element.attribute('text-position') ?? '');
 				break;
 			case 'text:list-style':
-				this.#list = new Set();
+				this.#list = new Map();
 				this.#numbered.set(element.attribute('style:name') ?? '', this.#list);
 				break;
 			case 'text:list-level-style-number':
-				if ((element.attribute('num-format') ?? '') !== '') this.#list?.add(Number(element.attribute('level')));
+				if ((element.attribute('num-format') ?? '') !== '') {
+					this.#list?.set(Number(element.attribute('level')), {
+						format: FORMATS[element.attribute('num-format') ?? ''] ?? 'decimal',
+						prefix: element.attribute('num-prefix') ?? '',
+						suffix: element.attribute('num-suffix') ?? '',
+					});
+				}
 				break;
 		}
 	}
@@ -63,9 +85,17 @@ export class OdtStyles {
 		return this.#chain(name).some(([, { isHidden }]) => isHidden);
 	}
 
-	/** Whether the items of a list have numbers. @param level from 1 */
-	isNumbered(list: string | null, level: number): boolean {
-		return this.#numbered.get(list ?? '')?.has(level) ?? false;
+	/** Whether text of a style is superscript. */
+	isRaised(name: string | null): boolean {
+		return this.#chain(name).some(([, { isRaised }]) => isRaised);
+	}
+
+	/** The marker of an item of a list: its number as the list writes it, or a dash. @param level from 1 */
+	markerOf(list: string | null, level: number, number: number): string {
+		const numbered = this.#numbered.get(list ?? '')?.get(level);
+		if (numbered === undefined) return '- ';
+		const { format, prefix, suffix } = numbered;
+		return `${(prefix + numberText(number, format) + (suffix || '.')).trim().slice(0, MAX_MARKER_CHARACTERS)} `;
 	}
 
 	/** A style and those that it inherits from. Stops at a cycle. */

@@ -1,279 +1,36 @@
-import { type Block, type ExtractedDocument, languageOf, stripInvisible } from './blocks.ts';
-import { MAX_TEXT_BYTES, resourceLimit, TextBudget } from './limits.ts';
-import { countOf, openOdf } from './odf-package.ts';
-import { OdtStyles } from './odt-styles.ts';
+import { type ExtractedDocument, languageOf } from './blocks.ts';
+import { openOdf } from './odf-package.ts';
+import { OdtReader } from './odt-reader.ts';
 import { propertiesOf } from './ooxml-package.ts';
-import { TableBuilder } from './ooxml-table.ts';
-import { type Element, readXml } from './xml-reader.ts';
-
-const KIND = 'OpenDocument text';
-/** Rows are kept until their table ends. */
-const MAX_TABLE_CELLS = 500_000;
-/** The maximum number of characters that nested tables may copy into the cells around them. */
-const MAX_NESTED_CHARACTERS = 5 * MAX_TEXT_BYTES;
-const MAX_SPACES = 100;
-
-/** Subtrees whose text is not part of the document: deletions, comments, tables of contents, ruby, declarations, pictures. */
-const SKIPPED = new Set(
-	`text:tracked-changes office:annotation text:table-of-content text:alphabetical-index text:ruby-text
-	text:variable-decls text:sequence-decls text:user-field-decls office:forms office:event-listeners
-	text:note-citation office:binary-data title desc`.split(/\s+/),
-);
 
 /**
  * Reads an OpenDocument text (ISO/IEC 26300). Notes and text boxes follow the paragraph in which they are anchored.
  * @throws AppError `unreadable_file` or `resource_limit` with a sentence that says what is wrong with it
  */
 export function parseOdt(bytes: Uint8Array): ExtractedDocument {
-	const { content, styles: common, meta } = openOdf(bytes, KIND);
-	const styles = new OdtStyles();
-	if (common !== undefined)
-		readXml(
-			common,
-			{ open: (element) => styles.open(element), close: (name) => styles.close(name), text: () => {} },
-			KIND,
-		);
-	const reader = new OdtReader(styles);
-	readXml(content, reader, KIND);
-	const { title, language } = propertiesOf(meta, KIND);
+	return parseOdf(bytes, 'odt', 'OpenDocument text');
+}
+
+/**
+ * Reads an OpenDocument presentation: each slide under its title, with its tables and its speaker notes. The page of a block is the
+ * number of its slide.
+ * @throws AppError `unreadable_file` or `resource_limit`
+ */
+export function parseOdp(bytes: Uint8Array): ExtractedDocument {
+	return parseOdf(bytes, 'odp', 'OpenDocument presentation');
+}
+
+function parseOdf(bytes: Uint8Array, format: 'odt' | 'odp', kind: string): ExtractedDocument {
+	const { content, styles, meta } = openOdf(bytes, kind);
+	const reader = new OdtReader(kind);
+	if (styles !== undefined) reader.readStyles(styles);
+	reader.readContent(content);
+	const { title, language } = propertiesOf(meta, kind);
 	return {
-		format: 'odt',
+		format,
 		title: title || reader.title,
 		declared_language: languageOf(language),
-		page_count: null,
+		page_count: reader.slides || null,
 		blocks: reader.blocks,
 	};
-}
-
-interface Paragraph {
-	text: string;
-	style: string | null;
-	/** The level of a heading element. */
-	heading: number | null;
-	/** The blocks of its notes and text boxes, which follow it. */
-	after: Block[];
-}
-
-interface List {
-	style: string | null;
-	/** The number of the last item. */
-	number: number;
-	/** The marker of the open item, until its first paragraph is written. */
-	marker: string;
-}
-
-class OdtReader {
-	readonly blocks: Block[] = [];
-	title: string | null = null;
-	readonly #styles: OdtStyles;
-	readonly #paragraphs: Paragraph[] = [];
-	#lists: List[] = [];
-	/** The lists around each open note or text box: its paragraphs are not items of those. */
-	readonly #outerLists: List[][] = [];
-	/** The last number of each list style, for lists that continue another. */
-	readonly #lastNumbers = new Map<string | null, number>();
-	readonly #tables: Array<{ builder: TableBuilder; inHeader: boolean }> = [];
-	/** Open notes and text boxes. */
-	readonly #boxes: Block[][] = [];
-	readonly #budget = new TextBudget();
-	#inBody = false;
-	#written = 0;
-	#nested = 0;
-	#cells = 0;
-	#skipping = 0;
-
-	constructor(styles: OdtStyles) {
-		this.#styles = styles;
-	}
-
-	open(element: Element): void {
-		const { name } = element;
-		if (this.#skipping > 0 || this.#isSkipped(element)) {
-			this.#skipping++;
-			return;
-		}
-		this.#styles.open(element);
-		if (name === 'office:text') this.#inBody = true;
-		if (this.#inBody) this.#openContent(element);
-	}
-
-	#openContent(element: Element): void {
-		switch (element.name) {
-			case 'text:p':
-			case 'text:h': {
-				const level = Number(element.attribute('outline-level') ?? 1) || 1;
-				const heading = element.name === 'text:h' ? level : null;
-				this.#paragraphs.push({ text: '', style: element.attribute('style-name'), heading, after: [] });
-				break;
-			}
-			case 'text:s':
-				this.#write(' '.repeat(Math.min(countOf(element.attribute('c')), MAX_SPACES)));
-				break;
-			case 'text:tab':
-				this.#write(' ');
-				break;
-			case 'text:line-break':
-				this.#write('\n');
-				break;
-			case 'text:note-body':
-			case 'draw:text-box':
-				this.#boxes.push([]);
-				this.#outerLists.push(this.#lists);
-				this.#lists = [];
-				break;
-			case 'text:list':
-				this.#openList(element);
-				break;
-			case 'text:list-item':
-				this.#openItem(element);
-				break;
-			case 'table:table':
-				this.#tables.push({ builder: new TableBuilder(), inHeader: false });
-				break;
-			default:
-				this.#openTablePart(element);
-		}
-	}
-
-	#openList(element: Element): void {
-		const style = element.attribute('style-name') ?? this.#lists.at(-1)?.style ?? null;
-		const continues = element.attribute('continue-numbering') === 'true' || element.attribute('continue-list') !== null;
-		this.#lists.push({ style, number: continues ? (this.#lastNumbers.get(style) ?? 0) : 0, marker: '' });
-	}
-
-	#endList(): void {
-		const list = this.#lists.pop();
-		if (list !== undefined && this.#lists.length === 0) this.#lastNumbers.set(list.style, list.number);
-	}
-
-	#openItem(element: Element): void {
-		const list = this.#lists.at(-1);
-		if (list === undefined) return;
-		const start = Number(element.attribute('start-value') ?? Number.NaN);
-		list.number = Number.isInteger(start) ? start : list.number + 1;
-		list.marker = this.#styles.isNumbered(list.style, this.#lists.length) ? `${list.number}. ` : '- ';
-	}
-
-	#openTablePart(element: Element): void {
-		const table = this.#tables.at(-1);
-		if (table === undefined) return;
-		if (element.name === 'table:table-header-rows') table.inHeader = true;
-		else if (element.name === 'table:table-row') table.builder.markRow(table.inHeader);
-		else if (element.name === 'table:table-cell') {
-			// A repeated cell is read as a cell that spans its copies.
-			const repeated = countOf(element.attribute('number-columns-repeated'));
-			table.builder.spanColumns(repeated * countOf(element.attribute('number-columns-spanned')));
-			table.builder.spanRows(countOf(element.attribute('number-rows-spanned')));
-		}
-	}
-
-	close(name: string): void {
-		if (this.#skipping > 0) {
-			this.#skipping--;
-			return;
-		}
-		this.#styles.close(name);
-		if (!this.#inBody) return;
-		if (name === 'office:text') this.#inBody = false;
-		else if (name === 'text:p' || name === 'text:h') this.#endParagraph();
-		else if (name === 'text:note-body' || name === 'draw:text-box') this.#endBox();
-		else if (name === 'text:list') this.#endList();
-		else if (name === 'table:table-header-rows') {
-			const table = this.#tables.at(-1);
-			if (table !== undefined) table.inHeader = false;
-		} else if (name === 'table:table-cell') this.#endCell(false);
-		else if (name === 'table:covered-table-cell') this.#endCell(true);
-		else if (name === 'table:table-row') this.#endRow();
-		else if (name === 'table:table') this.#endTable();
-	}
-
-	text(text: string): void {
-		// Line breaks in the file are spaces (ISO/IEC 26300-1, 6.1.2).
-		if (this.#skipping === 0) this.#write(text.replace(/\s+/g, ' '));
-	}
-
-	#isSkipped(element: Element): boolean {
-		const { name } = element;
-		if (SKIPPED.has(name)) return true;
-		if (name === 'text:section') return element.attribute('display') === 'none';
-		return name === 'text:span' && this.#styles.isHidden(element.attribute('style-name'));
-	}
-
-	#write(text: string): void {
-		const paragraph = this.#paragraphs.at(-1);
-		if (paragraph === undefined) return;
-		paragraph.text += text;
-		this.#written += text.length;
-		if (this.#written > MAX_TEXT_BYTES) throw resourceLimit(`The ${KIND} holds more than 10 MB of text. Split it.`);
-	}
-
-	#endParagraph(): void {
-		const paragraph = this.#paragraphs.pop();
-		if (paragraph === undefined) return;
-		const { style, after } = paragraph;
-		const text = stripInvisible(paragraph.text.replace(/[^\S\n]+/gu, ' ').replace(/ ?\n ?/g, '\n')).trim();
-		const isShown = text !== '' && !this.#styles.isHidden(style);
-		const table = this.#tables.at(-1);
-		if (table !== undefined && this.#boxes.length === 0) {
-			if (isShown) table.builder.addText(text);
-			for (const block of after) table.builder.addText(block.text);
-			return;
-		}
-		if (isShown) this.#emit(this.#blockOf(text, paragraph));
-		for (const block of after) this.#emit(block);
-	}
-
-	#blockOf(text: string, { style, heading }: Paragraph): Block {
-		const isTitle = this.#styles.isTitle(style);
-		if (isTitle) this.title ??= text.replace(/\s+/gu, ' ');
-		const level = heading ?? this.#styles.outlineOf(style) ?? (isTitle ? 1 : null);
-		if (level !== null) return { kind: 'heading', level, text: text.replace(/\s+/gu, ' '), page: null };
-		const list = this.#lists.at(-1);
-		if (list === undefined || list.marker === '') return { kind: 'paragraph', text, page: null };
-		const item = list.marker + text;
-		list.marker = '';
-		return { kind: 'item', text: item, page: null };
-	}
-
-	#endBox(): void {
-		const box = this.#boxes.pop() ?? [];
-		this.#lists = this.#outerLists.pop() ?? [];
-		const host = this.#paragraphs.at(-1);
-		for (const block of box) {
-			if (host !== undefined) host.after.push(block);
-			else this.#emit(block);
-		}
-	}
-
-	/** @param isCovered a cell beside or above it spans its place */
-	#endCell(isCovered: boolean): void {
-		const table = this.#tables.at(-1);
-		if (table === undefined) return;
-		if (isCovered) {
-			table.builder.dropCell();
-			return;
-		}
-		this.#nested += table.builder.endCell();
-		if (this.#nested > MAX_NESTED_CHARACTERS) throw resourceLimit(`The tables of the ${KIND} are nested too deeply.`);
-		if (++this.#cells > MAX_TABLE_CELLS)
-			throw resourceLimit(`The tables of the ${KIND} have too many cells. Split it.`);
-	}
-
-	#endRow(): void {
-		const texts = this.#tables.at(-1)?.builder.endRow() ?? [];
-		// A table within a cell is part of that cell's text.
-		if (texts.length > 0) this.#tables.at(-2)?.builder.addText(texts.join(', '));
-	}
-
-	#endTable(): void {
-		const table = this.#tables.pop();
-		if (table === undefined || this.#tables.length > 0) return;
-		for (const block of table.builder.blocks(null)) this.#emit(block);
-	}
-
-	#emit(block: Block): void {
-		const box = this.#boxes.at(-1);
-		if (box === undefined) this.#budget.spend(block.text);
-		(box ?? this.blocks).push(block);
-	}
 }

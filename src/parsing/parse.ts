@@ -32,6 +32,7 @@ const LOAD_PARSER: Record<DocumentFormat, () => Promise<Parser>> = {
 	xlsx: async () => (await import('./xlsx.ts')).parseXlsx,
 	pptx: async () => (await import('./pptx.ts')).parsePptx,
 	odt: async () => (await import('./odt.ts')).parseOdt,
+	odp: async () => (await import('./odt.ts')).parseOdp,
 	ods: async () => (await import('./ods.ts')).parseOds,
 	rtf: async () => (await import('./rtf.ts')).parseRtf,
 	epub: async () => (await import('./epub.ts')).parseEpub,

@@ -62,7 +62,7 @@ export function unsupportedFileMessage(head: Uint8Array, fileName: string | null
 	const archive = ARCHIVES.find(([extension]) => extension.test(name));
 	if (archive !== undefined) return archive[1];
 	if (ascii.includes('application/vnd.oasis.opendocument')) {
-		return 'OpenDocument files other than texts (.odt) and spreadsheets (.ods) cannot be read. Save the file as PDF.';
+		return 'OpenDocument files other than texts (.odt), spreadsheets (.ods) and presentations (.odp) cannot be read. Save the file as PDF.';
 	}
 	return undefined;
 }

@@ -36,6 +36,7 @@ const PREFIXES: Record<string, string> = {
 	'urn:oasis:names:tc:opendocument:xmlns:text:1.0': 'text:',
 	'urn:oasis:names:tc:opendocument:xmlns:table:1.0': 'table:',
 	'urn:oasis:names:tc:opendocument:xmlns:drawing:1.0': 'draw:',
+	'urn:oasis:names:tc:opendocument:xmlns:presentation:1.0': 'presentation:',
 	'urn:oasis:names:tc:opendocument:xmlns:manifest:1.0': 'manifest:',
 };
 

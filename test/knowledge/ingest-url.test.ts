@@ -109,7 +109,7 @@ test('a URL that gives no document ends in status error with a reason and leaves
 		[
 			'/logo.png',
 			'unsupported_file_type',
-			/does not lead to a PDF, DOCX, XLSX, PPTX, ODT, ODS, RTF, EPUB, EML, HTML, CSV, MD or TXT/,
+			/does not lead to a PDF, DOCX, XLSX, PPTX, ODT, ODS, ODP, RTF, EPUB, EML, HTML, CSV, MD or TXT/,
 		],
 		['/large.txt', 'unreadable_file', /larger than 10 MB/],
 		['/bomb.txt', 'unreadable_file', /larger than 20 MB/],

@@ -34,8 +34,8 @@ test('name and type decide what the content cannot', () => {
 test('other office formats, pictures, archives and programs are refused', async () => {
 	const others: Array<[name: string, bytes: Buffer]> = [
 		['a.vsdx', zip('[Content_Types].xml', 'visio/document.xml')],
-		['a.odp', zipped({ mimetype: 'application/vnd.oasis.opendocument.presentation', 'content.xml': 'x' })],
-		['a.odp', zip('mimetype', 'content.xml')],
+		['a.odg', zipped({ mimetype: 'application/vnd.oasis.opendocument.graphics', 'content.xml': 'x' })],
+		['a.odg', zip('mimetype', 'content.xml')],
 		['a.zip', zip('photo.jpg')],
 		['a.doc', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
 		['a.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
@@ -93,7 +93,7 @@ test('a file of an unsupported type is refused with its type and the way out', a
 			),
 			/Web archives \(\.mht\).*HTML or PDF/,
 		],
-		['a.odp', zipped({ mimetype: 'application/vnd.oasis.opendocument.presentation' }), /OpenDocument.*\.odt.*PDF/],
+		['a.odg', zipped({ mimetype: 'application/vnd.oasis.opendocument.graphics' }), /OpenDocument.*\.odt.*PDF/],
 	];
 	for (const [name, bytes, message] of refused) {
 		await assert.rejects(parsed(bytes, name), { code: 'unsupported_file_type', message }, name);

@@ -148,3 +148,47 @@ test('rows of an OpenDocument spreadsheet that a filter hides are read', async (
 	const { blocks } = await parsed(makeOdf('spreadsheet', { body: sheet('Sheet1', rows.join('')) }), 'a.ods');
 	assert.deepEqual(outlined(blocks), ['row Part | Price', 'row Lid | 5']);
 });
+
+test('reads the slides of a presentation under their titles, with their notes, and leaves out the margins', async () => {
+	const frame = (kind: string, text: string) =>
+		`<draw:frame presentation:class="${kind}"><draw:text-box>${text}</draw:text-box></draw:frame>`;
+	const slide = (title: string, text: string, notes = '') =>
+		`<draw:page>${frame('title', `<text:p>${title}</text:p>`)}${frame('outline', text)}${frame('page-number', '<text:p>7</text:p>')}${notes}</draw:page>`;
+	const list = '<text:list><text:list-item><text:p>Two litres</text:p></text:list-item></text:list>';
+	const table =
+		'<draw:frame><table:table><table:table-row><table:table-cell><text:p>Lid</text:p></table:table-cell><table:table-cell><text:p>4.50</text:p></table:table-cell></table:table-row></table:table></draw:frame>';
+	const notes = `<presentation:notes>${frame('notes', '<text:p>Say hello.</text:p>')}</presentation:notes>`;
+	const body = slide('Kettles', list, notes) + slide('Prices', table);
+	const { blocks, format, page_count } = await parsed(makeOdf('presentation', { body }), 'a.odp');
+	assert.deepEqual([format, page_count], ['odp', 2]);
+	assert.deepEqual(
+		blocks.map(({ kind, text, page }) => [page, kind, text]),
+		[
+			[1, 'heading', 'Kettles'],
+			[1, 'item', '- Two litres'],
+			[1, 'paragraph', 'Say hello.'],
+			[2, 'heading', 'Prices'],
+			[2, 'row', 'Lid | 4.50'],
+		],
+	);
+});
+
+test('keeps superscripts, the numbers of lists as they are written, and tables in text boxes', async () => {
+	const automatic =
+		'<style:style style:name="up"><style:text-properties style:text-position="super 58%"/></style:style>' +
+		'<text:list-style style:name="letters"><text:list-level-style-number text:level="1" style:num-format="a" style:num-suffix=")"/></text:list-style>';
+	const item = (text: string) => `<text:list-item><text:p>${text}</text:p></text:list-item>`;
+	const cell = (text: string) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`;
+	const body =
+		'<text:p>Area: 5 m<text:span text:style-name="up">2</text:span></text:p>' +
+		`<text:list text:style-name="letters">${item('one')}${item('two')}</text:list>` +
+		`<text:p>Prices<draw:frame><draw:text-box><table:table><table:table-row>${cell('Lid')}${cell('4.50')}</table:table-row><table:table-row>${cell('Cup')}${cell('6')}</table:table-row></table:table></draw:text-box></draw:frame></text:p>`;
+	assert.deepEqual(outlined((await parsed(makeOdf('text', { body, automatic }), 'a.odt')).blocks), [
+		'paragraph Area: 5 m²',
+		'item a) one',
+		'item b) two',
+		'paragraph Prices',
+		'row Lid | 4.50',
+		'row Cup | 6',
+	]);
+});

@@ -70,7 +70,7 @@ test('a bad file gives an error with a reason, and the worker continues', async 
 		error: {
 			code: 'unsupported_file_type',
 			message:
-				'This file type is not supported. Send a PDF, DOCX, XLSX, PPTX, ODT, ODS, RTF, EPUB, EML, HTML, CSV, MD or TXT file.',
+				'This file type is not supported. Send a PDF, DOCX, XLSX, PPTX, ODT, ODS, ODP, RTF, EPUB, EML, HTML, CSV, MD or TXT file.',
 		},
 	});
 	const broken = await parse('a.pdf', '%PDF-1.7 nothing more');

@@ -58,7 +58,7 @@ export function rejectionOf(blob: IncomingBlob, fileName: string | null, content
 	if (sniffFormat(blob.head, fileName, contentType)) return null;
 	return new AppError(
 		'unsupported_file_type',
-		'The URL does not lead to a PDF, DOCX, XLSX, PPTX, ODT, ODS, RTF, EPUB, EML, HTML, CSV, MD or TXT document.',
+		'The URL does not lead to a PDF, DOCX, XLSX, PPTX, ODT, ODS, ODP, RTF, EPUB, EML, HTML, CSV, MD or TXT document.',
 	);
 }
 
