@@ -2,18 +2,24 @@ import type { SearchHit, SearchJob, SearchResult, WorkerResult } from '../src/co
 import {
 	deserialiseBasis,
 	dialogueQuery,
+	distinctPassages,
 	type EmbeddedQuery,
 	type RankedHit,
 	type SearchOptions,
 	SpellingCorrector,
 	searchGeneration,
 	type TrainedVectors,
+	textAfter,
+	textBefore,
 	VectorIndexCache,
 } from '../src/retrieval/index.ts';
 import { SearchReader } from '../src/store/sqlite/search/index.ts';
 
 /** The size of the cache of bases, in bytes as stored; the basis in use always stays. */
 const MAX_BASES_BYTES = 128 * 1024 * 1024;
+
+/** Hits that are found for each passage of a prompt, because some give way to others. */
+const CANDIDATES_PER_PASSAGE = 3;
 
 /** One connection is enough: a server has one database. */
 let openDatabase: { database: string; reader: SearchReader } | undefined;
@@ -24,6 +30,9 @@ interface LoadedBasis extends TrainedVectors {
 
 type Generation = NonNullable<ReturnType<SearchReader['generation']>>;
 type QueryVector = NonNullable<SearchJob['targets'][number]['question']>;
+
+/** A hit with the id of its chunk. */
+type FoundHit = SearchHit & { chunk: number };
 
 /** The most recently used last. */
 const loadedBases = new Map<string, LoadedBasis>();
@@ -43,20 +52,23 @@ export default async function search(job: SearchJob): Promise<WorkerResult<Searc
 function searchAll(job: SearchJob): SearchResult {
 	const reader = readerOf(job.database);
 	return reader.snapshot(() => {
-		const hits: SearchHit[] = [];
+		const found: FoundHit[] = [];
 		let confidence = 0;
+		const limit = job.for_prompt ? CANDIDATES_PER_PASSAGE * job.top_k : job.top_k;
 		for (const target of job.targets) {
 			const { hybrid, semantic_weight } = target;
-			const options = { hybrid, semantic_weight, limit: job.top_k };
+			const options = { hybrid, semantic_weight, limit };
 			const result = searchTarget(reader, target, job, options);
 			confidence = Math.max(confidence, result.confidence);
 			for (const hit of result.hits) {
 				const searchHit = hit.score >= job.min_score ? toHit(reader, target.knowledge_base_id, hit) : undefined;
-				if (searchHit) hits.push(searchHit);
+				if (searchHit) found.push({ ...searchHit, chunk: hit.id });
 			}
 		}
-		hits.sort((a, b) => b.score - a.score);
-		return { hits: hits.slice(0, job.top_k), confidence };
+		found.sort((a, b) => b.score - a.score);
+		const chosen = job.for_prompt ? distinctPassages(found, job.top_k) : found.slice(0, job.top_k);
+		const hits = chosen.map(({ chunk, ...hit }) => (job.for_prompt ? withTextAround(reader, chunk, hit) : hit));
+		return { hits, confidence };
 	});
 }
 
@@ -130,6 +142,13 @@ function toHit(reader: SearchReader, knowledge_base_id: string, hit: RankedHit):
 		semantic_score,
 		keyword_score,
 	};
+}
+
+function withTextAround(reader: SearchReader, chunk: number, hit: SearchHit): SearchHit {
+	const { previous, next } = reader.neighbours(chunk);
+	const before = previous === undefined ? '' : textBefore(previous, hit.text);
+	const after = next === undefined ? '' : textAfter(hit.text, next);
+	return { ...hit, around: { before, after } };
 }
 
 function readerOf(database: string): SearchReader {

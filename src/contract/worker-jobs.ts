@@ -167,6 +167,8 @@ export interface SearchJob {
 	context?: { question: string; reply: string; weight: number } | undefined;
 	top_k: number;
 	min_score: number;
+	/** Hits for a prompt: texts that repeat another hit give way to others, and each hit has the text around it. */
+	for_prompt?: boolean | undefined;
 }
 
 export interface SearchHit {
@@ -179,6 +181,8 @@ export interface SearchHit {
 	text: string;
 	heading_path: string[];
 	page: number | null;
+	/** The text of the same section before and after it, which may be empty; only for a prompt. */
+	around?: { before: string; after: string };
 	/** Fused score times the query's confidence, 0..1. */
 	score: number;
 	/** Absolute parts, 0..1. */

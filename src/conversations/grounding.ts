@@ -20,20 +20,24 @@ const SEARCH_TIMEOUT_MS = 3_000;
 const QUESTION_VECTOR_TIMEOUT_MS = 1_500;
 const SEARCH_RETRY_DELAY_MS = 500;
 
-/**
- * Searches the assistant's knowledge bases for a question.
- * @param query what is searched for: its text, or what a model made of it
- * @param earlier the messages before it, oldest first, on which a follow-up depends
- */
+export interface GroundingRequest {
+	assistant: AssistantRecord;
+	question: MessageRecord;
+	/** What is searched for: the text of the question, or what a model made of it. */
+	query: string;
+	/** The messages before it, oldest first, on which a follow-up depends. */
+	earlier: readonly ChatMessage[];
+	/** The passages are for the prompt of a provider's model. */
+	forPrompt: boolean;
+}
+
+/** Searches the assistant's knowledge bases for a question. */
 export async function groundingOf(
 	deps: GroundingDependencies,
-	assistant: AssistantRecord,
-	question: MessageRecord,
-	query: string,
-	earlier: readonly ChatMessage[],
+	request: GroundingRequest,
 	signal: AbortSignal,
 ): Promise<Grounding> {
-	const found = await search(deps, assistant, question, query, earlier, signal);
+	const found = await search(deps, request, signal);
 	if (found === null) return { passages: [], confidence: 0, search_failed: true };
 	return { passages: found.hits.map(passageOf), confidence: found.confidence };
 }
@@ -48,10 +52,7 @@ export function shownGrounding(grounding: Grounding, { passages, shownIndexes }:
 /** The best passages for a question; null if the search fails, which is logged. */
 async function search(
 	{ store, knowledge, searchFailures, searchTimeoutMs = SEARCH_TIMEOUT_MS }: GroundingDependencies,
-	assistant: AssistantRecord,
-	question: MessageRecord,
-	query: string,
-	earlier: readonly ChatMessage[],
+	{ assistant, question, query, earlier, forPrompt }: GroundingRequest,
 	signal: AbortSignal,
 ): Promise<SearchResult | null> {
 	const found = await Promise.all(assistant.knowledge_base_ids.map((id) => store.get('knowledge_bases', id)));
@@ -63,6 +64,7 @@ async function search(
 		top_k,
 		min_score,
 		earlier,
+		forPrompt,
 		signal: searchSignal,
 		vectorTimeoutMs: QUESTION_VECTOR_TIMEOUT_MS,
 	};
@@ -95,6 +97,8 @@ function causeOf(failure: unknown): string | undefined {
 }
 
 function passageOf(hit: SearchHit, index: number): Passage {
-	const { document_id, title, url, page, heading_path, text, score } = hit;
-	return { index: index + 1, document_id, title, url, page, heading_path, text, score };
+	const { document_id, chunk_id, title, url, page, heading_path, text, around, score } = hit;
+	const position = Number(chunk_id.slice(chunk_id.lastIndexOf('.') + 1));
+	const passage = { index: index + 1, document_id, title, url, page, heading_path, text, position, score };
+	return around === undefined ? passage : { ...passage, around };
 }

@@ -148,7 +148,8 @@ async function searchFor(
 					signal,
 				);
 	if (rewritten?.usage) progress.usage = addUsage(progress.usage, rewritten.usage);
-	return groundingOf(deps, assistant, question, rewritten?.query ?? question.content, history, signal);
+	const query = rewritten?.query ?? question.content;
+	return groundingOf(deps, { assistant, question, query, earlier: history, forPrompt: id !== BUILTIN_MODEL }, signal);
 }
 
 /** Asks the model until it answers without asking for calls. */

@@ -52,6 +52,8 @@ export interface SearchOptions {
 	earlier?: Dialogue['earlier'] | undefined;
 	top_k: number;
 	min_score: number;
+	/** For the prompt of a model: texts that repeat another hit give way to others, and each hit has the text around it. */
+	forPrompt?: boolean | undefined;
 	/** Overrides the setting of the knowledge bases. */
 	settings?: { hybrid?: boolean; semantic_weight?: number } | undefined;
 	signal?: AbortSignal | undefined;
@@ -193,7 +195,7 @@ export class Knowledge implements AsyncDisposable {
 	async search(
 		knowledgeBases: readonly KnowledgeBaseRecord[],
 		query: string,
-		{ earlier = [], top_k, min_score, settings, signal, vectorTimeoutMs }: SearchOptions,
+		{ earlier = [], top_k, min_score, forPrompt, settings, signal, vectorTimeoutMs }: SearchOptions,
 	): Promise<SearchResult> {
 		const context = dialogueContext({ message: query, earlier }) ?? undefined;
 		const texts = { query, inContext: context && textInContext(query, context) };
@@ -201,7 +203,8 @@ export class Knowledge implements AsyncDisposable {
 		for (let attempt = 1; ; attempt++) {
 			const targets = await this.#targets(knowledgeBases, texts, { settings, signal, timeoutSignal });
 			if (targets.length === 0) return { hits: [], confidence: 0 };
-			const job = { database: this.#store.databaseFile, targets, query, context, top_k, min_score };
+			const limits = { top_k, min_score, for_prompt: forPrompt };
+			const job = { database: this.#store.databaseFile, targets, query, context, ...limits };
 			const result = await this.#pool.search(job, signal);
 			if (attempt === MAX_SEARCH_ATTEMPTS || (await this.#isStillServing(targets))) return result;
 		}

@@ -12,6 +12,10 @@ export interface Passage {
 	/** The headings above it, outermost first. */
 	heading_path: readonly string[];
 	text: string;
+	/** Its place in the document, from 0; absent in passages from before this field. */
+	position?: number;
+	/** The text of the same section before and after it, which may be empty. */
+	around?: { before: string; after: string };
 	/** How well it matches the question, 0..1. */
 	score: number;
 }

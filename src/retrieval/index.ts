@@ -6,6 +6,7 @@ export {
 	dialogueQuery,
 	textInContext,
 } from './dialogue/index.ts';
+export { distinctPassages, textAfter, textBefore } from './passages/index.ts';
 export {
 	type EmbeddedQuery,
 	type GenerationIndex,

@@ -24,6 +24,17 @@ test('puts passages before the question as quoted lines with number and source',
 	assert.ok(!system.includes('Kettle'), 'what is quoted stands nowhere else');
 });
 
+test('gives the passages of each document in its order, with the text around them', () => {
+	const of = (document_id: string, index: number, position: number, more = {}) =>
+		passage(`Text ${index}.`, { document_id, index, position, title: document_id, ...more });
+	const around = { before: 'Step 1.\nStep 2.', after: '' };
+	const passages = [of('a', 1, 7), of('b', 2, 0), of('a', 3, 2, { around }), of('a', 4, 10)];
+	assert.deepEqual(
+		blockOf(compose({ passages }).asked)?.filter((line) => line !== ''),
+		['[3] a', '> Step 1.', '> Step 2.', '> Text 3.', '[1] a', '> Text 1.', '[4] a', '> Text 4.', '[2] b', '> Text 2.'],
+	);
+});
+
 test('explains passages and citations in a system message that does not depend on the passages', () => {
 	const [with_, without] = [compose({ passages: [KETTLE] }), compose({})];
 	assert.equal(with_.system, without.system);

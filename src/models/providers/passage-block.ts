@@ -4,14 +4,15 @@ import { quoteLines, sanitiseLine } from './untrusted-text.ts';
 
 const MAX_HEADING_CHARS = 200;
 
-/** One passage for a model: a line with its source, and its text as a quotation. */
-export function renderPassage({ index, title, heading_path, page, text }: Passage): string {
+/** One passage for a model: a line with its source, and its text and the text around it as a quotation. */
+export function renderPassage({ index, title, heading_path, page, text, around }: Passage): string {
 	const from = [
 		sanitiseLine(title, MAX_HEADING_CHARS),
 		...(heading_path.length === 0 ? [] : [`section: ${sanitiseLine(heading_path.join(' > '), MAX_HEADING_CHARS)}`]),
 		...(page === null ? [] : [`page ${page}`]),
 	];
-	return `[${index}] ${from.join(' | ')}\n${quoteLines(text)}`;
+	const quoted = [around?.before ?? '', text, around?.after ?? ''].filter((part) => part !== '').join('\n');
+	return `[${index}] ${from.join(' | ')}\n${quoteLines(quoted)}`;
 }
 
 /**

@@ -60,7 +60,9 @@ export function composePrompt(request: ChatRequest, limits: ModelLimits): Compos
 	const history = newestThatFit(pairMessages(request.history), tokensOfPair, afterPassages).map(sanitisePair);
 
 	const questionText =
-		passages.length === 0 ? question : `${passageBlock(passages.map(({ rendered }) => rendered))}\n\n${question}`;
+		passages.length === 0
+			? question
+			: `${passageBlock(inDocumentOrder(passages).map(({ rendered }) => rendered))}\n\n${question}`;
 	const prompt: PromptMessage[] = [
 		{ role: 'system', text: system },
 		...alternateRoles([...history, { question: questionText, reply: null }]),
@@ -138,8 +140,7 @@ function truncateTokens(text: string, tokens: number): string {
 	return firstTokens(text, Math.max(0, tokens - tokensOf(TRUNCATION_NOTE))) + TRUNCATION_NOTE;
 }
 
-interface RenderedPassage {
-	index: number;
+interface RenderedPassage extends Pick<Passage, 'index' | 'document_id' | 'position'> {
 	rendered: string;
 }
 
@@ -151,12 +152,24 @@ function passagesThatFit(passages: readonly Passage[], maxTokens: number): Rende
 		const rendered = renderPassage(passage);
 		const tokens = tokensOfPassage(rendered);
 		if (tokens > remaining) continue;
-		fitting.push({ index: passage.index, rendered });
+		fitting.push({ ...placeOf(passage), rendered });
 		remaining -= tokens;
 	}
 	const [best] = passages;
 	if (fitting.length > 0 || !best || maxTokens < MIN_PASSAGE_TOKENS) return fitting;
-	return [{ index: best.index, rendered: firstTokens(renderPassage(best), maxTokens - SEPARATOR_TOKENS) }];
+	return [{ ...placeOf(best), rendered: firstTokens(renderPassage(best), maxTokens - SEPARATOR_TOKENS) }];
+}
+
+function placeOf({ index, document_id, position }: Passage): Omit<RenderedPassage, 'rendered'> {
+	return { index, document_id, ...(position === undefined ? {} : { position }) };
+}
+
+/** The documents by their best passage, and the passages of each in the order of the document. */
+function inDocumentOrder(passages: readonly RenderedPassage[]): RenderedPassage[] {
+	const documents = [...new Set(passages.map(({ document_id }) => document_id))];
+	return documents.flatMap((id) =>
+		passages.filter(({ document_id }) => document_id === id).sort((a, b) => (a.position ?? 0) - (b.position ?? 0)),
+	);
 }
 
 /** Exchanges as messages whose roles alternate, which the templates of some models require. */

@@ -1,4 +1,4 @@
-// A program: plays simulations and writes their totals as JSON, or fails with the seed of the one that broke an invariant.
+// A program: plays simulations and writes their totals as JSON. It fails with the seed of a simulation that broke an invariant.
 //   SEED=7 SEEDS=1   only the simulation with seed 7
 import { checkInvariants } from './invariants.ts';
 import { Simulation } from './simulation.ts';

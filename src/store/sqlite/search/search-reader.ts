@@ -126,6 +126,20 @@ export class SearchReader implements Disposable {
 		return row && { ...row, heading_path: JSON.parse(row.heading_path) as string[] };
 	}
 
+	/** The texts of the chunks just before and after a chunk, if they are of the same section. */
+	neighbours(id: number): { previous?: string; next?: string } {
+		const rows = statement(
+			this.#db,
+			`SELECT other.text, other.position > c.position AS is_next
+			 FROM chunks c JOIN chunks other ON other.document = c.document
+				AND other.position IN (c.position - 1, c.position + 1) AND other.heading_path = c.heading_path
+			 WHERE c.id = ?`,
+		).all(id) as Array<{ text: string; is_next: number }>;
+		const textOf = (isNext: number) => rows.find(({ is_next }) => is_next === isNext)?.text;
+		const [previous, next] = [textOf(0), textOf(1)];
+		return { ...(previous === undefined ? {} : { previous }), ...(next === undefined ? {} : { next }) };
+	}
+
 	/** The dimensions and floor of a basis; undefined when it has been dropped. */
 	vectorInfo(basis: string): { dimensions: number; floor: number } | undefined {
 		const sql = 'SELECT dimensions, floor FROM bases WHERE id = ?';

@@ -1,0 +1,2 @@
+export { distinctPassages } from './distinct-passages.ts';
+export { textAfter, textBefore } from './neighbouring-text.ts';
