@@ -3,6 +3,7 @@ import type { Notes } from './docx-notes.ts';
 import type { Numbering } from './docx-numbering.ts';
 import { outlineOf, type ParagraphRole, type Styles } from './docx-styles.ts';
 import { MAX_TEXT_BYTES, resourceLimit, TextBudget } from './limits.ts';
+import { isOn } from './ooxml-package.ts';
 import { TableBuilder } from './ooxml-table.ts';
 import { raisedText } from './superscript.ts';
 import { symbolOf } from './symbol-font.ts';
@@ -81,6 +82,8 @@ class BodyReader {
 	#isRaised = false;
 	/** For each open mc:AlternateContent, whether one of its choices was read. */
 	readonly #alternatives: boolean[] = [];
+	/** For each open content control, whether it shows only the prompt for its content. */
+	readonly #prompts: boolean[] = [];
 
 	constructor({ styles, numbering, notes }: BodyContext) {
 		this.#styles = styles;
@@ -120,6 +123,9 @@ class BodyReader {
 			case 'w:pPr':
 				this.#inProperties = true;
 				break;
+			case 'w:showingPlcHdr':
+				if (this.#prompts.length > 0) this.#prompts[this.#prompts.length - 1] = isOn(element.attribute('val'));
+				break;
 			case 'w:vanish':
 				this.#hidden = isOn(element.attribute('val'));
 				if (this.#inProperties && this.#hidden) this.#dropMark();
@@ -148,6 +154,9 @@ class BodyReader {
 	/** An element that has text, or that contains others. */
 	#openContent(element: Element): void {
 		switch (element.name) {
+			case 'w:sdt':
+				this.#prompts.push(false);
+				break;
 			case 'w:p':
 				this.#paragraphs.push(newParagraph());
 				break;
@@ -206,6 +215,7 @@ class BodyReader {
 		else if (name === 'w:tr') this.#endRow();
 		else if (name === 'w:tbl') this.#endTable();
 		else if (name === 'w:txbxContent') this.#endBox();
+		else if (name === 'w:sdt') this.#prompts.pop();
 		else if (name === 'mc:AlternateContent') this.#alternatives.pop();
 	}
 
@@ -215,6 +225,7 @@ class BodyReader {
 
 	#isSkipped(name: string): boolean {
 		if (SKIPPED.has(name)) return true;
+		if (name === 'w:sdtContent') return this.#prompts.at(-1) === true;
 		return (name === 'mc:Choice' || name === 'mc:Fallback') && this.#alternatives.at(-1) === true;
 	}
 
@@ -318,11 +329,6 @@ class BodyReader {
 
 function newParagraph(): Paragraph {
 	return { text: '', style: null, outline: null, listId: null, level: null, hasMark: true, notes: [], textBoxes: [] };
-}
-
-/** An attribute of a switch: without a value it is on (ISO/IEC 29500-1, 17.17.4). */
-function isOn(value: string | null): boolean {
-	return !/^(?:0|false|off)$/.test(value ?? '');
 }
 
 /** Whether the style of a table sets off its first row (ISO/IEC 29500-1, 17.4.56; the bit is that of the first edition). */

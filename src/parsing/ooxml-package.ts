@@ -105,3 +105,8 @@ export function propertiesOf(part: Uint8Array | undefined, kind: string): { titl
 	);
 	return { title: toSingleLine(found.title), language: found.language };
 }
+
+/** Whether a switch is on (ISO/IEC 29500-1, 17.17.4). Without a value it is. */
+export function isOn(value: string | null): boolean {
+	return !/^(?:0|false|off)$/.test(value ?? '');
+}

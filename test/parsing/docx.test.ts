@@ -298,3 +298,35 @@ test('superscript numbers stay apart from the number before them, and signs of f
 		'paragraph £13^12 1st m² 5 μg✓\ufffd',
 	]);
 });
+
+test('numbers of Word lists are legal, continue or come from a list style as their levels say', async () => {
+	const level = (index: number, format: string, text: string, more = '') =>
+		`<w:lvl w:ilvl="${index}"><w:start w:val="1"/><w:numFmt w:val="${format}"/>${more}<w:lvlText w:val="${text}"/></w:lvl>`;
+	const levels =
+		level(0, 'upperRoman', '%1.') +
+		level(1, 'decimal', '%1.%2', '<w:isLgl/>') +
+		level(2, 'decimal', '(%3)', '<w:lvlRestart w:val="0"/>');
+	const numbering =
+		`<w:abstractNum w:abstractNumId="3"><w:styleLink w:val="House"/>${levels}</w:abstractNum>` +
+		'<w:abstractNum w:abstractNumId="7"><w:numStyleLink w:val="House"/></w:abstractNum>' +
+		'<w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num>';
+	const body = listed('One', 0) + listed('a', 1) + listed('x', 2) + listed('Two', 0) + listed('b', 1) + listed('y', 2);
+	assert.deepEqual(outlined((await parsed(makeDocx({ body, numbering }), 'a.docx')).blocks), [
+		'item I. One',
+		'item 1.1 a',
+		'item (1) x',
+		'item II. Two',
+		'item 2.1 b',
+		'item (2) y',
+	]);
+});
+
+test('the prompt of an empty content control of Word is not read, what was entered is', async () => {
+	const control = (properties: string, text: string) =>
+		`<w:sdt><w:sdtPr>${properties}</w:sdtPr><w:sdtContent>${p(text)}</w:sdtContent></w:sdt>`;
+	const body = control('<w:showingPlcHdr/>', 'Click to enter text.') + control('', 'Anna Smith') + p('End');
+	assert.deepEqual(outlined((await parsed(makeDocx({ body }), 'a.docx')).blocks), [
+		'paragraph Anna Smith',
+		'paragraph End',
+	]);
+});
