@@ -54,7 +54,7 @@ function afterContent(situation: PageSituation, visit: Extract<Visit, { outcome:
 	const { source, page, hasDocument, twin } = situation;
 	const { facts, content, blob, etag, lastModified } = visit.page;
 	const base = answered(situation, visit.httpStatus);
-	const found = linksFrom(situation, facts?.links ?? []);
+	const found = foundIn(situation, visit);
 	if (page.status === 'removed') return { ...base, found };
 	if (source.type !== 'url') {
 		if (facts?.noindex) {
@@ -71,10 +71,7 @@ function afterContent(situation: PageSituation, visit: Extract<Visit, { outcome:
 		const elsewhere = afterCanonical(situation, visit, base);
 		if (elsewhere) return elsewhere;
 	}
-	if (twin) {
-		const set = { ...base.set, status: 'duplicate' as const, target_url: twin.url, ...NO_CONTENT };
-		return { ...base, set, document: 'remove', found, freesDuplicates: page.status !== 'duplicate' };
-	}
+	if (twin) return asCopy(base, situation, twin, found);
 	const isSameContent = hasDocument && page.content === content;
 	const isSameBytes = page.blob === blob.hash;
 	if (isSameContent) {
@@ -86,13 +83,27 @@ function afterContent(situation: PageSituation, visit: Extract<Visit, { outcome:
 	return { ...base, set: { ...base.set, ...stored }, document: 'store', found, freesDuplicates: page.content !== null };
 }
 
-/** The content is known, but the page that it names as canonical may be there by now. */
+/** The content is known, but a page that counts in its place may be there by now. */
 function afterNotModified(situation: PageSituation, visit: Extract<Visit, { outcome: 'not_modified' }>): PageDecision {
 	const base = answered(situation, visit.httpStatus);
 	const isOwn = situation.source.type === 'url' || situation.page.status === 'removed';
 	const elsewhere = isOwn ? null : afterCanonical(situation, visit, base);
-	const found = linksFrom(situation, visit.facts?.links ?? []);
-	return elsewhere ?? { ...base, found, counts: { fetched: 1, unchanged: 1 } };
+	if (elsewhere) return elsewhere;
+	const found = foundIn(situation, visit);
+	// Another page has become a copy while this one was missing.
+	if (situation.twin) return asCopy(base, situation, situation.twin, found);
+	return { ...base, found, counts: { fetched: 1, unchanged: 1 } };
+}
+
+/** The decision for a page with the content of another page of the source. */
+function asCopy(
+	base: PageDecision,
+	{ page }: PageSituation,
+	{ url }: { url: string },
+	found: PageDecision['found'],
+): PageDecision {
+	const set = { ...base.set, status: 'duplicate' as const, target_url: url, ...NO_CONTENT };
+	return { ...base, set, document: 'remove', found, freesDuplicates: page.status !== 'duplicate' };
 }
 
 /** The decision for a page that names another page of the source as canonical; null if the page itself counts. */
@@ -100,17 +111,30 @@ function afterCanonical(situation: PageSituation, visit: Visit, base: PageDecisi
 	const { page } = situation;
 	const canonical = targetOf(page, visit);
 	if (canonical === null || !isUsableTarget(situation, canonical)) return null;
-	const links = linksFrom(situation, factsOf(visit)?.links ?? []);
-	return {
-		...countsElsewhere(base, situation, canonical, 'duplicate'),
-		found: [...links, { ...canonical, kind: 'page', depth: Math.max(1, page.depth) }],
-	};
+	return { ...countsElsewhere(base, situation, canonical, 'duplicate'), found: foundIn(situation, visit) };
 }
 
-/** Whether the target can count in place of a page: not if the target itself points elsewhere, or is not there. */
-function isUsableTarget({ source, target }: PageSituation, { url }: PageAddress): boolean {
-	if (source.type !== 'url' && !isInScope(source, url)) return false;
-	return target === undefined || target.status === 'queued' || target.status === 'fetched';
+/**
+ * Whether the canonical page counts in place of a page: not if it points elsewhere itself, or is not there. A page that has counted
+ * itself does so until the canonical page is there.
+ */
+function isUsableTarget({ source, page, target }: PageSituation, { url }: PageAddress): boolean {
+	if (!isInScope(source, url)) return false;
+	return target?.status === 'fetched' || (page.document_id === null && isUnknown(target));
+}
+
+function isUnknown(target: PageSituation['target']): boolean {
+	return target === undefined || target.status === 'queued';
+}
+
+/** The links of a page, and the page that it names as canonical if that is not known to be there. */
+function foundIn(situation: PageSituation, visit: Visit): PageDecision['found'] {
+	const { source, page, target } = situation;
+	const links = linksFrom(situation, factsOf(visit)?.links ?? []);
+	const canonical = source.type === 'url' || page.status === 'removed' ? null : targetOf(page, visit);
+	if (canonical === null || !isInScope(source, canonical.url)) return links;
+	if (!isUnknown(target) && target?.status !== 'gone' && target?.status !== 'failed') return links;
+	return [...links, { ...canonical, kind: 'page', depth: Math.max(1, page.depth) }];
 }
 
 function countsElsewhere(

@@ -94,7 +94,7 @@ async function decide(
 	const hasDocument = document?.blob != null && document.blob === page.blob && document.url === address;
 	const targetAddress = targetOf(page, visit);
 	const target = targetAddress ? await store.sources.pageByUrl(source.id, targetAddress.url) : undefined;
-	const content = visit.outcome === 'content' ? visit.page.content : null;
+	const content = contentOf(visit, page);
 	const twin = content === null ? undefined : await store.sources.pageWithContent(page, content);
 	const now = clock.now();
 	const decision = decidePage({ source, page, address, hasDocument, target, twin, formerLinks, now }, visit);
@@ -125,6 +125,12 @@ async function decide(
 	addFound(parts, source, page, decision, now);
 	addProgress(parts, source, decision, now);
 	return { commit: parts, result: formerBlobs };
+}
+
+/** What the content of a page is after a visit; null if it is not known. */
+function contentOf(visit: Visit, page: SourcePageRecord): string | null {
+	if (visit.outcome === 'content') return visit.page.content;
+	return visit.outcome === 'not_modified' && page.document_id !== null ? page.content : null;
 }
 
 function documentChange(

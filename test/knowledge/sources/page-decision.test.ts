@@ -76,6 +76,15 @@ test('the same content keeps the stored bytes, and no validators of other bytes'
 	assert.equal(without.document, 'store', 'a page without a document gets one');
 });
 
+test('a page with the content of another page gives up its document, also after a 304', () => {
+	const twin = { url: 'https://shop.example/copy' };
+	const visits: Visit[] = [content({}, 'b1', 'c1'), { outcome: 'not_modified', httpStatus: 304, facts: null }];
+	for (const visit of visits) {
+		const { set, document } = decidePage(situation({}, { twin }), visit);
+		assert.deepEqual([set.status, set.target_url, document], ['duplicate', twin.url, 'remove'], visit.outcome);
+	}
+});
+
 test('a page that is missing twice in a row loses its document, and a page that answers in between does not', () => {
 	const once = decidePage(situation(), missing);
 	assert.deepEqual([once.set.status, once.set.misses, once.document], ['gone', 1, 'keep']);
@@ -156,22 +165,29 @@ test('a redirect hands the document over, unless its target counts already or is
 
 test('the canonical address counts if it is there, and the start page is no canonical address of all', () => {
 	const canonical = (link: string) => content({ canonical: address(link) });
-	assert.deepEqual(
-		[decidePage(situation(), canonical('/help/new')).set.status, decidePage(situation(), canonical('/')).set.status],
-		['duplicate', 'fetched'],
-	);
+	const fetched = { target: { status: 'fetched', target_url: null } } as const;
+	const counts = decidePage(situation({}, fetched), canonical('/help/new'));
+	assert.deepEqual([counts.set.status, counts.document], ['duplicate', 'remove']);
+	assert.equal(decidePage(situation({}, fetched), canonical('/')).set.status, 'fetched');
 	for (const status of ['gone', 'failed', 'duplicate', 'redirected', 'blocked', 'removed'] as const) {
 		const target = { status, target_url: null };
 		assert.equal(decidePage(situation({}, { target }), canonical('/help/new')).document, 'store', status);
 	}
-	assert.equal(decidePage(situation(), canonical('https://other.example/')).document, 'store');
+	assert.equal(decidePage(situation({}, fetched), canonical('https://other.example/')).document, 'store');
 	const facts = { links: [], canonical: address('/help/new'), noindex: false, nofollow: false, content: 'c1' };
-	const unmodified = decidePage(situation(), { outcome: 'not_modified', httpStatus: 304, facts });
-	assert.deepEqual(
-		[unmodified.set.status, unmodified.document],
-		['duplicate', 'hand_over'],
-		'also if it is there by now',
-	);
+	const unmodified = decidePage(situation({}, fetched), { outcome: 'not_modified', httpStatus: 304, facts });
+	assert.deepEqual([unmodified.set.status, unmodified.document], ['duplicate', 'remove'], 'also if it is there by now');
+});
+
+test('a canonical address that is not known yet is visited, and a page with a document counts until it is there', () => {
+	const visit = content({ canonical: address('/help/new') });
+	const found = (decision: ReturnType<typeof decidePage>) => decision.found.map(({ url }) => url);
+	const first = decidePage(situation({ document_id: null }), visit);
+	assert.deepEqual([first.set.status, found(first)], ['duplicate', ['https://shop.example/help/new']]);
+	const later = decidePage(situation(), visit);
+	assert.deepEqual([later.set.status, found(later)], ['fetched', ['https://shop.example/help/new']]);
+	const gone = decidePage(situation({}, { target: { status: 'gone', target_url: null } }), visit);
+	assert.deepEqual([gone.set.status, found(gone)], ['fetched', ['https://shop.example/help/new']], 'it may come back');
 });
 
 test('a page whose document a request deleted gets none again', () => {
