@@ -18,14 +18,15 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startServer } from '../test/support/server-process.ts';
+import type { CreateAssistant } from './answers/assistant.ts';
 import { type DialogueGoals, dialogueFailures, dialogueFigures, replayDialogues } from './answers/dialogues.ts';
+import { DocumentAssistant } from './answers/document-assistant.ts';
 import { askSet, type JudgedAnswer } from './answers/judged-sets.ts';
 import { readQaCollection } from './answers/qa-collections.ts';
 import { type Half, QUESTION_SETS, readQuestionSets } from './answers/question-sets.ts';
 import { setFigures } from './answers/set-figures.ts';
 import { askSpans, spanFailures, spanFigures } from './answers/spans.ts';
 import { type TranscriptEntry, transcript, transcriptEntry, worstAnswers } from './answers/transcript.ts';
-import type { ApiCaller } from './load/deploy.ts';
 import { FIGURES, Report } from './report/report.ts';
 import { collectionFigures } from './retrieval/collection-figures.ts';
 import { COLLECTIONS, readCollection } from './retrieval/collections.ts';
@@ -36,11 +37,11 @@ const DIALOGUE_GOALS: Record<'mtrag' | 'mtrag-un', DialogueGoals> = {
 	mtrag: { laterNdcg: 0.575, relevantCited: 78 },
 	'mtrag-un': { laterNdcg: 0.885, relevantCited: 90 },
 };
-const PARTS: Record<string, (server: ApiCaller) => Promise<void>> = {
+const PARTS: Record<string, (create: CreateAssistant) => Promise<void>> = {
 	sets: measureSets,
 	squad: measureSpans,
-	mtrag: (server) => measureDialogues(server, 'mtrag'),
-	'mtrag-un': (server) => measureDialogues(server, 'mtrag-un'),
+	mtrag: (create) => measureDialogues(create, 'mtrag'),
+	'mtrag-un': (create) => measureDialogues(create, 'mtrag-un'),
 	ir: measureCollections,
 };
 
@@ -64,14 +65,14 @@ await mkdir(FOLDER, { recursive: true });
 	for (const [part, measure] of Object.entries(PARTS)) {
 		if (wanted.length > 0 && !wanted.includes(part)) continue;
 		const started = performance.now();
-		await measure(server);
+		await measure((name, documents) => DocumentAssistant.create(server, name, documents));
 		console.log(`${part}: ${Math.round((performance.now() - started) / 1000)} s`);
 	}
 }
 await report.close();
 console.log(`The answers are in ${FOLDER}.`);
 
-async function measureSets(server: ApiCaller): Promise<void> {
+async function measureSets(create: CreateAssistant): Promise<void> {
 	const halves: Half[] = options.held ? ['open', 'held'] : ['open'];
 	for (const half of halves) {
 		const { sets, skipped } = readQuestionSets(half, options.sets);
@@ -80,7 +81,7 @@ async function measureSets(server: ApiCaller): Promise<void> {
 		if (chosen.length === 0) console.log(`There are no question sets to measure in ${join(options.sets, half)}.`);
 		const answers: JudgedAnswer[] = [];
 		for (const set of chosen) {
-			const asked = await askSet(server, set);
+			const asked = await askSet(create, set);
 			for (const reason of asked.unread) console.log(`${half}/${set.name}: not indexed: ${reason}`);
 			const text = await writeTranscript(`${half}-${set.name}`, asked.answers.map(transcriptEntry));
 			if (options.set !== undefined) console.log(text);
@@ -91,18 +92,18 @@ async function measureSets(server: ApiCaller): Promise<void> {
 	}
 }
 
-async function measureSpans(server: ApiCaller): Promise<void> {
+async function measureSpans(create: CreateAssistant): Promise<void> {
 	const collection = readQaCollection('squad');
 	if (collection === undefined) return console.log('squad is skipped: ../shared/data/qa is not here.');
-	const answers = await askSpans(server, collection);
+	const answers = await askSpans(create, collection);
 	report.add(...spanFigures('squad', answers));
 	await writeTranscript('squad-failures', spanFailures(answers));
 }
 
-async function measureDialogues(server: ApiCaller, name: 'mtrag' | 'mtrag-un'): Promise<void> {
+async function measureDialogues(create: CreateAssistant, name: 'mtrag' | 'mtrag-un'): Promise<void> {
 	const collection = readQaCollection(name);
 	if (collection === undefined) return console.log(`${name} is skipped: ../shared/data/qa is not here.`);
-	const answers = await replayDialogues(server, collection);
+	const answers = await replayDialogues(create, collection);
 	report.add(...dialogueFigures(name, answers, DIALOGUE_GOALS[name]));
 	await writeTranscript(`${name}-failures`, dialogueFailures(answers));
 }

@@ -1,7 +1,6 @@
-import type { ApiCaller } from '../load/deploy.ts';
 import { type Figure, type Goal, once } from '../report/figure.ts';
 import { evaluate, mean } from '../retrieval/measures.ts';
-import { DocumentAssistant, type Reply } from './document-assistant.ts';
+import type { CreateAssistant, Reply } from './assistant.ts';
 import { mapConcurrently } from './map-concurrently.ts';
 import type { DialogueQuestion, QaCollection } from './qa-collections.ts';
 import { shareFigure } from './set-figures.ts';
@@ -29,12 +28,12 @@ export interface DialogueGoals {
 
 /** Replays the dialogue of every question, and measures the search for its last question. */
 export async function replayDialogues(
-	server: ApiCaller,
+	create: CreateAssistant,
 	{ bases }: QaCollection<DialogueQuestion>,
 ): Promise<DialogueAnswer[]> {
 	const answers: DialogueAnswer[] = [];
 	for (const { name, documents, questions } of bases) {
-		const assistant = await DocumentAssistant.create(server, name, documents);
+		const assistant = await create(name, documents);
 		const replay = async (question: DialogueQuestion): Promise<DialogueAnswer> => {
 			const earlier = question.history.filter(({ role }) => role === 'user').map(({ content }) => content);
 			const relevant = new Set(question.relevant);

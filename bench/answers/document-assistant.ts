@@ -1,34 +1,14 @@
 import type { Citation, IndexingStatus } from '../../src/contract/index.ts';
 import { until } from '../../test/support/until.ts';
 import { type ApiCaller, call, deploy } from '../load/deploy.ts';
-
-/** A document of a knowledge base: a file, or text with a title. `key` names it in questions. */
-export type SourceDocument =
-	| { key: string; file_name: string; bytes: Uint8Array<ArrayBuffer> }
-	| { key: string; title: string; content: string };
-
-/** An earlier message of a dialogue. */
-export interface DialogueMessage {
-	role: 'user' | 'assistant';
-	content: string;
-}
-
-/** A reply of the built-in model. */
-export interface Reply {
-	content: string;
-	/** The keys of the cited documents, in order of first mention. */
-	cited: string[];
-	/** The highest score of a cited passage; 0 without citations. */
-	score: number;
-}
+import type { Assistant, DialogueMessage, Reply, SourceDocument } from './assistant.ts';
 
 const INDEXING_TIMEOUT_MS = 300_000;
 /** Chunks that a search returns at most. A document may have several of the best. */
 const MAX_CHUNKS = 50;
 
 /** An assistant of the built-in model with one knowledge base, used through the public API as a client does. */
-export class DocumentAssistant {
-	/** Documents that the server did not index, each with the reason. */
+export class DocumentAssistant implements Assistant {
 	readonly unread: readonly string[];
 	readonly #server: ApiCaller;
 	readonly #knowledgeBaseId: string;
@@ -74,7 +54,6 @@ export class DocumentAssistant {
 		return new DocumentAssistant(server, id, deploymentId, keys, unread);
 	}
 
-	/** Sends the messages of a visitor one after the other, in a new conversation. @returns the reply to the last */
 	async ask(history: readonly string[], question: string): Promise<Reply> {
 		let conversation_id: string | undefined;
 		for (const content of history) {
@@ -85,7 +64,6 @@ export class DocumentAssistant {
 		return { content, cited: [...new Set(cited)], score: Math.max(0, ...citations.map(({ score }) => score)) };
 	}
 
-	/** The keys of the best documents for a question after earlier messages, each once, best first. */
 	async search(question: string, earlier: readonly DialogueMessage[] = []): Promise<string[]> {
 		const path = `/api/v1/knowledge-bases/${this.#knowledgeBaseId}/search`;
 		const { data }: { data: Array<{ document_id: string }> } = await call(this.#server, 'POST', path, {

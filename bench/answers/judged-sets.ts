@@ -1,5 +1,4 @@
-import type { ApiCaller } from '../load/deploy.ts';
-import { DocumentAssistant, type Reply } from './document-assistant.ts';
+import type { CreateAssistant, Reply } from './assistant.ts';
 import { type Judgement, judge } from './judge.ts';
 import { mapConcurrently } from './map-concurrently.ts';
 import { expectationOf, type JudgedQuestion, type QuestionSet } from './question-sets.ts';
@@ -20,13 +19,13 @@ export interface JudgedAnswer {
 export interface JudgedSet {
 	name: string;
 	answers: JudgedAnswer[];
-	/** Documents that the server did not index, each with the reason. */
+	/** Documents that were not indexed, each with the reason. */
 	unread: readonly string[];
 }
 
 /** Asks the questions of a set, each in a new conversation, and judges the replies. */
-export async function askSet(server: ApiCaller, { name, documents, questions }: QuestionSet): Promise<JudgedSet> {
-	const assistant = await DocumentAssistant.create(server, name, documents);
+export async function askSet(create: CreateAssistant, { name, documents, questions }: QuestionSet): Promise<JudgedSet> {
+	const assistant = await create(name, documents);
 	const answers = await mapConcurrently(questions, CONCURRENCY, async (question): Promise<JudgedAnswer> => {
 		const reply = await assistant.ask(question.history, question.question);
 		const judged = { content: reply.content, isCited: reply.cited.length > 0 };

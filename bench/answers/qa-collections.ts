@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { DialogueMessage, SourceDocument } from './document-assistant.ts';
+import type { DialogueMessage, SourceDocument } from './assistant.ts';
 
 /** A question about a paragraph of an article. */
 export interface SpanQuestion {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { SourceDocument } from './document-assistant.ts';
+import type { SourceDocument } from './assistant.ts';
 import type { Expectation } from './judge.ts';
 
 export const QUESTION_KINDS = [

@@ -1,6 +1,5 @@
-import type { ApiCaller } from '../load/deploy.ts';
 import type { Figure, Goal } from '../report/figure.ts';
-import { DocumentAssistant, type Reply } from './document-assistant.ts';
+import type { CreateAssistant, Reply } from './assistant.ts';
 import { hasValue } from './judge.ts';
 import { mapConcurrently } from './map-concurrently.ts';
 import type { QaCollection, SpanQuestion } from './qa-collections.ts';
@@ -28,10 +27,10 @@ export interface SpanAnswers {
 }
 
 /** Asks every question of the collection, and each knowledge base some questions of the others. */
-export async function askSpans(server: ApiCaller, { bases }: QaCollection<SpanQuestion>): Promise<SpanAnswers> {
+export async function askSpans(create: CreateAssistant, { bases }: QaCollection<SpanQuestion>): Promise<SpanAnswers> {
 	const answers: SpanAnswers = { answerable: [], adversarial: [], foreign: [] };
 	for (const { name, documents, questions } of bases) {
-		const assistant = await DocumentAssistant.create(server, name, documents);
+		const assistant = await create(name, documents);
 		const askAll = (of: readonly SpanQuestion[]) =>
 			mapConcurrently(of, CONCURRENCY, async (question): Promise<SpanAnswer> => {
 				const rank = (await assistant.search(question.question)).indexOf(question.passage);
