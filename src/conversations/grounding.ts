@@ -27,6 +27,8 @@ export interface GroundingRequest {
 	query: string;
 	/** The messages before it, oldest first, on which a follow-up depends. */
 	earlier: readonly ChatMessage[];
+	/** The number of passages that the model reads even if the assistant has a lower `top_k`. */
+	minPassages: number;
 	/** The passages are for the prompt of a provider's model. */
 	forPrompt: boolean;
 }
@@ -52,7 +54,7 @@ export function shownGrounding(grounding: Grounding, { passages, shownIndexes }:
 /** The best passages for a question; null if the search fails, which is logged. */
 async function search(
 	{ store, knowledge, searchFailures, searchTimeoutMs = SEARCH_TIMEOUT_MS }: GroundingDependencies,
-	{ assistant, question, query, earlier, forPrompt }: GroundingRequest,
+	{ assistant, question, query, earlier, minPassages, forPrompt }: GroundingRequest,
 	signal: AbortSignal,
 ): Promise<SearchResult | null> {
 	const found = await Promise.all(assistant.knowledge_base_ids.map((id) => store.get('knowledge_bases', id)));
@@ -61,7 +63,7 @@ async function search(
 	const searchSignal = anySignal(signal, timeout);
 	const { top_k, min_score } = completeRagSettings(assistant.rag_settings);
 	const options = {
-		top_k,
+		top_k: Math.max(top_k, minPassages),
 		min_score,
 		earlier,
 		forPrompt,

@@ -149,7 +149,9 @@ async function searchFor(
 				);
 	if (rewritten?.usage) progress.usage = addUsage(progress.usage, rewritten.usage);
 	const query = rewritten?.query ?? question.content;
-	return groundingOf(deps, { assistant, question, query, earlier: history, forPrompt: id !== BUILTIN_MODEL }, signal);
+	const { minPassages = 0 } = model;
+	const request = { assistant, question, query, earlier: history, minPassages, forPrompt: id !== BUILTIN_MODEL };
+	return groundingOf(deps, request, signal);
 }
 
 /** Asks the model until it answers without asking for calls. */

@@ -2,9 +2,10 @@ import { nearestTopics } from './composing/nearest-topics.ts';
 import { PHRASES } from './composing/phrases.ts';
 import { render } from './composing/render.ts';
 import { selectParts } from './composing/select-parts.ts';
+import { isProbableEnough, probabilityOf } from './matching/answer-model.ts';
 import type { Candidate } from './matching/candidate.ts';
-import { featuresOf } from './matching/features.ts';
-import { probabilityOf, THRESHOLD } from './matching/probability.ts';
+import { answerFeatures } from './matching/features.ts';
+import { orderByEvidence } from './matching/order-candidates.ts';
 import { rankCandidates } from './matching/rank.ts';
 import type { Source } from './matching/source.ts';
 import { readQuestion } from './question/question.ts';
@@ -13,16 +14,11 @@ import { mostFrequent } from './reading/languages.ts';
 import { readPassage } from './reading/read-passage.ts';
 import type { ExtractiveRequest, QuotablePassage } from './request.ts';
 
-/** Below this confidence of the search, a word that a passage shares with the question is shared by chance. */
+/** Up to this confidence of the search, a word that a passage shares with the question is shared by chance. */
 const MIN_CONFIDENCE = 0.05;
-/** Below this confidence the best hit hardly matches, so an answer needs more evidence. */
-const LOW_CONFIDENCE = 0.2;
-const LOW_CONFIDENCE_THRESHOLD = 0.75;
 
-/** Only the best parts are compared by their evidence. */
-const MAX_COMPARED = 24;
-/** How much the probability counts beside the score, as its power. */
-const PROBABILITY_POWER = 0.25;
+/** A part that, with its headings, has a smaller share of what the question names is about something else. */
+const MIN_COVERAGE = 0.2;
 
 /** Composes the answer in Markdown. Yields between its steps, so that other work can run. */
 export function* composeAnswer(request: ExtractiveRequest, sources: readonly Source[]): Generator<void, string> {
@@ -32,24 +28,17 @@ export function* composeAnswer(request: ExtractiveRequest, sources: readonly Sou
 	const phrases = PHRASES[question.language];
 	if (request.search_failed) return phrases.searchFailed;
 	yield;
-	const ranked = request.confidence > MIN_CONFIDENCE ? byEvidence(yield* rankCandidates(question, sources)) : [];
+	const ranked = request.confidence > MIN_CONFIDENCE ? orderByEvidence(yield* rankCandidates(question, sources)) : [];
 	const [best] = ranked;
-	const threshold = request.confidence >= LOW_CONFIDENCE ? THRESHOLD : LOW_CONFIDENCE_THRESHOLD;
-	if (best && probabilityOf(featuresOf(best)) >= threshold) return render(selectParts(ranked, question));
+	if (best && isAnswer(best, ranked, request.confidence)) return render(selectParts(ranked, question));
 	return [phrases.nothingFound, nearestTopics(ranked, request.confidence, phrases)]
 		.filter((line) => line !== '')
 		.join(' ');
 }
 
-/** The best parts, ordered by their score and their probability. */
-function byEvidence(ranked: readonly Candidate[]): Candidate[] {
-	return ranked
-		.slice(0, MAX_COMPARED)
-		.map((candidate) => ({
-			...candidate,
-			score: candidate.score * probabilityOf(featuresOf(candidate)) ** PROBABILITY_POWER,
-		}))
-		.sort((a, b) => b.score - a.score);
+function isAnswer(best: Candidate, ranked: readonly Candidate[], confidence: number): boolean {
+	const features = answerFeatures(best, ranked, confidence);
+	return features.all >= MIN_COVERAGE && isProbableEnough(probabilityOf(features), features.sentence === 1);
 }
 
 /** Reads one passage. Yields between its blocks, so that other work can run. */

@@ -1,8 +1,12 @@
 import { streamAnswer } from '../extractive/index.ts';
 import type { ChatModel, ChatProvider, ChatRequest, ModelEvent } from './chat-model.ts';
 
+/** An answer quotes one or two of them. A table with the answer often ranks below prose with the words of the question. */
+const READ_PASSAGES = 20;
+
 /** Answers by quoting the passages. Reports no usage, because it counts no tokens, and ignores the instructions. */
 const extractive: ChatModel = {
+	minPassages: READ_PASSAGES,
 	async *stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
 		for await (const text of streamAnswer(request, signal)) yield { type: 'delta', text };
 	},

@@ -133,6 +133,8 @@ export type ModelEvent = ModelPassages | ModelDelta | ModelToolCall | ModelUsage
 
 /** A model that answers in a conversation. */
 export interface ChatModel {
+	/** The passages that it reads at least, for a model that itself chooses among many; absent for any other model. */
+	minPassages?: number;
 	/**
 	 * Writes one reply, or its next round. The joined deltas are its text in Markdown, which cites passages as `[1]`, `[2]`.
 	 * @throws the signal's reason after an abort; AppError `model_error` if the model fails

@@ -79,6 +79,7 @@ test('reads codes beside letters of a script without spaces, and whole', () => {
 	assert.deepEqual(codesIn('エラーE3が出ました。'), ['E3']);
 	assert.deepEqual(codesIn('HB170-2, TW-110 and f07'), ['HB170-2', 'TW110', 'F07']);
 	assert.deepEqual(codesIn('54mm, 3 kg, E12345, ABCDE1'), []);
+	assert.deepEqual(codesIn('E1–E3, F08 to F10, 3 to E4'), ['E1', 'E3', 'F08', 'F10', 'E4', 'E2', 'F09']);
 });
 
 const ZONES = '| Zone | Charge |\n|---|---|\n| Inland | €4 |\n| Europe | €9 |\n| World | €19 |';
@@ -125,4 +126,26 @@ test('takes models for the names of columns', async () => {
 	assert.equal(await ask('What is the weight of the HB170?', machines), 'Weight, HB170: 2 kg [1]');
 	const parts = [passage('Type | HB170 | 2 kg\nType | HB180 | 3 kg')];
 	assert.doesNotMatch(await ask('How heavy is the HB180?', parts), /HB170/);
+});
+
+test('answers about a code from the row of its range', async () => {
+	const rows = 'Code | Cause | Remedy\nE1–E4 | Sensor broken | Call a technician\nE5 | No water | Fill the tank';
+	const errors = [passage(rows, { title: 'Error codes' })];
+	const answer = await ask('What does E3 mean?', errors);
+	assert.match(answer, /Sensor broken/);
+	assert.doesNotMatch(answer, /No water/);
+	assert.deepEqual(citedIndexes(await ask('What does E7 mean?', errors), errors), []);
+});
+
+test('takes a holiday for no day of the week', async () => {
+	const text = 'Karfreitag: geschlossen\nFreitag: 9–18 Uhr';
+	const answer = await ask('Wann ist am Freitag geöffnet?', [passage(text, { title: 'Öffnungszeiten' })]);
+	assert.match(answer, /9–18 Uhr/);
+	assert.doesNotMatch(answer, /geschlossen/);
+});
+
+test('answers when it closes from the hours of the day', async () => {
+	const text = 'Monday: 9:00–17:00\nTuesday: 9:00–18:00';
+	const hours = [passage(text, { title: 'Shop', heading_path: ['Opening hours'] })];
+	assert.equal(await ask('When do you close on Monday?', hours), 'Opening hours, Monday: 9:00–17:00 [1]');
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSource } from '../../src/extractive/compose-answer.ts';
-import { matchesAnswerType } from '../../src/extractive/question/answer-types.ts';
+import { matchesAnswerType } from '../../src/extractive/question/answer-forms.ts';
 import { asksComparison } from '../../src/extractive/question/comparisons.ts';
 import { daysInRanges } from '../../src/extractive/reading/day-ranges.ts';
 import { parsePassageBlocks } from '../../src/extractive/reading/passage-blocks.ts';

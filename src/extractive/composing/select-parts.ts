@@ -15,7 +15,7 @@ export type AnswerPart =
 /** A list of more items is cut. */
 const MAX_LIST_UNITS = 12;
 /** The length of a statement with its support. */
-const MAX_CHARACTERS = 430;
+const MAX_CHARACTERS = 395;
 const MAX_SUPPORTING = 2;
 /** A unit below this share of the best score is probably about something else. */
 const MIN_SHARE_OF_BEST = 0.6;

@@ -1,4 +1,5 @@
 import { codesIn, type Question } from '../question/question.ts';
+import type { Matches, TermSpace } from './term-space.ts';
 
 /** The letters before the digits: codes of one series have the same. */
 const SERIES = /^\p{L}+/u;
@@ -24,6 +25,15 @@ export function hasCodesOf({ codes }: Question, texts: readonly string[]): boole
 export function hasOtherCodes(text: string, others: readonly string[], { codes }: Question): boolean {
 	const known = [...codes, ...others.flatMap(codesIn)];
 	return codesIn(text).some((code) => !known.includes(code));
+}
+
+/** The matches of a text with those of the codes that it names by a range: `E1–E4`. */
+export function withCodes(matches: Matches, text: string, { question, terms }: TermSpace): Matches {
+	if (question.codes.length === 0) return matches;
+	const named = codesIn(text).filter((code) => question.codes.includes(code));
+	return named.length === 0
+		? matches
+		: matches.map((match, i) => (codesIn(terms[i]?.term ?? '').some((code) => named.includes(code)) ? 1 : match));
 }
 
 /** `HB170-2` is a kind of `HB170`, but not the reverse. */

@@ -1,6 +1,7 @@
 import { functionWords } from '../question/function-words.ts';
 import type { QuestionTerm } from '../question/question.ts';
 import { synonymsIn } from '../question/synonyms.ts';
+import { dayStems } from '../reading/day-ranges.ts';
 
 /** The shortest words that are compared by their parts and with typos. */
 const MIN_PART_LENGTH = 4;
@@ -29,9 +30,11 @@ export function matchTerms(
 	const synonyms = synonymsIn(language);
 	// `over` does not match `overtime`.
 	const meaningless = functionWords(language).ignored;
+	// `Karfreitag` is no Friday.
+	const days = dayStems(language);
 	return questionTerms.map(({ term }) => {
 		const matches = new Map<string, number>();
-		if (term.length >= MIN_PART_LENGTH) {
+		if (term.length >= MIN_PART_LENGTH && !days.has(term)) {
 			for (const word of vocabulary) {
 				if (word !== term && !meaningless.has(word) && sharesPart(term, word, compounds))
 					matches.set(word, compounds ? COMPOUND_SCORE : PART_SCORE);

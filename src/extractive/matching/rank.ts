@@ -28,7 +28,7 @@ export function* rankCandidates(question: Question, sources: readonly Source[]):
 			add(unitCandidates(space, source));
 			yield;
 			for (const table of source.reading.tables) {
-				add(tableCandidates(space, source, table));
+				add(yield* tableCandidates(space, source, table));
 				yield;
 			}
 		}

@@ -1,9 +1,10 @@
-import { type AnswerType, matchesAnswerType } from '../question/answer-types.ts';
+import { matchesAnswerType } from '../question/answer-forms.ts';
+import type { AnswerType } from '../question/answer-type-cues.ts';
 import { codesIn } from '../question/question.ts';
 import type { Cell, Table } from '../reading/passage-reading.ts';
 import { rangeMatch } from '../reading/ranges.ts';
 import type { Candidate, TableSelection } from './candidate.ts';
-import { hasCodesOf } from './codes.ts';
+import { hasCodesOf, withCodes } from './codes.ts';
 import { namesAbove, type Source } from './source.ts';
 import { better, type Matches, scaled, type TermSpace, weightedShare } from './term-space.ts';
 import { FAR_WEIGHT, NEAR_WEIGHT, rangeFactor, withTypeWords } from './unit-candidates.ts';
@@ -30,6 +31,8 @@ const SURE_MATCH = 0.75;
 /** More rows and cells are too many to compare. */
 const MAX_COMPARED_ROWS = 8;
 const MAX_SHOWN_CELLS = 24;
+/** Rows of a long table that are compared in one step. */
+const ROWS_PER_STEP = 20;
 /** Rows whose names fit the question by less than this are named equally well. */
 const MIN_FIT_DIFFERENCE = 1e-6;
 
@@ -37,8 +40,13 @@ const MIN_FIT_DIFFERENCE = 1e-6;
  * The candidates of a table: for each row the columns that the question names. A row is selected by its cells, a column by its
  * name, so that a value never stands under the name of another row or column.
  */
-export function tableCandidates(space: TermSpace, source: Source, table: Table): Candidate[] {
-	return new TableMatcher(space, source, table).candidates();
+export function* tableCandidates(space: TermSpace, source: Source, table: Table): Generator<void, Candidate[]> {
+	const cells: Matches[][] = [];
+	for (const [at, row] of table.rows.entries()) {
+		cells.push(row.map(({ text, terms }) => withCodes(space.matchesIn(terms), text, space)));
+		if (at % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
+	}
+	return yield* new TableMatcher(space, source, table, cells).candidates();
 }
 
 class TableMatcher {
@@ -54,12 +62,12 @@ class TableMatcher {
 	readonly #context: Matches;
 	readonly #shownContext: Matches;
 
-	constructor(space: TermSpace, source: Source, table: Table) {
+	constructor(space: TermSpace, source: Source, table: Table, cells: Matches[][]) {
 		this.#space = space;
 		this.#source = source;
 		this.#table = table;
 		this.#types = [...space.question.answerTypes].filter((type) => type !== 'steps');
-		this.#cells = table.rows.map((row) => row.map(({ terms }) => space.matchesIn(terms)));
+		this.#cells = cells;
 		this.#header = table.header?.map(({ terms }) => space.matchesIn(terms)) ?? [];
 		this.#labelHeader = better(
 			space.terms.map(() => 0),
@@ -71,9 +79,14 @@ class TableMatcher {
 		this.#shownContext = better(scaled(near, NEAR_WEIGHT), scaled(far, FAR_WEIGHT));
 	}
 
-	candidates(): Candidate[] {
+	*candidates(): Generator<void, Candidate[]> {
 		const compared = this.#space.question.isComparison ? this.#comparedRows() : [];
-		const rows = this.#namedRows().map(({ rows: named, columns }) => this.#candidateOf(named, columns));
+		yield;
+		const rows: Candidate[] = [];
+		for (const { rows: named, columns } of yield* this.#namedRows()) {
+			rows.push(this.#candidateOf(named, columns));
+			if (rows.length % ROWS_PER_STEP === 0) yield;
+		}
 		if (compared.length < 2) return rows;
 		const columns = this.#columnsOf(compared[0] as number);
 		return columns.length === this.#valueColumns(compared[0] as number).length && columns.length > 2
@@ -86,14 +99,18 @@ class TableMatcher {
 	 * row it does not name, or two rows of the same day. If they are too many, the table has no answer: each choice would be
 	 * arbitrary.
 	 */
-	#namedRows(): Array<{ rows: number[]; columns: number[] }> {
-		const found = this.#table.rows.flatMap((_, row) => {
+	*#namedRows(): Generator<void, Array<{ rows: number[]; columns: number[] }>> {
+		const found: Array<{ row: number; columns: number[]; fit: number }> = [];
+		for (const row of this.#table.rows.keys()) {
 			const columns = this.#columnsOf(row);
-			return columns.length === 0 ? [] : [{ row, columns, fit: this.#namedFit(row, columns) }];
-		});
+			if (columns.length > 0) found.push({ row, columns, fit: this.#namedFit(row, columns) });
+			if (row % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
+		}
 		const best = Math.max(...found.map(({ fit }) => fit));
 		const equal = found.filter(({ fit }) => fit > best - MIN_FIT_DIFFERENCE);
-		const others = found.filter((one) => !equal.includes(one)).map(({ row, columns }) => ({ rows: [row], columns }));
+		const others = found
+			.filter(({ fit }) => fit <= best - MIN_FIT_DIFFERENCE)
+			.map(({ row, columns }) => ({ rows: [row], columns }));
 		if (equal.length < 2) return [...equal.map(({ row, columns }) => ({ rows: [row], columns })), ...others];
 		const columns = [...new Set(equal.flatMap((one) => one.columns))].sort((a, b) => a - b);
 		if (equal.length > MAX_COMPARED_ROWS || equal.length * columns.length > MAX_SHOWN_CELLS) return [];

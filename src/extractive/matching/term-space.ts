@@ -3,6 +3,7 @@ import { wordsOfType } from '../question/answer-types.ts';
 import { functionWords } from '../question/function-words.ts';
 import type { Question, QuestionTerm } from '../question/question.ts';
 import { synonymsIn } from '../question/synonyms.ts';
+import { dayStems } from '../reading/day-ranges.ts';
 import type { Terms } from '../reading/passage-reading.ts';
 import { bestMatch, matchTerms, type TermMatch } from './match-terms.ts';
 import { replacedTerms } from './replaced-terms.ts';
@@ -24,6 +25,8 @@ export interface TermSpace {
 	 * frequent among them, but an answer must contain it.
 	 */
 	subject: readonly number[];
+	/** Whether any of the passages has a match of the term. */
+	isKnown: readonly boolean[];
 	/** The words that name what is asked: `phone`, `telephone`, `tel` for a phone number. */
 	typeTerms: Terms;
 	matchesIn(terms: Terms): number[];
@@ -35,6 +38,9 @@ export interface TermSpace {
 	 */
 	similarity(heading: Terms): number;
 }
+
+/** A day of the week selects a row or a sentence, but it is no subject: any text may have it. */
+const DAY_FACTOR = 0.5;
 
 /** Matches the terms of a question with the words of passages in one language. */
 export function termSpaceOf(question: Question, sources: readonly Source[], language: string | null): TermSpace {
@@ -48,6 +54,7 @@ export function termSpaceOf(question: Question, sources: readonly Source[], lang
 	const idf = (count: number) => Math.log(1 + (texts.length - count + 0.5) / (count + 0.5));
 	const rarity = counts.map((count) => (texts.length === 0 ? 1 : idf(count) / idf(0)));
 	const ignored = functionWords(language).ignored;
+	const days = dayStems(language);
 	const ranking = terms.map(({ weight }, i) => weight * (rarity[i] as number));
 	const matchesIn = (of: Terms) => matches.map((match) => bestMatch(match, of));
 	const fit: TermSpace['fit'] = (name, weightOf = () => 1) => fitOf(name, matches, ignored, weightOf);
@@ -56,7 +63,10 @@ export function termSpaceOf(question: Question, sources: readonly Source[], lang
 		terms,
 		rarity,
 		ranking,
-		subject: terms.map(({ weight }, i) => weight * (0.5 + 0.5 * (rarity[i] as number))),
+		subject: terms.map(({ term, weight }, i) => {
+			return weight * (0.5 + 0.5 * (rarity[i] as number)) * (days.has(term) ? DAY_FACTOR : 1);
+		}),
+		isKnown: matches.map(({ size }) => size > 0),
 		typeTerms: typeTermsOf(question, language),
 		matchesIn,
 		fit,

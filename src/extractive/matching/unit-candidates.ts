@@ -1,9 +1,9 @@
-import { matchesAnswerType, mayMatchAnswerType } from '../question/answer-types.ts';
+import { matchesAnswerType, mayMatchAnswerType } from '../question/answer-forms.ts';
 import type { Question } from '../question/question.ts';
 import type { Unit } from '../reading/passage-reading.ts';
 import { type NumberRange, rangeMatch } from '../reading/ranges.ts';
 import type { Candidate } from './candidate.ts';
-import { hasCodesOf } from './codes.ts';
+import { hasCodesOf, withCodes } from './codes.ts';
 import { namesAbove, type Source } from './source.ts';
 import { better, type Matches, scaled, type TermSpace, weightedShare } from './term-space.ts';
 
@@ -42,14 +42,16 @@ const OTHER_RANGE_FACTOR = 0.5;
 /** The candidates among the sentences, items, pairs and listings of a passage. */
 export function unitCandidates(space: TermSpace, source: Source): Candidate[] {
 	const { units } = source.reading;
-	const single = units.map((unit) => space.matchesIn(unit.terms));
+	const single = units.map(({ terms, text }) => withCodes(space.matchesIn(terms), text, space));
 	const texts = space.question.answerTypes.has('steps')
 		? single.map((_, at) => listMatches(units, single, at))
 		: single;
 	return units.map((unit, position) => {
-		const label = space.matchesIn(unit.labelTerms);
+		const label = withCodes(space.matchesIn(unit.labelTerms), unit.label, space);
 		const hasType = typeOf(space.question, unit);
-		const own = withTypeWords(better(texts[position] as Matches, label), space, hasType);
+		// A pair is shown with the name above it: `Denver, Phone: (303) 555-0126`.
+		const names = unit.kind === 'pair' ? better(label, space.matchesIn(unit.topicTerms)) : label;
+		const own = withTypeWords(better(texts[position] as Matches, names), space, hasType);
 		const neighbours = better(
 			own.map(() => 0),
 			...[-1, 1].flatMap((step) =>

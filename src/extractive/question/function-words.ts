@@ -45,12 +45,18 @@ const REQUEST_WORDS: Record<SpokenLanguage, string> = {
 	en: `tell explain describe show give list please need want like know possible help find get got say mean means let
 		make made use used using question answer information info details detail hi hello hey thanks thank work works
 		happen happens go come take allowed supposed exactly actually regarding look something anything think heard
-		meant sure another besides recently really right else tried wonder`,
+else tried wonder see keep put bring
+		happening become seem got going goes went came gone done did given gave kept taken took told still already yet again
+		ever never always soon please quite able currently usually way case kind sort lot bit thing things`,
 	de: `sage sagen sag erkläre erklären zeige zeig gib geben nenne bitte brauche möchte möchten will wissen weiß möglich
 		hilfe finde finden bekomme bekommen frage antwort information informationen hallo danke machen mache tun passiert
-		funktioniert bedeutet genau eigentlich etwas erlaubt`,
+		funktioniert bedeutet genau eigentlich etwas erlaubt bringen bringe nehmen nehme geht gehen kommt
+		kommen lassen lasse steht stehen bleibt bleiben gilt gelten braucht jetzt noch schon immer wieder gerade denn mal ja
+		doch eben halt dann dort da hier bei euch ihnen euer eure jemand`,
 	fr: `dire dis dites expliquer expliquez montrer donner donnez besoin veux voudrais savoir possible aide trouver obtenir
-		question réponse information informations bonjour merci faire fait fonctionne passe signifie plaît svp quelque chose`,
+		question réponse information informations bonjour merci faire fait fonctionne passe signifie plaît svp quelque chose mettre prendre prends venir
+		vient aller va vais amener rester donne encore déjà toujours maintenant ici là alors bien très peu beaucoup
+		quelqu'un cas choses`,
 	es: `dime decir explica explicar mostrar dar necesito quiero quisiera saber posible ayuda encontrar obtener pregunta
 		respuesta información hola gracias hacer hago funciona pasa significa favor algo`,
 	nl: `vertel zeg leg uitleg toon geef graag nodig wil weten mogelijk hulp vind vinden krijg krijgen vraag antwoord

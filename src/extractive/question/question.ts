@@ -1,9 +1,11 @@
 import { dialogueContext } from '../../retrieval/index.ts';
 import { analyse, detectLanguage, queryTerms, words } from '../../text/index.ts';
+import { dayStems } from '../reading/day-ranges.ts';
 import { quantitiesIn } from '../reading/ranges.ts';
 import type { ExtractiveRequest } from '../request.ts';
 import type { SpokenLanguage } from '../spoken-language.ts';
-import { type AnswerType, countPattern, expectedAnswerTypes, wordsOfType } from './answer-types.ts';
+import type { AnswerType } from './answer-type-cues.ts';
+import { countPattern, expectedAnswerTypes, wordsOfType } from './answer-types.ts';
 import { asksComparison } from './comparisons.ts';
 import { functionWords, isSpoken, voteLanguage } from './function-words.ts';
 import { withoutCourtesies } from './small-talk.ts';
@@ -103,9 +105,29 @@ export function readQuestion(request: ExtractiveRequest, passageLanguage: string
 	};
 }
 
-/** The codes of a text in upper case, without a hyphen between letters and digits: `E3`, `TW110`, `HB170-2`. */
+/**
+ * The codes of a text in upper case, without a hyphen between letters and digits: `E3`, `TW110`, `HB170-2`. A range has all of its
+ * codes: `E1–E4`.
+ */
 export function codesIn(text: string): string[] {
-	return [...text.matchAll(CODE)].map(([code]) => code.replace(/(?<=\p{L})-/u, '').toUpperCase());
+	const codes = [...text.matchAll(CODE)].map(([code]) => code.replace(/(?<=\p{L})-/u, '').toUpperCase());
+	return codes.length < 2 ? codes : [...new Set([...codes, ...codesInRanges(text)])];
+}
+
+/** `E1–E4`, `E01 to E04`: the letters stand before both numbers. */
+const CODE_RANGE =
+	/(?<![\p{L}\p{N}])(\p{L}{1,4})(\p{Nd}{1,4})\s?(?:-|–|—|to|through|bis|à|a|al|tot|até)\s?\1(\p{Nd}{1,4})(?![\p{L}\p{N}])/giu;
+/** A longer range is not one of codes. */
+const MAX_RANGE_CODES = 50;
+
+function codesInRanges(text: string): string[] {
+	return [...text.matchAll(CODE_RANGE)].flatMap(([, letters = '', from = '', to = '']) => {
+		const count = Number(to) - Number(from) + 1;
+		if (count < 2 || count > MAX_RANGE_CODES) return [];
+		return Array.from({ length: count }, (_, at) => {
+			return letters.toUpperCase() + String(Number(from) + at).padStart(from.length, '0');
+		});
+	});
 }
 
 function codePattern(letter: string): RegExp {
@@ -151,13 +173,14 @@ function questionTerms(
 	language: string | null,
 ): QuestionTerm[] {
 	const terms = new Map<string, QuestionTerm>();
+	const days = dayStems(language);
 	const typeStems = [...types].map((type) => [type, new Set(analyse(wordsOfType(type, spoken), language))] as const);
 	const add = (content: string, factor: number, isCarriedOver: boolean, replaced: ReadonlySet<string>) => {
 		const capitalised = namesIn(content, language);
 		for (const { term, word, weight } of weightedTerms(content, spoken, language)) {
 			if (terms.has(term) || replaced.has(term)) continue;
 			const asksFor = typeStems.filter(([, stems]) => stems.has(term)).map(([type]) => type);
-			const isName = !isCarriedOver && asksFor.length === 0 && capitalised.has(word);
+			const isName = !isCarriedOver && asksFor.length === 0 && capitalised.has(word) && !days.has(term);
 			terms.set(term, { term, weight: weight * factor, isCarriedOver, asksFor, isName });
 		}
 	};

@@ -204,6 +204,12 @@ export function synonymsIn(language: string | null): ReadonlyMap<string, Readonl
 	return synonyms;
 }
 
+/** The groups of synonyms of a language, as they are written. */
+export function synonymGroups(language: string): string[][] {
+	const lines = GROUPS[language]?.trim().split('\n') ?? [];
+	return lines.map((line) => line.trim().split(' '));
+}
+
 function readGroups(groups: string, language: string): ReadonlyMap<string, ReadonlySet<string>> {
 	const synonyms = new Map<string, Set<string>>();
 	for (const line of groups.trim().split('\n')) {

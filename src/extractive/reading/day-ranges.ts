@@ -1,3 +1,5 @@
+import { analyse } from '../../text/index.ts';
+
 /** Monday to Sunday in one language, in lower case: the long and the short names of each day. */
 interface DayNames {
 	days: string[][];
@@ -35,6 +37,19 @@ export function daysInRanges(text: string, language: string | null): string[] {
 		if (first === 0 && last === 4) found.push(WORKING_WEEK[language ?? 'en'] ?? '');
 	}
 	return found;
+}
+
+const knownStems = new Map<string | null, ReadonlySet<string>>();
+
+/** The names of the days of the week in a language, as stems of `analyse`. */
+export function dayStems(language: string | null): ReadonlySet<string> {
+	let stems = knownStems.get(language);
+	if (stems === undefined) {
+		const names = namesOf(language ?? 'en').days.map(([long]) => long);
+		stems = new Set(analyse(names.join(' '), language));
+		knownStems.set(language, stems);
+	}
+	return stems;
 }
 
 function namesOf(language: string): DayNames {

@@ -145,6 +145,14 @@ function joinWrapped(lines: string[]): string[] {
 const KEY_LINE = /^([^:：\n]{1,70}?)\s?(?::\s|：)\s*(\S.*)$/u;
 const MAX_KEY_WORDS = 9;
 
+/** Before a key of a few words in the middle of a line: `… two people at most Phone: 01632`. */
+const NEXT_KEY = /(?<=[\p{Ll}\p{N})]) (?=\p{Lu}[\p{Ll}'’-]+(?: (?:\p{Ll}[\p{L}'’-]*|\([^()]{1,30}\))){0,4} ?: )/u;
+
+/** The lines of a key line into which an extraction has joined the lines after it. */
+export function splitJoinedKeyLines(line: string): string[] {
+	return isKeyLine(line) ? line.split(NEXT_KEY) : [line];
+}
+
 /** The two sides of a line with a key; null for any other line. */
 export function splitKeyLine(line: string): { key: string; value: string } | null {
 	const match = KEY_LINE.exec(line);

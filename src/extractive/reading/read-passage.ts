@@ -3,7 +3,7 @@ import { analyse, sentences } from '../../text/index.ts';
 import { plainLines } from '../composing/markdown.ts';
 import type { QuotablePassage } from '../request.ts';
 import { daysInRanges } from './day-ranges.ts';
-import { type PassageBlock, parsePassageBlocks, splitKeyLine } from './passage-blocks.ts';
+import { type PassageBlock, parsePassageBlocks, splitJoinedKeyLines, splitKeyLine } from './passage-blocks.ts';
 import {
 	type Cell,
 	type PassageReading,
@@ -120,7 +120,8 @@ class PassageReader {
 		this.#topicDistance = 0;
 	}
 
-	#prose(lines: string[]): void {
+	#prose(joined: string[]): void {
+		const lines = joined.flatMap(splitJoinedKeyLines);
 		for (const [at, line] of lines.entries()) {
 			const isName = at === 0 && isNameLine(line) && (lines.length === 1 || isAbove(line, lines[1] as string));
 			if (isName || (QUESTION_ENDING.test(line) && sentences(line, this.#language).length === 1)) {
