@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { AppError } from '../src/base/index.ts';
 import type { ParsedChunk, ParsedDocument, ParseJob, WorkerResult } from '../src/contract/index.ts';
 import { chunkDocument, type ExtractedDocument, parseDocument } from '../src/parsing/index.ts';
+import { TextRecogniser } from '../src/pool/index.ts';
 import { detectLanguage } from '../src/text/index.ts';
 
 /** The size of the sample for language detection. */
@@ -14,7 +15,9 @@ const LANGUAGE_SAMPLE_CHARS = 20_000;
 export default async function parse(job: ParseJob): Promise<WorkerResult<ParsedDocument>> {
 	const bytes = await readFile(job.path);
 	try {
-		const document = await parseDocument(bytes, job, job.recognition);
+		const { recognition } = job;
+		await using recogniser = typeof recognition === 'object' ? new TextRecogniser(recognition) : null;
+		const document = await parseDocument(bytes, job, recogniser ?? (recognition && 'detect'));
 		const title = job.title ?? document.title;
 		const language = languageOf(document.blocks) ?? document.declared_language;
 		const chunks = chunkDocument({ title: title ?? stemOf(job.file_name), language, blocks: document.blocks });

@@ -32,6 +32,22 @@ export interface TextRecognition {
 	}>;
 }
 
+/** A picture in shades of gray, row by row from the top: 0 is black. */
+export interface GrayPicture {
+	width: number;
+	height: number;
+	pixels: Uint8Array;
+}
+
+/** A line of recognised text. Positions are in pixels of the raster, from its upper left corner. */
+export interface RecognisedLine {
+	words: Array<{ text: string; left: number; right: number }>;
+	/** The height of its base line. */
+	baseline: number;
+	/** The height of the line's letters, descenders included. All lines of a paragraph have the same. */
+	size: number;
+}
+
 /** Parse one stored file into chunks. */
 export interface ParseJob {
 	/** Absolute path of the stored bytes. */

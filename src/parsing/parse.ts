@@ -1,15 +1,16 @@
 import { AppError } from '../base/index.ts';
-import type { DocumentFormat, ParseJob } from '../contract/index.ts';
+import type { DocumentFormat } from '../contract/index.ts';
 import type { DocumentSource, ExtractedDocument } from './blocks.ts';
 import { charsetOf, decodeText } from './charset.ts';
 import { sniffFormat } from './format.ts';
 import { MAX_TITLE_CHARACTERS, resourceLimit, TextBudget } from './limits.ts';
+import type { ScanHandling } from './pdf-scans.ts';
 import { unsupportedFileMessage } from './unsupported.ts';
 
 /** What a parser has besides the bytes. */
 interface ParserContext {
 	source: DocumentSource;
-	recognition: ParseJob['recognition'];
+	scans: ScanHandling;
 	/** Parses a file within the document. */
 	parseNested(bytes: Uint8Array, source: DocumentSource): Promise<ExtractedDocument>;
 }
@@ -26,7 +27,7 @@ const MAX_NESTING_DEPTH = 3;
 const LOAD_PARSER: Record<DocumentFormat, () => Promise<Parser>> = {
 	pdf: async () => {
 		const { parsePdf } = await import('./pdf.ts');
-		return (bytes, { recognition }) => parsePdf(bytes, recognition);
+		return (bytes, { scans }) => parsePdf(bytes, scans);
 	},
 	docx: async () => (await import('./docx.ts')).parseDocx,
 	xlsx: async () => (await import('./xlsx.ts')).parseXlsx,
@@ -60,22 +61,22 @@ const LOAD_PARSER: Record<DocumentFormat, () => Promise<Parser>> = {
 
 /**
  * Reads a document of any supported format. One without text (an empty file) gives no blocks.
- * @param recognition what to do about scanned pages; nothing by default
+ * @param scans what to do about scanned pages; nothing by default
  * @throws AppError `unsupported_file_type`, `unreadable_file` or `resource_limit`, with a sentence for the person who
  * uploaded it
  */
 export function parseDocument(
 	bytes: Uint8Array,
 	source: DocumentSource,
-	recognition: ParseJob['recognition'] = undefined,
+	scans: ScanHandling = undefined,
 ): Promise<ExtractedDocument> {
-	return parseAtDepth(bytes, source, recognition, 0);
+	return parseAtDepth(bytes, source, scans, 0);
 }
 
 async function parseAtDepth(
 	bytes: Uint8Array,
 	source: DocumentSource,
-	recognition: ParseJob['recognition'],
+	scans: ScanHandling,
 	depth: number,
 ): Promise<ExtractedDocument> {
 	if (depth > MAX_NESTING_DEPTH) throw resourceLimit('The file holds too many files within each other.');
@@ -86,9 +87,8 @@ async function parseAtDepth(
 	// Outside the try block: a parser that cannot be loaded says nothing about the file.
 	const parse = await LOAD_PARSER[format]();
 	try {
-		const parseNested: ParserContext['parseNested'] = (bytes, source) =>
-			parseAtDepth(bytes, source, recognition, depth + 1);
-		const document = await parse(bytes, { source, recognition, parseNested });
+		const parseNested: ParserContext['parseNested'] = (bytes, source) => parseAtDepth(bytes, source, scans, depth + 1);
+		const document = await parse(bytes, { source, scans, parseNested });
 		return { ...document, title: document.title?.slice(0, MAX_TITLE_CHARACTERS).trim() || null };
 	} catch (error) {
 		if (error instanceof AppError) throw error;

@@ -1,4 +1,5 @@
 import { getResolvedPDFJS } from 'unpdf';
+import type { GrayPicture } from '../contract/index.ts';
 import type { PdfPage } from './pdf-document.ts';
 
 /** An affine map of the plane, as PDF writes it: `x' = a x + c y + e`, `y' = b x + d y + f`. */
@@ -31,11 +32,8 @@ export interface PagePictures {
 	pictures: PlacedPicture[];
 }
 
-/** A gray picture of a page: 0 is black. */
-export interface PageRaster {
-	width: number;
-	height: number;
-	pixels: Uint8Array;
+/** The pictures of a page as one. */
+export interface PageRaster extends GrayPicture {
 	/** Pixels of one point. */
 	scale: number;
 }
@@ -126,16 +124,13 @@ export async function drawPictures(
 	return isEmpty ? null : raster;
 }
 
-/** The pixels of a picture as shades of gray. */
-interface GrayPicture {
-	width: number;
-	height: number;
-	pixels: Uint8Array;
+/** A decoded picture of a page. */
+interface PagePicture extends GrayPicture {
 	/** What is white in it is transparent. */
 	isTransparent: boolean;
 }
 
-async function grayOf(page: PdfPage, { data, isMask, width, height }: PlacedPicture): Promise<GrayPicture | null> {
+async function grayOf(page: PdfPage, { data, isMask, width, height }: PlacedPicture): Promise<PagePicture | null> {
 	const decoded = typeof data === 'string' ? await decodedPicture(page, data) : data;
 	if (decoded === null) return null;
 	if (ArrayBuffer.isView(decoded))
@@ -184,7 +179,7 @@ function colorsToGray(bytes: ArrayLike<number>, count: number, channels: number)
 }
 
 /** Draws a picture. Each pixel of the page is the mean of the picture's pixels that lie in it. @param matrix unit square → pixels of the page */
-function draw(raster: PageRaster, picture: GrayPicture, matrix: Matrix): void {
+function draw(raster: PageRaster, picture: PagePicture, matrix: Matrix): void {
 	const [a, b, c, d, e, f] = matrix;
 	const determinant = a * d - b * c;
 	if (!Number.isFinite(1 / determinant)) return;

@@ -1,10 +1,18 @@
-import type { TextRecognition } from '../contract/index.ts';
+import type { GrayPicture, RecognisedLine } from '../contract/index.ts';
 import { resourceLimit } from './limits.ts';
 import type { PdfDocument, PdfPage } from './pdf-document.ts';
 import { type Line, visibleText } from './pdf-lines.ts';
 import { coverageOf, drawPictures, type PageRaster, picturesOf } from './pdf-pictures.ts';
 import type { Page } from './pdf-running-heads.ts';
-import { type RecognisedLine, TextRecogniser } from './text-recogniser.ts';
+
+/** Reads the text in pictures. */
+export interface TextRecogniser {
+	/** The lines of a page in reading order; null if they cannot be read. */
+	linesOf(page: GrayPicture): Promise<RecognisedLine[] | null>;
+}
+
+/** What to do about scanned pages: find out whether there are any, or read them. */
+export type ScanHandling = 'detect' | TextRecogniser | undefined;
 
 /** Letters and digits of a page that may be a scan with a stamp, a page number or a heading. */
 const MAX_SCAN_LETTERS = 200;
@@ -41,9 +49,8 @@ export async function hasScans(pdf: PdfDocument, pages: readonly Page[]): Promis
 export async function recogniseScans(
 	pdf: PdfDocument,
 	pages: readonly Page[],
-	recognition: TextRecognition,
+	recogniser: TextRecogniser,
 ): Promise<void> {
-	await using recogniser = new TextRecogniser(recognition);
 	let count = 0;
 	const recognised: Line[] = [];
 	for (const page of pages.filter(hasLittleText)) {

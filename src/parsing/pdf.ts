@@ -1,5 +1,4 @@
 import { AppError } from '../base/index.ts';
-import type { ParseJob } from '../contract/index.ts';
 import { type Block, type ExtractedDocument, languageOf, toSingleLine } from './blocks.ts';
 import { MAX_PAGES, resourceLimit, TextBudget } from './limits.ts';
 import { requireNoPdfBomb } from './pdf-bomb.ts';
@@ -12,7 +11,7 @@ import { removeLeaders } from './pdf-leaders.ts';
 import { type Line, LineWriter, type TextRun } from './pdf-lines.ts';
 import { MAX_PICTURE_PIXELS } from './pdf-pictures.ts';
 import { type Page, removeRunningHeads } from './pdf-running-heads.ts';
-import { hasScans, recogniseScans } from './pdf-scans.ts';
+import { hasScans, recogniseScans, type ScanHandling } from './pdf-scans.ts';
 
 const MAX_OUTLINE_ENTRIES = 5000;
 /** Each chunk keeps the headings above it, one for each level. */
@@ -21,23 +20,20 @@ const MAX_OUTLINE_LEVELS = 9;
 const MAX_RUNS = 5_000_000;
 
 /**
- * Reads the text of a PDF, page by page. A scan has none: it is looked for, or its text recognised, only as `recognition` says.
+ * Reads the text of a PDF, page by page. A scan has none: it is looked for, or its text recognised, only as `scans` says.
  * @throws AppError `unreadable_file` or `resource_limit` with a sentence that names the problem
  */
-export async function parsePdf(
-	bytes: Uint8Array,
-	recognition: ParseJob['recognition'] = undefined,
-): Promise<ExtractedDocument> {
+export async function parsePdf(bytes: Uint8Array, scans: ScanHandling = undefined): Promise<ExtractedDocument> {
 	await requireNoPdfBomb(bytes);
-	const pdf = await openPdf(bytes, recognition === undefined ? 0 : MAX_PICTURE_PIXELS);
+	const pdf = await openPdf(bytes, scans === undefined ? 0 : MAX_PICTURE_PIXELS);
 	try {
 		if (pdf.numPages > MAX_PAGES) {
 			const pages = `${pdf.numPages} pages`;
 			throw resourceLimit(`The PDF has ${pages}; at most ${MAX_PAGES} are read. Split it.`);
 		}
 		const pages = await readPages(pdf);
-		const found = recognition === 'detect' && (await hasScans(pdf, pages));
-		if (typeof recognition === 'object') await recogniseScans(pdf, pages, recognition);
+		const found = scans === 'detect' && (await hasScans(pdf, pages));
+		if (typeof scans === 'object') await recogniseScans(pdf, pages, scans);
 		await addFormValues(pdf, pages);
 		removeRunningHeads(pages);
 		const lines = pages.flatMap((page) => page.lines);

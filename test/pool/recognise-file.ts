@@ -1,8 +1,6 @@
-// A program: recognises the text of a PDF, and prints its blocks. Arguments: the file, and the packages as JSON.
-import { readFileSync } from 'node:fs';
-import { parseDocument } from '../../src/parsing/index.ts';
+// A program: parses a PDF with recognition of its scans, and prints the result. Arguments: the file, and the packages as JSON.
+import parse from '../../workers/parse.ts';
 
 const [path = '', packages = ''] = process.argv.slice(2);
-const source = { file_name: 'a.pdf', content_type: null, url: null };
-const { blocks } = await parseDocument(readFileSync(path), source, JSON.parse(packages));
-process.stdout.write(JSON.stringify(blocks));
+const job = { path, file_name: 'a.pdf', content_type: null, title: null, url: null };
+process.stdout.write(JSON.stringify(await parse({ ...job, recognition: JSON.parse(packages) })));

@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { AppError } from '../base/index.ts';
-import type { TextRecognition } from '../contract/index.ts';
-import { toSingleLine } from './blocks.ts';
-import type { PageRaster } from './pdf-pictures.ts';
+import type { GrayPicture, RecognisedLine, TextRecognition } from '../contract/index.ts';
 
 /** A box in pixels from the upper left corner. */
 interface Box {
@@ -37,15 +35,6 @@ interface TesseractLine {
 	rowAttributes?: { row_height?: number; rowHeight?: number };
 }
 
-/** A line of recognised text. Positions are in pixels of the raster, from its upper left corner. */
-export interface RecognisedLine {
-	words: Array<{ text: string; left: number; right: number }>;
-	/** The height of its base line. */
-	baseline: number;
-	/** The height of the line's letters, descenders included. All lines of a paragraph have the same. */
-	size: number;
-}
-
 /** The engine of neural networks (OEM.LSTM_ONLY). The data of other engines is not installed. */
 const LSTM_ONLY = 1;
 /** Processor time of one page. An ordinary page takes 2 to 5 seconds. */
@@ -67,7 +56,7 @@ export class TextRecogniser implements AsyncDisposable {
 	}
 
 	/** The lines of a page in reading order; null if the page takes too long or cannot be read. */
-	async linesOf(page: PageRaster): Promise<RecognisedLine[] | null> {
+	async linesOf(page: GrayPicture): Promise<RecognisedLine[] | null> {
 		this.#worker ??= startWorker(this.#recognition);
 		const worker = await this.#worker;
 		const result = await withCpuLimit(worker.recognize(portableGrayMap(page), {}, { blocks: true, text: false }));
@@ -125,7 +114,7 @@ async function withCpuLimit<T>(result: Promise<T>): Promise<T | null> {
 }
 
 /** The simplest format that the library reads (Netpbm, PGM). */
-function portableGrayMap({ width, height, pixels }: PageRaster): Buffer {
+function portableGrayMap({ width, height, pixels }: GrayPicture): Buffer {
 	return Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`), pixels]);
 }
 
@@ -136,7 +125,7 @@ function linesOf({ lines }: TesseractBlock['paragraphs'][number]): RecognisedLin
 	const size = sizes.sort((a, b) => a - b)[sizes.length >> 1] ?? 0;
 	return lines.flatMap((line) => {
 		const words = line.words
-			.map((word) => ({ ...word, text: toSingleLine(word.text).replace(RULES, '') }))
+			.map((word) => ({ ...word, text: word.text.trim().replace(RULES, '') }))
 			.filter(({ text, confidence }) => text !== '' && confidence >= MIN_WORD_CONFIDENCE);
 		const confidence = line.words.reduce((sum, word) => sum + word.confidence, 0) / Math.max(1, line.words.length);
 		if (words.length === 0 || confidence < MIN_LINE_CONFIDENCE) return [];
