@@ -50,7 +50,7 @@ test('each policy is the last rule of the system message', async () => {
 			top_k: 3,
 			min_score: 0,
 			answer_policy,
-			query_rewrite: 'auto',
+			query_rewrite: 'never',
 		});
 		await server.send('What is the Lumen kettle made of?');
 		const [system] = server.models.calls.at(-1)?.body.messages ?? [];

@@ -16,9 +16,7 @@ test('a reply searches with the dialogue, so that a follow-up finds what its pro
 		texts: [...OTHERS, KETTLE],
 		model: 'stand-in/small',
 	});
-	const changed = await app.call('PATCH', `/api/v1/assistants/${assistant}`, {
-		rag_settings: { top_k: 1, query_rewrite: 'never' },
-	});
+	const changed = await app.call('PATCH', `/api/v1/assistants/${assistant}`, { rag_settings: { top_k: 1 } });
 	assert.equal(changed.status, 200);
 	const send = async (content: string, conversation_id?: string) => {
 		const { status, body } = await app.call('POST', '/api/v1/messages', {

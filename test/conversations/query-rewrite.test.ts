@@ -25,7 +25,7 @@ async function start(query: string, rewriteTimeoutMs?: number) {
 		const { status } = await app.call('PATCH', `/api/v1/assistants/${assistant}`, { rag_settings });
 		assert.equal(status, 200);
 	};
-	await configure({ top_k: 1 });
+	await configure({ top_k: 1, query_rewrite: 'auto' });
 	const answer = [{ say: 'Reply.' }, { finish: 'stop' as const, usage: { input: 40, output: 9 } }];
 	const written = [{ say: query }, { finish: 'stop' as const, usage: { input: 7, output: 3 } }];
 	models.setDefault((call) => (isRewrite(call) ? written : answer));
