@@ -49,8 +49,20 @@ after(async () => {
 	await tools[Symbol.asyncDispose]();
 });
 
-const once = await Promise.all(held.map(begin));
-const twice = await Promise.all(held.map(begin));
+// A tool must answer within 30 seconds, so the replies that wait for one begin last, just before the restart.
+const waitsForTool = ({ phase }: Pick<CutOff, 'phase'>) => phase.waitsFor === 'tool';
+const forModels = held.filter((row) => !waitsForTool(row));
+const forTools = held.filter(waitsForTool);
+const [onceForModels, twiceForModels] = [
+	await Promise.all(forModels.map(begin)),
+	await Promise.all(forModels.map(begin)),
+];
+const [onceForTools, twiceForTools] = await Promise.all([
+	Promise.all(forTools.map(begin)),
+	Promise.all(forTools.map(begin)),
+]);
+const once = [...onceForModels, ...onceForTools];
+const twice = [...twiceForModels, ...twiceForTools];
 for (const { scripts, gate } of once) {
 	scripts.splice(0, scripts.length, [{ wait: gate.promise }, { say: 'The whole answer.' }]);
 }
