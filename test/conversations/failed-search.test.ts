@@ -42,7 +42,7 @@ test('replies without a search while an index lacks a table; doctor, reindex and
 	const ask = async (app: typeof first) =>
 		(await app.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'How hot is green tea brewed?' }))
 			.body;
-	/** On a busy machine a search may take longer than one that fails is tried. */
+	/** On a busy machine a search may take longer than the time limit for failing searches. */
 	const untilFound = (app: typeof first) =>
 		until('a reply has the answer', async () => /eighty degrees/.test((await ask(app)).content));
 	const base = `/api/v1/knowledge-bases/${knowledgeBase}`;

@@ -1,12 +1,17 @@
-import { render } from '../../../src/extractive/composing/render.ts';
-import { selectParts } from '../../../src/extractive/composing/select-parts.ts';
 import type { ExtractiveRequest } from '../../../src/extractive/index.ts';
-import { ANSWER_FEATURES, answerFeatures, RANKING_FEATURES } from '../../../src/extractive/matching/features.ts';
-import { comparedCandidates } from '../../../src/extractive/matching/order-candidates.ts';
-import { rankCandidates } from '../../../src/extractive/matching/rank.ts';
-import { readQuestion } from '../../../src/extractive/question/question.ts';
-import { mostFrequent, passageLanguages } from '../../../src/extractive/reading/languages.ts';
-import { readPassage } from '../../../src/extractive/reading/read-passage.ts';
+import {
+	ANSWER_FEATURES,
+	answerFeatures,
+	comparedCandidates,
+	mostFrequent,
+	passageLanguages,
+	RANKING_FEATURES,
+	rankCandidates,
+	readPassage,
+	readQuestion,
+	render,
+	selectParts,
+} from '../../../src/extractive/training/index.ts';
 import { type Expectation, judge } from '../judge.ts';
 import { dot } from './linear-algebra.ts';
 

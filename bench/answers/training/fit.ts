@@ -1,4 +1,4 @@
-import { ANSWER_FEATURES } from '../../../src/extractive/matching/features.ts';
+import { ANSWER_FEATURES } from '../../../src/extractive/training/index.ts';
 import { fitChoices } from './conditional-logit.ts';
 import { orderOf, type QuestionExample } from './examples.ts';
 import { type Example, fitLogistic, logistic, probability } from './logistic-regression.ts';

@@ -1,9 +1,11 @@
 import type { QuotablePassage } from '../../../src/extractive/index.ts';
-import { matchesAnswerType } from '../../../src/extractive/question/answer-forms.ts';
-import type { AnswerType } from '../../../src/extractive/question/answer-type-cues.ts';
-import { functionWords } from '../../../src/extractive/question/function-words.ts';
-import { synonymGroups } from '../../../src/extractive/question/synonyms.ts';
-import type { PassageReading } from '../../../src/extractive/reading/passage-reading.ts';
+import {
+	type AnswerType,
+	functionWords,
+	matchesAnswerType,
+	type PassageReading,
+	synonymGroups,
+} from '../../../src/extractive/training/index.ts';
 import { analyse } from '../../../src/text/index.ts';
 import type { SeededRandom } from './seeded-random.ts';
 

@@ -5,10 +5,10 @@
  * right. The examples come from an index and a search in this process, so the same sources give the same bytes. docs/retrieval.md
  * describes the method. Prints how each open set fares with weights that were fitted without it.
  */
+
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { isProbableEnough } from '../../../src/extractive/matching/answer-model.ts';
-import { ANSWER_FEATURES, RANKING_FEATURES } from '../../../src/extractive/matching/features.ts';
+import { ANSWER_FEATURES, isProbableEnough, RANKING_FEATURES } from '../../../src/extractive/training/index.ts';
 import { collectQuestions } from './collect-questions.ts';
 import { exampleOf } from './examples.ts';
 import { calibrated, calibrationFor, fitAnswerer, type Judged, judgeApart } from './fit.ts';
