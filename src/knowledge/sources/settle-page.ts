@@ -205,6 +205,8 @@ export async function settleMissedPage(
 		const knowledgeBase = source && (await store.get('knowledge_bases', source.knowledge_base_id));
 		const isCurrent = source?.state === 'active' && source.running === 1 && source.run === run;
 		if (!isCurrent || !knowledgeBase || !page || page.missed_run >= run || page.seen_run >= run) return NOTHING;
+		// Without its row, a later run would add the deleted document again.
+		if (page.status === 'removed') return NOTHING;
 		const { set, document: change } = decideMissedPage(source, page);
 		const document = page.document_id === null ? undefined : await store.get('documents', page.document_id);
 		const now = clock.now();

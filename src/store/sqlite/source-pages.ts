@@ -62,7 +62,8 @@ export function applySourceWrite(prepare: Prepare, write: SourceWrite): void {
 const DUE_ORDER = "iif(kind = 'sitemap', -1, 2 * depth + (instr(url, '?') > 0))";
 
 const COUNT_FOUND = 'SELECT count(*) FROM source_pages WHERE source_id = ? AND kind = ? AND seen_run = ?';
-const COUNT_ALL = 'SELECT count(*) FROM source_pages WHERE source_id = ? AND kind = ?';
+/** Pages whose document a request deleted are kept for ever. They must not keep out new pages. */
+const COUNT_ALL = "SELECT count(*) FROM source_pages WHERE source_id = ? AND kind = ? AND status <> 'removed'";
 
 type FindPages = Extract<SourceWrite, { op: 'sources.find_pages' }>;
 

@@ -199,6 +199,29 @@ test('a document that a request deletes stays away, and its links are still foll
 	}
 });
 
+test('a deleted document stays away after runs that did not find its page, and does not count towards max_pages', async () => {
+	const linking = (...links: string[]) => htmlPage('Home', 'Welcome.', links);
+	const site = await siteWith({
+		'/': linking('/a'),
+		'/a': htmlPage('A', 'The secret number is seven.'),
+		'/b': htmlPage('B', 'The barn has kettles.'),
+	});
+	const source = await followSource(app, { type: 'website', url: site.url, max_pages: 2 });
+	await source.untilDone();
+	const { document_id } = await source.page(`${site.url}/a`);
+	await app.call('DELETE', `/api/v1/knowledge-bases/${source.base}/documents/${document_id}`);
+	site.pages.set('/', linking('/b'));
+	for (let run = 0; run < 3; run++) await source.refresh();
+	assert.deepEqual(await source.pages(), ['/ fetched', '/a removed', '/b fetched']);
+	await app.call('PATCH', source.path, { exclude: ['/a'] });
+	await source.refresh();
+	await app.call('PATCH', source.path, { exclude: [] });
+	site.pages.set('/', linking('/a'));
+	await source.refresh();
+	assert.deepEqual(await source.pages(), ['/ fetched', '/a removed', '/b gone']);
+	assert.ok(!(await source.search('secret number')).some((text) => text.includes('seven')));
+});
+
 test('deleting a source removes its documents, and those of others stay', async () => {
 	const site = await siteWith({
 		'/': htmlPage('Home', 'The shop has kettles.', ['/a']),

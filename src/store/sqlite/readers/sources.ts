@@ -34,7 +34,7 @@ export class SqliteSourcesReader implements SourcesReader {
 
 	async missedPages(sourceId: string, run: number, limit: number): Promise<SourcePageRecord[]> {
 		return this.#pages(
-			"source_id = ? AND kind = 'page' AND seen_run < ? AND missed_run < ? LIMIT ?",
+			"source_id = ? AND kind = 'page' AND seen_run < ? AND missed_run < ? AND status <> 'removed' LIMIT ?",
 			sourceId,
 			run,
 			run,
