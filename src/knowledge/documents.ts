@@ -110,14 +110,8 @@ export class Documents {
 			// Or the next run of its source would add it again.
 			const page = document.source_id === null ? undefined : await this.#store.sources.pageOfDocument(document.id);
 			if (page) {
-				const set = {
-					status: 'removed',
-					document_id: null,
-					error: null,
-					blob: null,
-					content: null,
-					updated_at: now,
-				} as const;
+				// Its content stays, or the next run would add a copy of the page.
+				const set = { status: 'removed', document_id: null, error: null, blob: null, updated_at: now } as const;
 				commit.expect.push(expectVersion('source_pages', page));
 				commit.write.push({ op: 'patch', kind: 'source_pages', id: page.id, set });
 			}

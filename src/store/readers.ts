@@ -104,9 +104,12 @@ export interface SourcesReader {
 	nextPage(sourceId: string): Promise<Records['source_pages'] | undefined>;
 	pageByUrl(sourceId: string, url: string): Promise<Records['source_pages'] | undefined>;
 	pageOfDocument(documentId: string): Promise<Records['source_pages'] | undefined>;
-	/** Another page of the same source with a document of the same content, which no run has missed since. */
+	/**
+	 * Another page of the same source with a document of the same content, which no run has missed since, or whose document of
+	 * this content a request has deleted.
+	 */
 	pageWithContent(page: Records['source_pages'], content: string): Promise<Records['source_pages'] | undefined>;
-	/** Pages that this run has neither found nor counted as missed. */
+	/** Pages that this run has neither found nor counted as missed, without those whose document a request has deleted. */
 	missedPages(sourceId: string, run: number, limit: number): Promise<Records['source_pages'][]>;
 	/** The documents of a source: all, and the indexed ones. */
 	documentCounts(sourceId: string): Promise<{ total: number; indexed: number }>;

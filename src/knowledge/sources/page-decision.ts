@@ -120,7 +120,8 @@ function afterCanonical(situation: PageSituation, visit: Visit, base: PageDecisi
  */
 function isUsableTarget({ source, page, target }: PageSituation, { url }: PageAddress): boolean {
 	if (!isInScope(source, url)) return false;
-	return target?.status === 'fetched' || (page.document_id === null && isUnknown(target));
+	const isThere = target?.status === 'fetched' || target?.status === 'removed';
+	return isThere || (page.document_id === null && isUnknown(target));
 }
 
 function isUnknown(target: PageSituation['target']): boolean {

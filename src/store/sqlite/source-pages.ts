@@ -26,7 +26,7 @@ export const SOURCES_SCHEMA = `
 	CREATE INDEX source_pages_by_creation ON source_pages (source_id, created_at, id);
 	CREATE INDEX source_pages_by_run ON source_pages (source_id, kind, seen_run);
 	CREATE INDEX source_pages_frontier ON source_pages (source_id, due_order, id) WHERE due_order IS NOT NULL;
-	CREATE INDEX source_pages_by_content ON source_pages (source_id, content) WHERE document_id IS NOT NULL;
+	CREATE INDEX source_pages_by_content ON source_pages (source_id, content) WHERE content IS NOT NULL;
 	CREATE INDEX source_pages_by_target ON source_pages (source_id, target_url) WHERE target_url IS NOT NULL;
 	CREATE INDEX source_pages_by_document ON source_pages (document_id) WHERE document_id IS NOT NULL;
 

@@ -169,7 +169,9 @@ test('the canonical address counts if it is there, and the start page is no cano
 	const counts = decidePage(situation({}, fetched), canonical('/help/new'));
 	assert.deepEqual([counts.set.status, counts.document], ['duplicate', 'remove']);
 	assert.equal(decidePage(situation({}, fetched), canonical('/')).set.status, 'fetched');
-	for (const status of ['gone', 'failed', 'duplicate', 'redirected', 'blocked', 'removed'] as const) {
+	const deleted = { target: { status: 'removed', target_url: null } } as const;
+	assert.equal(decidePage(situation({}, deleted), canonical('/help/new')).document, 'remove', 'a request deleted it');
+	for (const status of ['gone', 'failed', 'duplicate', 'redirected', 'blocked'] as const) {
 		const target = { status, target_url: null };
 		assert.equal(decidePage(situation({}, { target }), canonical('/help/new')).document, 'store', status);
 	}

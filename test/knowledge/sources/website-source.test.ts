@@ -222,6 +222,29 @@ test('a deleted document stays away after runs that did not find its page, and d
 	assert.ok(!(await source.search('secret number')).some((text) => text.includes('seven')));
 });
 
+test('a deleted document does not come back under the address of a copy', async () => {
+	const kettle = htmlPage('Kettle', 'The kettle holds two litres.');
+	const site = await siteWith({
+		'/': htmlPage('Home', 'Welcome.', ['/kettle', '/kettle-copy', '/kettle?print']),
+		'/kettle': kettle,
+		'/kettle-copy': kettle,
+		'/kettle?print': htmlPage('Kettle', 'Two litres, printed.', [], '<link rel="canonical" href="/kettle">'),
+	});
+	const source = await followSource(app, { type: 'website', url: site.url });
+	await source.untilDone();
+	const { document_id } = await source.page(`${site.url}/kettle`);
+	await app.call('DELETE', `/api/v1/knowledge-bases/${source.base}/documents/${document_id}`);
+	for (let run = 0; run < 2; run++) {
+		await source.refresh();
+		assert.deepEqual(await source.pages(), [
+			'/ fetched',
+			'/kettle removed',
+			'/kettle-copy duplicate',
+			'/kettle?print duplicate',
+		]);
+	}
+});
+
 test('deleting a source removes its documents, and those of others stay', async () => {
 	const site = await siteWith({
 		'/': htmlPage('Home', 'The shop has kettles.', ['/a']),

@@ -25,7 +25,8 @@ export class SqliteSourcesReader implements SourcesReader {
 
 	async pageWithContent({ id, source_id }: SourcePageRecord, content: string): Promise<SourcePageRecord | undefined> {
 		return this.#pages(
-			'source_id = ? AND content = ? AND document_id IS NOT NULL AND misses = 0 AND id <> ? ORDER BY id LIMIT 1',
+			`source_id = ? AND content = ? AND (document_id IS NOT NULL AND misses = 0 OR status = 'removed') AND id <> ?
+			 ORDER BY id LIMIT 1`,
 			source_id,
 			content,
 			id,
