@@ -16,14 +16,16 @@ export async function* decode(wire: AsyncIterable<Buffer>, encoding: string, max
 	let size = 0;
 	for await (const chunk of plain) {
 		size += chunk.length;
-		if (size > maxBytes) throw fileTooLargeError(maxBytes);
+		if (size > maxBytes) throw new FileTooLargeError(maxBytes);
 		yield chunk;
 	}
 }
 
-/** The error for a file above a limit. */
-export function fileTooLargeError(maxBytes: number): AppError {
-	return new AppError('unreadable_file', `The file at this URL is larger than ${formatBytes(maxBytes)}.`);
+/** The error for a file above a limit. Another attempt would get the same file. */
+export class FileTooLargeError extends AppError {
+	constructor(maxBytes: number) {
+		super('unreadable_file', `The file at this URL is larger than ${formatBytes(maxBytes)}.`);
+	}
 }
 
 async function* decompress(wire: AsyncIterable<Buffer>, coding: string): AsyncGenerator<Buffer> {

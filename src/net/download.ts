@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { AppError } from '../base/index.ts';
-import { ACCEPTED_ENCODINGS, decode, fileTooLargeError } from './decode.ts';
+import { ACCEPTED_ENCODINGS, decode, FileTooLargeError } from './decode.ts';
 import { ExchangeAbort } from './exchange-abort.ts';
 import { followRedirect, isRedirect, type OutgoingRequest } from './redirect.ts';
 import { ResponseLimitError } from './response-limit.ts';
@@ -98,7 +98,7 @@ export async function download(
 			}
 			if (Number(firstHeader(response, 'content-length') ?? 0) > maxWireBytes) {
 				discardBody(response.body);
-				throw fileTooLargeError(maxWireBytes);
+				throw new FileTooLargeError(maxWireBytes);
 			}
 			const wire = limitBytes(response.body, maxWireBytes);
 			const bytes = decode(wire, firstHeader(response, 'content-encoding') ?? '', maxDecodedBytes);
@@ -123,7 +123,7 @@ async function* limitBytes(body: AsyncIterable<Buffer>, maxBytes: number): Async
 	let size = 0;
 	for await (const chunk of body) {
 		size += chunk.length;
-		if (size > maxBytes) throw fileTooLargeError(maxBytes);
+		if (size > maxBytes) throw new FileTooLargeError(maxBytes);
 		yield chunk;
 	}
 }

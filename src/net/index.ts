@@ -1,4 +1,5 @@
 export { isPublicAddress } from './address.ts';
+export { FileTooLargeError } from './decode.ts';
 export type { Download, DownloadOptions } from './download.ts';
 export { createNetwork, type Network } from './network.ts';
 export type { PostOptions, PostOutcome } from './post.ts';

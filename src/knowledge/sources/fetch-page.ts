@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { AppError, type Clock, type Log, messageOf, retryAfterMs, shortageOf } from '../../base/index.ts';
-import type { Download, Network } from '../../net/index.ts';
+import { type Download, FileTooLargeError, type Network } from '../../net/index.ts';
 import { sniffFormat } from '../../parsing/index.ts';
 import type { IncomingBlob, SourcePageRecord, Store } from '../../store/index.ts';
 import { fileNameOf, rejectionOf } from '../ingest/fetch-document.ts';
@@ -92,7 +92,8 @@ export async function visitPage(deps: VisitDependencies, request: VisitRequest, 
 			return failed(null, { code: 'internal_error', message: 'The page could not be processed.' }, false);
 		}
 		if (error.code === 'unavailable') throw error;
-		return failed(null, { code: error.code, message: error.message }, error.code === 'unreadable_file');
+		const isTransient = error.code === 'unreadable_file' && !(error instanceof FileTooLargeError);
+		return failed(null, { code: error.code, message: error.message }, isTransient);
 	}
 }
 

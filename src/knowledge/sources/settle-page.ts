@@ -41,7 +41,7 @@ export interface VisitedPage {
 export const MAX_SITEMAPS = 100;
 /** Visits of a run, for each page that it may have: pages that point at each other in turn do not keep it running. */
 const MAX_VISITS_PER_PAGE = 3;
-/** Requests in a row without a usable answer, after which a run ends: the site is down. */
+/** Pages in a row whose first attempt got no usable answer, after which a run ends: the site is down. */
 const MAX_FAILURES_IN_A_ROW = 20;
 
 const NOTHING = { commit: null, result: [] as string[] };
@@ -123,7 +123,7 @@ async function decide(
 	}
 	parts.write.push({ op: 'patch', kind: 'source_pages', id: page.id, set });
 	addFound(parts, source, page, decision, now);
-	addProgress(parts, source, decision, now);
+	addProgress(parts, source, page, decision, now);
 	return { commit: parts, result: formerBlobs };
 }
 
@@ -164,16 +164,23 @@ function addFound(
 		parts.write.push({ op: 'sources.find_duplicates', source_id, run, target_url: page.url });
 }
 
-function addProgress(parts: CommitParts, source: SourceRecord, decision: PageDecision, now: number): void {
+function addProgress(
+	parts: CommitParts,
+	source: SourceRecord,
+	page: SourcePageRecord,
+	decision: PageDecision,
+	now: number,
+): void {
 	const { counts, host, isAnswered, isIncomplete, endsRun } = decision;
-	const failures = isAnswered ? 0 : source.failures_in_a_row + 1;
+	// Further attempts follow each other at the end of a run. A few broken pages do not show that the site is down.
+	const failures = isAnswered ? 0 : source.failures_in_a_row + (page.attempts === 0 ? 1 : 0);
 	const set: Partial<SourceRecord> = { failures_in_a_row: failures, updated_at: now };
 	for (const name of ['fetched', 'unchanged', 'failed', 'gone'] as const)
 		set[name] = source[name] + (counts[name] ?? 0);
 	if (host !== null && !source.hosts.includes(host)) set.hosts = [...source.hosts, host];
 	if (isIncomplete) set.incomplete = 1;
 	const isDown = failures >= MAX_FAILURES_IN_A_ROW;
-	const message = `${failures} requests in a row got no usable answer. The run ends, and the next one tries again.`;
+	const message = `${failures} pages in a row gave no usable answer. The run ends, and the next one tries again.`;
 	const problem = endsRun ?? (isDown ? { code: 'unreadable_file', message } : null);
 	if (problem !== null) {
 		const end = endOfRun({ ...source, ...set }, problem, now);

@@ -149,6 +149,29 @@ test('a robots.txt of many megabytes is read up to its limit', async () => {
 	assert.deepEqual(await source.pages(), ['/ fetched', '/a blocked', '/z fetched']);
 });
 
+test('some broken pages do not end a run, and pages that are too large are not requested again', async () => {
+	let large = 0;
+	const broken = Array.from({ length: 10 }, (_, at) => `/broken-${at}`);
+	const site = await siteWith({
+		'/': htmlPage('Home', 'Welcome.', [...broken, '/large', '/a']),
+		'/a': htmlPage('A', 'The attic.'),
+		'/large': (_request, response) => {
+			large++;
+			response.writeHead(200, { 'content-type': 'text/html', 'content-length': '10000001' });
+			response.write('<p>Large');
+		},
+	});
+	for (const path of broken) site.pages.set(path, (_request, response) => void response.writeHead(500).end());
+	const source = await followSource(app, { type: 'website', url: site.url });
+	const { status, progress } = await source.untilDone();
+	assert.deepEqual([status, progress.failed, progress.indexed], ['idle', 11, 2]);
+	assert.equal(site.takeRequests().filter((request) => request.startsWith('/broken')).length, 30);
+	assert.equal(large, 1);
+	site.pages.set('/', htmlPage('Home', 'Welcome.', broken));
+	for (let run = 0; run < 2; run++) assert.equal((await source.refresh()).status, 'idle');
+	assert.equal(await source.page(`${site.url}/a`), undefined, 'removed after two runs');
+});
+
 test('a site that is down ends the run, which is repeated after an hour', async () => {
 	const site = await siteWith({
 		'/': htmlPage(
@@ -163,7 +186,7 @@ test('a site that is down ends the run, which is repeated after an hour', async 
 	const source = await followSource(app, { type: 'website', url: site.url });
 	const { status, error, next_run_at, finished_at, progress } = await source.untilDone();
 	assert.deepEqual([status, progress.indexed], ['error', 1]);
-	assert.match(error.message, /20 requests in a row/);
+	assert.match(error.message, /20 pages in a row/);
 	assert.equal(Date.parse(next_run_at) - Date.parse(finished_at), 3_600_000);
 	assert.equal(site.takeRequests().length, 21);
 });
