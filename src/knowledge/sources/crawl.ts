@@ -49,6 +49,8 @@ const LEASE_MS = 30 * 60_000;
  * two pages, and a training follows the run and not each page.
  */
 const DELAYS_BEFORE_INDEXING = 10;
+/** Claims of a job, each ended by a crash. In the last one, the page at which the process died fails, so that the crashes end. */
+const MAX_CLAIMS = 3;
 /** Milliseconds between two looks at a document that is being indexed. */
 const PENDING_CHECK_MS = 250;
 /** Missed pages that are read at once. */
@@ -88,6 +90,7 @@ export class Crawl implements JobHandler {
 	async #slice(job: Job, signal: AbortSignal): Promise<void> {
 		const { store, clock } = this.#deps;
 		const end = performance.now() + SLICE_MS;
+		let { attempts } = job;
 		while (performance.now() < end) {
 			signal.throwIfAborted();
 			const source = await store.get('sources', job.ref);
@@ -113,7 +116,11 @@ export class Crawl implements JobHandler {
 				await store.commit({ jobs: [{ op: 'postpone', id: job.id, due_at: clock.now() + waitMs }] });
 				return;
 			}
-			await this.#visit(source, page, signal);
+			if (attempts >= MAX_CLAIMS) await this.#fail(source, page);
+			else if (!(await this.#visit(source, page, signal))) continue;
+			// The order of the frontier is fixed: the page at which the process died is the first one of the next claim.
+			if (attempts > 1) await store.commit({ jobs: [{ op: 'restart_attempts', id: job.id }] });
+			attempts = 1;
 		}
 		await store.commit({ jobs: [{ op: 'postpone', id: job.id, due_at: clock.now() }] });
 	}
@@ -136,13 +143,14 @@ export class Crawl implements JobHandler {
 		});
 	}
 
-	async #visit(source: SourceRecord, page: SourcePageRecord, signal: AbortSignal): Promise<void> {
+	/** Visits a page; false if it has to wait for its document. */
+	async #visit(source: SourceRecord, page: SourcePageRecord, signal: AbortSignal): Promise<boolean> {
 		const { store, clock, crawlDelayMs, onQueued } = this.#deps;
 		const document = page.document_id === null ? undefined : await store.get('documents', page.document_id);
 		if (document && isPending(document)) {
 			// New bytes must not replace those that are being indexed. Documents that wait, wait for all others too.
 			await sleep(Math.min(PENDING_CHECK_MS, Math.max(crawlDelayMs, 10)), signal);
-			if (await this.#isStillPending(document.id)) return;
+			if (await this.#isStillPending(document.id)) return false;
 		}
 		const address = page.fetch_url ?? page.url;
 		const isStored = document?.blob && document.blob === page.blob && document.url === address;
@@ -161,6 +169,14 @@ export class Crawl implements JobHandler {
 		const indexAt = waitMs === 0 ? 0 : clock.now() + waitMs;
 		await settlePage(this.#deps, { source, page, visit, address, formerLinks, indexAt });
 		onQueued();
+		return true;
+	}
+
+	/** A page that may be the cause of the process's crashes fails without a request. */
+	async #fail(source: SourceRecord, page: SourcePageRecord): Promise<void> {
+		const problem = { code: 'internal_error', message: 'The server stopped each time when it processed the page.' };
+		const visit: Visit = { outcome: 'failed', httpStatus: null, problem, isTransient: false };
+		await settlePage(this.#deps, { source, page, visit, address: page.url, formerLinks: null, indexAt: 0 });
 	}
 
 	async #isStillPending(documentId: string): Promise<boolean> {

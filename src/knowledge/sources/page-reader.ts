@@ -24,6 +24,8 @@ const MAX_LINKS = 2_000;
 const MAX_DEPTH = 500;
 /** Tags, after which the rest of a page is not read. */
 const MAX_TAGS = 200_000;
+/** Attributes of one tag, after which the rest of a page is not read. The parser keeps all of them until the tag ends. */
+export const MAX_ATTRIBUTES = 256;
 /** Characters of an attribute that may be a link. */
 const MAX_ATTRIBUTE = 8_192;
 
@@ -54,6 +56,7 @@ export class PageReader {
 	#nofollow = false;
 	#depth = 0;
 	#tags = 0;
+	#attributeCount = 0;
 	#hidden = 0;
 	#isCut = false;
 	#attributes: Record<string, string> = {};
@@ -73,8 +76,10 @@ export class PageReader {
 			{
 				onopentagname: () => {
 					this.#attributes = {};
+					this.#attributeCount = 0;
 				},
 				onattribute: (name, value) => {
+					if (++this.#attributeCount > MAX_ATTRIBUTES) this.#cut();
 					if (READ_ATTRIBUTES.has(name) && value.length <= MAX_ATTRIBUTE) this.#attributes[name] ??= value;
 				},
 				onopentag: (name) => this.#open(name),
@@ -104,11 +109,8 @@ export class PageReader {
 	#open(name: string): void {
 		this.#depth++;
 		this.#tags++;
-		if (this.#depth > MAX_DEPTH || this.#tags > MAX_TAGS) this.#isCut = true;
-		if (this.#isCut) {
-			this.#parser.pause();
-			return;
-		}
+		if (this.#depth > MAX_DEPTH || this.#tags > MAX_TAGS) this.#cut();
+		if (this.#isCut) return;
 		const attributes = this.#attributes;
 		if (HIDDEN_TEXT.has(name)) this.#hidden++;
 		if (!VOLATILE.has(name)) {
@@ -121,6 +123,11 @@ export class PageReader {
 		else if (name === 'base') this.#setBase(attributes.href);
 		else if (name === 'link') this.#readLink(attributes);
 		else if (name === 'meta') this.#readMeta(attributes);
+	}
+
+	#cut(): void {
+		this.#isCut = true;
+		this.#parser.pause();
 	}
 
 	#close(name: string): void {

@@ -2,6 +2,7 @@ import { createGunzip } from 'node:zlib';
 import { Parser } from 'htmlparser2';
 import { AppError } from '../../base/index.ts';
 import { canonicalUrl, type PageAddress } from './canonical-url.ts';
+import { MAX_ATTRIBUTES } from './page-reader.ts';
 
 /** The addresses that a sitemap lists. */
 export interface Sitemap {
@@ -101,6 +102,7 @@ class SitemapReader {
 	#form: 'unknown' | 'xml' | 'text' = 'unknown';
 	#root: string | null = null;
 	#depth = 0;
+	#attributeCount = 0;
 	#address: string | null = null;
 	#count = 0;
 	/** The beginning of a line whose end has not arrived. */
@@ -110,6 +112,12 @@ class SitemapReader {
 		this.#options = options;
 		this.#parser = new Parser(
 			{
+				onopentagname: () => {
+					this.#attributeCount = 0;
+				},
+				onattribute: () => {
+					if (++this.#attributeCount > MAX_ATTRIBUTES) throw unreadable('The address does not lead to a sitemap.');
+				},
 				onopentag: (name) => this.#open(localName(name)),
 				ontext: (text) => {
 					if (this.#address !== null && this.#address.length <= MAX_ADDRESS_LENGTH) this.#address += text;

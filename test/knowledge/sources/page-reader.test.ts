@@ -79,6 +79,9 @@ test('a hostile page is read in bounded time and memory', () => {
 	const deep = read(`${'<b>'.repeat(200_000)}${'</i>'.repeat(200_000)}<a href="/x">`);
 	assert.deepEqual([deep.links, deep.content], [[], null], 'the rest is not read');
 	read(`<a href="${'x'.repeat(5_000_000)}">`, 64 * 1024);
+	const names = Array.from({ length: 300 }, (_, at) => `x${at}`).join(' ');
+	const attributes = read(`<a href="/x">X</a><p ${names}><a href="/y">Y</a>`);
+	assert.deepEqual([attributes.links.length, attributes.content], [1, null], 'a tag has too many attributes');
 	const { user } = process.cpuUsage(started);
 	assert.ok(user < 5_000_000, `${user} µs`);
 });

@@ -48,6 +48,10 @@ test('what is no sitemap, or a hostile one, is rejected with a sentence', async 
 		['', /does not lead to a sitemap/],
 		['Hello', /does not lead to a sitemap/],
 		[`<urlset>${'<a>'.repeat(1_000)}`, /does not lead to a sitemap/],
+		[
+			`<urlset ${Array.from({ length: 300 }, (_, at) => `x${at}="1"`).join(' ')}></urlset>`,
+			/does not lead to a sitemap/,
+		],
 		[gzipSync(`<urlset>${' '.repeat(50_000_000)}`), /larger than 50 MB/],
 		[
 			Buffer.concat([gzipSync(urlset('https://shop.example/a')).subarray(0, 60), Buffer.from('broken')]),

@@ -277,6 +277,23 @@ test('a deletion that a crash interrupted continues at the next start', async ()
 	assert.equal((await next.call('GET', `/api/v1/knowledge-bases/${source.base}`)).body.document_count, 0);
 });
 
+test('a page at which the process died again and again is not requested once more in its run', async () => {
+	const site = await siteWith({ '/': htmlPage('Home', 'The shop has kettles.') });
+	const source = await followSource(app, { type: 'website', url: site.url });
+	await source.untilDone();
+	site.takeRequests();
+	const db = new Database(databaseFile(app.dataDir));
+	// As after three claims that a crash ended.
+	db.transaction(() => {
+		db.prepare('UPDATE sources SET next_run_at = 0 WHERE id = ?').run(source.id);
+		db.prepare('UPDATE jobs SET attempts = 2, due_at = 0 WHERE ref = ?').run(source.id);
+	})();
+	db.close();
+	assert.match((await source.untilDone()).error.message, /The server stopped each time/);
+	assert.deepEqual(site.takeRequests(), []);
+	assert.equal((await source.refresh()).status, 'idle');
+});
+
 test('a knowledge base that is deleted while its pages are fetched leaves nothing', async () => {
 	const files = async () => {
 		const entries = await readdir(join(app.dataDir, 'blobs'), { recursive: true, withFileTypes: true });
