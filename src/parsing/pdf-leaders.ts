@@ -1,7 +1,10 @@
 import type { Line } from './pdf-lines.ts';
 
-/** Dots that lead the eye from a name to its value. */
-const LEADER = /^(.*?\S)\s?(?:\.{4,}|(?:\. ){3,}\.?|…{2,}|(?: ?…){2,}|_{4,})\s*(\S.{0,40})?$/u;
+/**
+ * Dots that lead the eye from a name to its value. Neither the name (but for the dot of an abbreviation) ends nor the value begins with a
+ * dot: a leader is tried once for each run of dots, not for each dot.
+ */
+const LEADER = /^(.*?[^\s.…_]\.??)\s?(?:\.{4,}|(?:\. ){3,}\.?|…{2,}|(?: ?…){2,}|_{4,})\s*([^\s.…_].{0,40})?$/u;
 const MAX_LINE_CHARS = 400;
 /** A table of contents has at least this many lines, one after the other. */
 const MIN_CONTENTS_LINES = 3;
