@@ -16,6 +16,9 @@ if (!('transferToFixedLength' in ArrayBuffer.prototype)) {
 /** A PDF that PDF.js has opened. */
 export type PdfDocument = Awaited<ReturnType<Awaited<ReturnType<typeof getResolvedPDFJS>>['getDocument']>['promise']>;
 
+/** For `openPdf`: leave out all pictures. */
+export const NO_PICTURES = 0;
+
 /** One page of it. */
 export type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;
 

@@ -1,8 +1,8 @@
 import type { GrayPicture, RecognisedLine } from '../contract/index.ts';
 import { resourceLimit } from './limits.ts';
-import type { PdfDocument, PdfPage } from './pdf-document.ts';
+import { openPdf, type PdfDocument, type PdfPage } from './pdf-document.ts';
 import { type Line, visibleText } from './pdf-lines.ts';
-import { coverageOf, drawPictures, type PageRaster, picturesOf } from './pdf-pictures.ts';
+import { coverageOf, drawPictures, MAX_PICTURE_PIXELS, type PageRaster, picturesOf } from './pdf-pictures.ts';
 import type { Page } from './pdf-running-heads.ts';
 
 /** Reads the text in pictures. */
@@ -34,12 +34,15 @@ function hasLittleText({ lines }: Page): boolean {
 }
 
 /** Whether a document has scanned pages. With many pages of little text it is assumed: they are examined when they are recognised. */
-export async function hasScans(pdf: PdfDocument, pages: readonly Page[]): Promise<boolean> {
+export async function hasScans(bytes: Uint8Array, pages: readonly Page[]): Promise<boolean> {
 	const candidates = pages.filter(hasLittleText);
-	for (const { number } of candidates.slice(0, MAX_EXAMINED_PAGES)) {
-		if (await isScan(pdf, number)) return true;
-	}
-	return candidates.length > MAX_EXAMINED_PAGES;
+	if (candidates.length === 0) return false;
+	return withPictures(bytes, async (pdf) => {
+		for (const { number } of candidates.slice(0, MAX_EXAMINED_PAGES)) {
+			if (await isScan(pdf, number)) return true;
+		}
+		return candidates.length > MAX_EXAMINED_PAGES;
+	});
 }
 
 /**
@@ -47,13 +50,22 @@ export async function hasScans(pdf: PdfDocument, pages: readonly Page[]): Promis
  * @throws AppError `resource_limit` if there are too many
  */
 export async function recogniseScans(
-	pdf: PdfDocument,
+	bytes: Uint8Array,
 	pages: readonly Page[],
+	recogniser: TextRecogniser,
+): Promise<void> {
+	const candidates = pages.filter(hasLittleText);
+	if (candidates.length > 0) await withPictures(bytes, (pdf) => recognisePages(pdf, candidates, recogniser));
+}
+
+async function recognisePages(
+	pdf: PdfDocument,
+	candidates: readonly Page[],
 	recogniser: TextRecogniser,
 ): Promise<void> {
 	let count = 0;
 	const recognised: Line[] = [];
-	for (const page of pages.filter(hasLittleText)) {
+	for (const page of candidates) {
 		const scan = await scanOf(pdf, page.number);
 		if (scan === null) continue;
 		if (++count > MAX_SCANNED_PAGES) {
@@ -92,6 +104,16 @@ function scanOf(pdf: PdfDocument, number: number): Promise<Scan | null> {
 		return { height: pictures.height, raster: await drawPictures(page, pictures) };
 	};
 	return withPage(pdf, number, draw, null);
+}
+
+/** Opens a PDF with its pictures. Only pages of little text are used so: a page of text may have pictures that no memory holds. */
+async function withPictures<T>(bytes: Uint8Array, use: (pdf: PdfDocument) => Promise<T>): Promise<T> {
+	const pdf = await openPdf(bytes, MAX_PICTURE_PIXELS);
+	try {
+		return await use(pdf);
+	} finally {
+		await pdf.destroy();
+	}
 }
 
 /** Uses a page, and then frees its decoded pictures. A damaged page does not affect the others. */

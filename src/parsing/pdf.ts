@@ -2,14 +2,13 @@ import { AppError } from '../base/index.ts';
 import { type Block, type ExtractedDocument, languageOf, toSingleLine } from './blocks.ts';
 import { MAX_PAGES, resourceLimit, TextBudget } from './limits.ts';
 import { requireNoPdfBomb } from './pdf-bomb.ts';
-import { openFailure, openPdf, type PdfDocument } from './pdf-document.ts';
+import { NO_PICTURES, openFailure, openPdf, type PdfDocument } from './pdf-document.ts';
 import { boldFonts } from './pdf-fonts.ts';
 import { addFormValues } from './pdf-forms.ts';
 import { headingLevels, type OutlineEntry } from './pdf-headings.ts';
 import { linesToBlocks } from './pdf-layout.ts';
 import { removeLeaders } from './pdf-leaders.ts';
 import { type Line, LineWriter, type TextRun } from './pdf-lines.ts';
-import { MAX_PICTURE_PIXELS } from './pdf-pictures.ts';
 import { type Page, removeRunningHeads } from './pdf-running-heads.ts';
 import { hasScans, recogniseScans, type ScanHandling } from './pdf-scans.ts';
 
@@ -25,15 +24,15 @@ const MAX_RUNS = 5_000_000;
  */
 export async function parsePdf(bytes: Uint8Array, scans: ScanHandling = undefined): Promise<ExtractedDocument> {
 	await requireNoPdfBomb(bytes);
-	const pdf = await openPdf(bytes, scans === undefined ? 0 : MAX_PICTURE_PIXELS);
+	const pdf = await openPdf(bytes, NO_PICTURES);
 	try {
 		if (pdf.numPages > MAX_PAGES) {
 			const pages = `${pdf.numPages} pages`;
 			throw resourceLimit(`The PDF has ${pages}; at most ${MAX_PAGES} are read. Split it.`);
 		}
 		const pages = await readPages(pdf);
-		const found = scans === 'detect' && (await hasScans(pdf, pages));
-		if (typeof scans === 'object') await recogniseScans(pdf, pages, scans);
+		const found = scans === 'detect' && (await hasScans(bytes, pages));
+		if (typeof scans === 'object') await recogniseScans(bytes, pages, scans);
 		await addFormValues(pdf, pages);
 		removeRunningHeads(pages);
 		const lines = pages.flatMap((page) => page.lines);

@@ -1,4 +1,4 @@
-import type { Log } from '../base/index.ts';
+import { AppError, type Log } from '../base/index.ts';
 import type {
 	ArgumentCheckJob,
 	ArgumentCheckResult,
@@ -81,7 +81,15 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
 
 	return {
 		size: threads,
-		parse: (job, signal, { isolated = false } = {}) => parse.parse({ ...job, recognition: detect }, signal, isolated),
+		async parse(job, signal, { isolated = false } = {}) {
+			try {
+				return await parse.parse({ ...job, recognition: detect }, signal, isolated);
+			} catch (error) {
+				// The pictures may be what exceeds the limit: without them, the text can be read.
+				if (!detect || !(error instanceof AppError) || error.code !== 'resource_limit') throw error;
+				return parse.parse(job, signal, isolated);
+			}
+		},
 		recognise: (job, signal) => recognise.parse({ ...job, recognition }, signal, false),
 		warmUp: () => parse.warmUp(),
 		fold: (job, signal) =>

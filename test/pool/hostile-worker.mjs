@@ -4,10 +4,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const kept = [];
 
-export default async function parse({ path, title }) {
+export default async function parse({ path, title, recognition }) {
 	const text = readFileSync(path, 'utf8');
 	const [order, file] = text.split(' ');
 	if (order === 'ABORT') process.kill(process.pid, 'SIGABRT');
+	// Memory, only if its pictures are looked at.
+	if (order === 'PICTURES' && recognition !== undefined) process.kill(process.pid, 'SIGABRT');
 	// Heap, up to the limit of the thread.
 	if (order === 'HEAP') for (;;) kept.push(Array.from({ length: 10_000 }, () => ({})));
 	// Processor time without end.

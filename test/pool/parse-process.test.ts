@@ -87,6 +87,14 @@ for (const [order, what] of [
 	});
 }
 
+test('a document that exceeds a limit while its scans are looked for is parsed without that', async () => {
+	const parseWorker = { file: new URL('./hostile-worker.mjs', import.meta.url), execArgv: [] };
+	const recognition = { library: '', languages: [] };
+	await using pool = createWorkerPool({ threads: 1, log, parseWorker, recognition });
+	assert.equal(await textOf(pool.parse(await document('PICTURES'))), 'PICTURES');
+	await assert.rejects(pool.parse(await document('ABORT')), { code: 'resource_limit' });
+});
+
 test('parses the documents of a killed process once more, each alone', async () => {
 	await using pool = openPool();
 	const [first, second] = [new Held(), new Held()];
