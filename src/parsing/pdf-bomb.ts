@@ -16,6 +16,18 @@ const MAX_OBJECTS = 500_000;
 /** Deflate compresses by a factor of at most a thousand: a smaller stream inflates to less than 100 MB. */
 const SMALL_STREAM_BYTES = 96 * 1024;
 
+/** A page of text draws less than a tenth of this. The operators of a larger drawing take hundreds of MB of memory. */
+const LARGE_DRAWING_BYTES = 4 * 1024 * 1024;
+/** Streams that no page draws: pictures, fonts, colour profiles (`N`), objects, files. */
+const NO_DRAWING =
+	/\/Subtype\s*\/(?:Image|Type1C|CIDFontType0C|OpenType|XML)\b|\/Length1\b|\/N\s+\d|\/Type\s*\/(?:XRef|ObjStm|EmbeddedFile|Metadata)\b/;
+
+/** What `requireNoPdfBomb` has found. */
+export interface PdfMeasures {
+	/** Whether a compressed stream that a page may draw is large, like those of plans. */
+	hasLargeDrawing: boolean;
+}
+
 /** The size of the search for a stream's dictionary, which precedes it and names its compression. */
 const DICTIONARY_BYTES = 1024;
 const MAX_FILTERS = 4;
@@ -24,11 +36,12 @@ const MAX_FILTERS = 4;
  * Counts the objects of a PDF and measures the inflated size of its compressed streams, without keeping them.
  * @throws AppError `resource_limit` if it is more than any document needs
  */
-export async function requireNoPdfBomb(bytes: Uint8Array): Promise<void> {
+export async function requireNoPdfBomb(bytes: Uint8Array): Promise<PdfMeasures> {
 	const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	requireObjectLimit(view);
 	let total = 0;
 	let end = 0;
+	let hasLargeDrawing = false;
 	for (let at = view.indexOf('stream'); at !== -1; at = view.indexOf('stream', at + 6)) {
 		const start = at + 6 + (view[at + 6] === 0x0d ? 2 : 1);
 		const first = view[start];
@@ -42,9 +55,12 @@ export async function requireNoPdfBomb(bytes: Uint8Array): Promise<void> {
 		const filters = dictionary.match(/\/Fl(?:ateDecode)?\b/g)?.length ?? 0;
 		const isIndex = /\/XRef\b/.test(dictionary);
 		if (filters === 0 || (filters === 1 && end - start <= SMALL_STREAM_BYTES && !isIndex)) continue;
-		total += await inflatedSize(view.subarray(start, end), filters, isIndex ? MAX_INDEX_BYTES : MAX_STREAM_BYTES);
+		const size = await inflatedSize(view.subarray(start, end), filters, isIndex ? MAX_INDEX_BYTES : MAX_STREAM_BYTES);
+		total += size;
 		if (total > MAX_TOTAL_BYTES) throw tooLarge();
+		hasLargeDrawing ||= size > LARGE_DRAWING_BYTES && !NO_DRAWING.test(dictionary);
 	}
+	return { hasLargeDrawing };
 }
 
 function requireObjectLimit(view: Buffer): void {

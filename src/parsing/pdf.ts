@@ -23,7 +23,7 @@ const MAX_RUNS = 5_000_000;
  * @throws AppError `unreadable_file` or `resource_limit` with a sentence that names the problem
  */
 export async function parsePdf(bytes: Uint8Array, scans: ScanHandling = undefined): Promise<ExtractedDocument> {
-	await requireNoPdfBomb(bytes);
+	const { hasLargeDrawing } = await requireNoPdfBomb(bytes);
 	const pdf = await openPdf(bytes, NO_PICTURES);
 	try {
 		if (pdf.numPages > MAX_PAGES) {
@@ -38,7 +38,9 @@ export async function parsePdf(bytes: Uint8Array, scans: ScanHandling = undefine
 		const lines = pages.flatMap((page) => page.lines);
 		removeLeaders(lines);
 		const outline = await outlineOf(pdf);
-		const blocks = linesToBlocks(lines, headingLevels(lines, outline, await boldFonts(pdf, pages)));
+		// The operators of a large drawing, which tell the fonts, could exhaust the memory.
+		const bold = hasLargeDrawing ? new Set<string>() : await boldFonts(pdf, pages);
+		const blocks = linesToBlocks(lines, headingLevels(lines, outline, bold));
 		const { title, language } = await metadataOf(pdf);
 		return {
 			format: 'pdf',

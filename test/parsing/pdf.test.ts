@@ -262,6 +262,18 @@ test('bold lines that stand alone are headings, bold rows of tables and bold wor
 	assert.deepEqual(headings, ['Opening hours', 'Returns']);
 });
 
+test('a PDF with a large drawing is read without the weights of its fonts', async () => {
+	const heading = 'BT /F2 10 Tf 1 0 0 1 50 700 Tm (Opening hours) Tj ET';
+	const text = `${heading} BT /F1 10 Tf 1 0 0 1 50 685 Tm (${BODY}) Tj ET BT /F1 10 Tf 1 0 0 1 50 673 Tm (${BODY}) Tj ET\n`;
+	const kinds = async (drawing: string) => {
+		const bytes = [deflateSync(Buffer.from(text + drawing), { level: 0 })];
+		const { blocks } = await parsed(makePdf({ pages: [], streams: { filter: '/FlateDecode', bytes } }), 'a.pdf');
+		return blocks.map(({ kind }) => kind);
+	};
+	assert.deepEqual(await kinds(' '.repeat(1_000_000)), ['heading', 'paragraph']);
+	assert.ok(!(await kinds(' '.repeat(4_200_000))).includes('heading'));
+});
+
 test('heads of pages that name the present section are left out', async () => {
 	const names = ['Cups', 'Lids', 'Bowls', 'Plates'];
 	const pages = names.map((name, index) => [
