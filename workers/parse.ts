@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { AppError } from '../src/base/index.ts';
+import { AppError, shortageOf } from '../src/base/index.ts';
 import type { ParsedChunk, ParsedDocument, ParseJob, WorkerResult } from '../src/contract/index.ts';
 import { chunkDocument, type ExtractedDocument, parseDocument } from '../src/parsing/index.ts';
 import { TextRecogniser } from '../src/pool/index.ts';
@@ -26,7 +26,8 @@ export default async function parse(job: ParseJob): Promise<WorkerResult<ParsedD
 		if (!found && !has_scans) throw new AppError('no_text', noTextMessage(bytes.length, document, job.recognition));
 		return { ok: true, value: { title, format, language, page_count, has_scans, chunks: found ? chunks : [] } };
 	} catch (error) {
-		if (!(error instanceof AppError)) throw error;
+		const shortage = shortageOf(error);
+		if (shortage !== null || !(error instanceof AppError)) throw shortage ?? error;
 		return { ok: false, error: { code: error.code, message: error.message } };
 	}
 }

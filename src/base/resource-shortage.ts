@@ -1,12 +1,15 @@
 import { AppError, messageOf } from './errors.ts';
 
+/** How the messages of shortages end. */
+const RETRIED = 'This work is retried until it succeeds.';
+
 /**
  * The system lacks something that every task needs: descriptors, memory, processes or disk space. The failed task is not at
  * fault, so it is retried until it succeeds.
  */
 export class ResourceShortage extends AppError {
 	constructor(sentence: string, cause: unknown) {
-		super('unavailable', `${sentence} This work is retried until it succeeds.`, { retry_after: 1, cause });
+		super('unavailable', `${sentence} ${RETRIED}`, { retry_after: 1, cause });
 	}
 }
 
@@ -42,6 +45,7 @@ export function shortageFromWorker(thrown: unknown): ResourceShortage | null {
 	const known = shortageOf(thrown);
 	if (known) return known;
 	const message = messageOf(thrown);
+	if (message.endsWith(` ${RETRIED}`)) return new ResourceShortage(message.slice(0, -RETRIED.length - 1), thrown);
 	const found = SHORTAGES.find(([, messages]) => messages?.test(message));
 	return found ? new ResourceShortage(found[2], thrown) : null;
 }

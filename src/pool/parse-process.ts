@@ -67,9 +67,19 @@ const MAX_STDERR_CHARS = 2_000;
 /** The argument with which the single binary runs the parsing process from the folder that follows. */
 const HOST_ARGUMENT = '--parse-host';
 
+/** The variables that name the operator's folder for temporary files, as far as they are set. */
+function temporaryFolder(): Record<string, string> {
+	return Object.fromEntries(
+		['TMPDIR', 'TMP', 'TEMP'].flatMap((name) => {
+			const folder = process.env[name];
+			return folder === undefined ? [] : [[name, folder]];
+		}),
+	);
+}
+
 /**
- * The parsing process, from its start to its end. It inherits nothing: it has its own environment, and no descriptors except
- * the IPC channel and standard error. It ends with the server.
+ * The parsing process, from its start to its end. It inherits nothing but the folder for temporary files: it has its own
+ * environment, and no descriptors except the IPC channel and standard error. It ends with the server.
  */
 export class ParseProcess {
 	/** Resolves when the process has ended; never rejects. */
@@ -98,7 +108,7 @@ export class ParseProcess {
 			isSea() ? [HOST_ARGUMENT, dirname(dirname(script))] : [...host.execArgv, script],
 			{
 				// The single binary takes no Node options as arguments.
-				env: { NODE_OPTIONS: `--max-old-space-size=${heapMb}` },
+				env: { NODE_OPTIONS: `--max-old-space-size=${heapMb}`, ...temporaryFolder() },
 				cwd: '/',
 				stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
 				serialization: 'json',

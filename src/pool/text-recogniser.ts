@@ -2,7 +2,7 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { AppError } from '../base/index.ts';
+import { AppError, shortageOf } from '../base/index.ts';
 import type { GrayPicture, RecognisedLine, TextRecognition } from '../contract/index.ts';
 
 /** A box in pixels from the upper left corner. */
@@ -74,25 +74,27 @@ export class TextRecogniser implements AsyncDisposable {
 
 /**
  * Loads the library and the languages from the operator's files. It finds all of them in one local folder, so it fetches nothing.
- * @throws AppError `unavailable` if they cannot be used
+ * @throws AppError `unavailable` if they cannot be used, ResourceShortage if the system lacks something
  */
 async function startWorker({ library, languages }: TextRecognition): Promise<Worker> {
-	const folder = await mkdtemp(join(tmpdir(), 'parley-languages-'));
+	let folder: string | undefined;
 	try {
-		for (const { code, path } of languages) await symlink(path, join(folder, `${code}.traineddata.gz`));
+		const langPath = await mkdtemp(join(tmpdir(), 'parley-languages-'));
+		folder = langPath;
+		for (const { code, path } of languages) await symlink(path, join(langPath, `${code}.traineddata.gz`));
 		const { default: tesseract } = (await import(pathToFileURL(library).href)) as { default: Tesseract };
 		const codes = languages.map(({ code }) => code);
 		// If it cannot load a language, it calls the handler, and its promise stays pending.
 		const worker = await new Promise<Worker>((resolve, reject) => {
-			const options = { langPath: folder, cacheMethod: 'none', errorHandler: reject };
+			const options = { langPath, cacheMethod: 'none', errorHandler: reject };
 			tesseract.createWorker(codes, LSTM_ONLY, options).then(resolve, reject);
 		});
 		await worker.setParameters({ user_defined_dpi: '300' });
 		return worker;
 	} catch (cause) {
-		throw new AppError('unavailable', 'Text recognition (OCR) could not be started.', { cause });
+		throw shortageOf(cause) ?? new AppError('unavailable', 'Text recognition (OCR) could not be started.', { cause });
 	} finally {
-		await rm(folder, { recursive: true, force: true });
+		if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 	}
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hasScans, recogniseScans } from '../../src/parsing/pdf-scans.ts';
 import type { Page } from '../../src/parsing/pdf-running-heads.ts';
+import { hasScans, recogniseScans } from '../../src/parsing/pdf-scans.ts';
 
 test('no picture of a PDF is decoded whose pages all have text', async () => {
 	const text = 'The warranty covers all parts for two years. '.repeat(10);

@@ -222,6 +222,8 @@ test('the process inherits neither secrets nor descriptors, and holds neither so
 }, async () => {
 	const server = createServer().listen(0, '127.0.0.1');
 	process.env.PARLEY_SECRET_KEY = 'not to be handed on';
+	const { TMPDIR } = process.env;
+	process.env.TMPDIR = folder;
 	try {
 		await using pool = openPool();
 		const held = new Held();
@@ -231,7 +233,12 @@ test('the process inherits neither secrets nor descriptors, and holds neither so
 		assert.notEqual(pid, process.pid);
 		const environment = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0').filter((line) => line !== '');
 		const names = environment.map((line) => line.split('=')[0]).toSorted();
-		assert.deepEqual(names, ['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE', 'NODE_OPTIONS']);
+		const temporary = new Set(['TMPDIR', 'TMP', 'TEMP']);
+		assert.deepEqual(
+			names.filter((name) => !temporary.has(name ?? '')),
+			['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE', 'NODE_OPTIONS'],
+		);
+		assert.ok(environment.includes(`TMPDIR=${folder}`), 'the folder for temporary files that the operator has chosen');
 		const theirs = await descriptors(pid);
 		const own = new Set(await descriptors(process.pid));
 		// The test runner leaves some descriptors open in every process.
@@ -244,6 +251,8 @@ test('the process inherits neither secrets nor descriptors, and holds neither so
 		await parsing;
 	} finally {
 		delete process.env.PARLEY_SECRET_KEY;
+		if (TMPDIR === undefined) delete process.env.TMPDIR;
+		else process.env.TMPDIR = TMPDIR;
 		server.close();
 	}
 });
