@@ -40,6 +40,8 @@ const LSTM_ONLY = 1;
 /** Processor time of one page. An ordinary page takes 2 to 5 seconds. */
 const MAX_PAGE_CPU_MS = 60_000;
 const CHECK_MS = 250;
+/** Time of one page, and of the start. It ends the wait for a thread that has ended: such a thread takes no processor time. */
+const MAX_WAIT_MS = 300_000;
 /** Of 100. Tesseract finds "words" in photographs, with less. */
 const MIN_WORD_CONFIDENCE = 30;
 const MIN_LINE_CONFIDENCE = 50;
@@ -49,17 +51,21 @@ const RULES = /^[|¦]+|[|¦]+$/g;
 /** Recognises the text of pictures with tesseract.js, in a thread of its own. Starts with the first picture. */
 export class TextRecogniser implements AsyncDisposable {
 	readonly #recognition: TextRecognition;
+	readonly #maxWaitMs: number;
 	#worker: Promise<Worker> | undefined;
 
-	constructor(recognition: TextRecognition) {
+	/** @param maxWaitMs the maximum time of one page, and of the start */
+	constructor(recognition: TextRecognition, maxWaitMs = MAX_WAIT_MS) {
 		this.#recognition = recognition;
+		this.#maxWaitMs = maxWaitMs;
 	}
 
 	/** The lines of a page in reading order; null if the page takes too long or cannot be read. */
 	async linesOf(page: GrayPicture): Promise<RecognisedLine[] | null> {
-		this.#worker ??= startWorker(this.#recognition);
+		this.#worker ??= startWorker(this.#recognition, this.#maxWaitMs);
 		const worker = await this.#worker;
-		const result = await withCpuLimit(worker.recognize(portableGrayMap(page), {}, { blocks: true, text: false }));
+		const recognising = worker.recognize(portableGrayMap(page), {}, { blocks: true, text: false });
+		const result = await withLimits(recognising, this.#maxWaitMs);
 		if (result !== null) return (result.data.blocks ?? []).flatMap(({ paragraphs }) => paragraphs.flatMap(linesOf));
 		// Nothing else ends a recognition.
 		this.#worker = undefined;
@@ -76,8 +82,9 @@ export class TextRecogniser implements AsyncDisposable {
  * Loads the library and the languages from the operator's files. It finds all of them in one local folder, so it fetches nothing.
  * @throws AppError `unavailable` if they cannot be used, ResourceShortage if the system lacks something
  */
-async function startWorker({ library, languages }: TextRecognition): Promise<Worker> {
+async function startWorker({ library, languages }: TextRecognition, maxWaitMs: number): Promise<Worker> {
 	let folder: string | undefined;
+	let timeout: NodeJS.Timeout | undefined;
 	try {
 		const langPath = await mkdtemp(join(tmpdir(), 'parley-languages-'));
 		folder = langPath;
@@ -87,6 +94,7 @@ async function startWorker({ library, languages }: TextRecognition): Promise<Wor
 		// If it cannot load a language, it calls the handler, and its promise stays pending.
 		const worker = await new Promise<Worker>((resolve, reject) => {
 			const options = { langPath, cacheMethod: 'none', errorHandler: reject };
+			timeout = setTimeout(() => reject(new Error(`It has not started after ${maxWaitMs} ms.`)), maxWaitMs);
 			tesseract.createWorker(codes, LSTM_ONLY, options).then(resolve, reject);
 		});
 		await worker.setParameters({ user_defined_dpi: '300' });
@@ -94,15 +102,18 @@ async function startWorker({ library, languages }: TextRecognition): Promise<Wor
 	} catch (cause) {
 		throw shortageOf(cause) ?? new AppError('unavailable', 'Text recognition (OCR) could not be started.', { cause });
 	} finally {
+		clearTimeout(timeout);
 		if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 	}
 }
 
-/** The result; null if the process has used up the processor time of a page before, or the recognition fails. */
-async function withCpuLimit<T>(result: Promise<T>): Promise<T | null> {
+/** The result; null if the page's processor time or `maxWaitMs` is used up first, or recognition fails. */
+async function withLimits<T>(result: Promise<T>, maxWaitMs: number): Promise<T | null> {
 	const begun = process.cpuUsage();
 	let check: NodeJS.Timeout | undefined;
+	let timeout: NodeJS.Timeout | undefined;
 	const overdrawn = new Promise<null>((resolve) => {
+		timeout = setTimeout(() => resolve(null), maxWaitMs);
 		check = setInterval(() => {
 			const { user, system } = process.cpuUsage(begun);
 			if ((user + system) / 1000 > MAX_PAGE_CPU_MS) resolve(null);
@@ -112,6 +123,7 @@ async function withCpuLimit<T>(result: Promise<T>): Promise<T | null> {
 		return await Promise.race([result.catch(() => null), overdrawn]);
 	} finally {
 		clearInterval(check);
+		clearTimeout(timeout);
 	}
 }
 

@@ -44,6 +44,17 @@ test('a folder for temporary files that cannot be used, and a shortage, are no f
 	await assert.rejects(other.recognise(job), { code: 'unavailable', message: /could not be started/ });
 });
 
+test('does not wait without end for a thread that has ended', async () => {
+	const never = '() => new Promise(() => {})';
+	await using silent = new TextRecogniser({ library: await libraryOf('silent', never), languages: [] }, 1);
+	await assert.rejects(silent.linesOf(PAGE), { code: 'unavailable' });
+	const worker = `{ setParameters: async () => {}, recognize: ${never}, terminate: async () => { globalThis.ended = true; } }`;
+	const library = await libraryOf('ended', `async () => (${worker})`);
+	await using recogniser = new TextRecogniser({ library, languages: [] }, 1);
+	assert.equal(await recogniser.linesOf(PAGE), null);
+	assert.equal((globalThis as { ended?: boolean }).ended, true);
+});
+
 test('a shortage in another thread is known by its message', () => {
 	const shortage = shortageOf(Object.assign(new Error('full'), { code: 'ENOSPC' }));
 	assert.equal(shortageFromWorker(new Error(shortage?.message))?.message, shortage?.message);
