@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AppError, type Deferred, deferred } from '../../src/base/index.ts';
+import { AppError, type Deferred, deferred, ResourceShortage } from '../../src/base/index.ts';
 import type { ParsedDocument } from '../../src/contract/index.ts';
+import { parseWithRecognition } from '../../src/knowledge/ingest/parse-with-recognition.ts';
 import type { WorkerPool } from '../../src/pool/index.ts';
 import { createResource, untilSettled, upload } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
@@ -78,4 +79,28 @@ test('if recognition fails, a document keeps the text that it has itself, and on
 	assert.equal((await documentOf(mixed)).status, 'indexed');
 	const { status, error } = await documentOf(empty);
 	assert.deepEqual([status, error.code], ['error', 'resource_limit']);
+});
+
+test('if recognition cannot be started, a document keeps its own text after its last attempt', async () => {
+	const scanner = new ScannerPool();
+	scanner.failure = new AppError('unavailable', 'Text recognition (OCR) could not be started.');
+	const job = { path: '', file_name: 'a.txt', content_type: null, title: null, url: null };
+	const chunk = { text: 'Some words.', heading_path: [], page: 1, title_terms: '', body_terms: '' };
+	const own: ParsedDocument = {
+		title: null,
+		format: 'pdf',
+		language: null,
+		page_count: 1,
+		has_scans: true,
+		chunks: [chunk],
+	};
+	scanner.hold.resolve();
+	const pool = { parse: async () => own, recognise: scanner.pool.recognise };
+	const { signal } = new AbortController();
+	for (const failures of [0, 1]) {
+		await assert.rejects(parseWithRecognition(pool, job, signal, failures), { code: 'unavailable' });
+	}
+	assert.equal(await parseWithRecognition(pool, job, signal, 2), own);
+	scanner.failure = new ResourceShortage('The disk of the server is full.', undefined);
+	await assert.rejects(parseWithRecognition(pool, job, signal, 2), { code: 'unavailable' });
 });

@@ -128,7 +128,7 @@ export class Ingest implements JobHandler {
 			const parsed =
 				this.kind === INGEST
 					? await pool.parse(parsing, signal, { isolated: job.attempts >= ISOLATE_FROM_CLAIM })
-					: await parseWithRecognition(pool, parsing, signal);
+					: await parseWithRecognition(pool, parsing, signal, document.attempts);
 			if (this.kind === INGEST && parsed.has_scans) {
 				const next = recognitionJob(document.id, knowledge_base_id);
 				await store.commit({ jobs: [{ op: 'complete', id: job.id }, next] });

@@ -91,19 +91,20 @@ export class GenerationFiller {
 	async #parse(document: DocumentRecord): Promise<'built' | 'unreadable' | 'changed' | 'failed'> {
 		const { store, pool, signal } = this.#deps;
 		const { file_name, content_type, url, title, version } = document;
+		// Failures count for one version: earlier versions of the document do not count against it.
+		const key = `${document.id} ${version}`;
+		const failuresBefore = this.#failures.get(key) ?? 0;
 		let parsed: Awaited<ReturnType<WorkerPool['parse']>>;
 		try {
 			if (!document.blob) throw new AppError('unreadable_file', 'The bytes of the document are not stored any more.');
 			const path = store.blobs.path(document.blob);
 			const job = { path, file_name, content_type, title: title || null, url };
-			parsed = await parseWithRecognition(pool, job, signal);
+			parsed = await parseWithRecognition(pool, job, signal, failuresBefore);
 		} catch (error) {
 			if (signal.aborted) throw error;
 			// The whole rebuild waits, because every other document would fail in the same way.
 			if (shortageOf(error)) throw error;
-			// Failures count for one version: earlier versions of the document do not count against it.
-			const key = `${document.id} ${version}`;
-			const failures = (this.#failures.get(key) ?? 0) + 1;
+			const failures = failuresBefore + 1;
 			const reason = finalReason(error, failures);
 			this.#failures.set(key, failures);
 			if (!reason) return 'failed';
