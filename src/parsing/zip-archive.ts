@@ -77,8 +77,11 @@ export class Parts {
 		this.#total += size;
 		const isBomb = size > RATIO_EXEMPT_BYTES && size > data.length * MAX_RATIO;
 		if (isBomb || size > MAX_PART_BYTES || this.#total > MAX_TOTAL_BYTES) throw this.#tooLarge();
-		if (method === STORED) return data;
 		try {
+			if (method === STORED) {
+				if (data.length !== size) throw new Error(`It declares ${size} bytes and has ${data.length}.`);
+				return data;
+			}
 			if (method !== DEFLATED) throw new Error(`It is compressed by method ${method}.`);
 			return inflateRawSync(data, { maxOutputLength: Math.max(1, size) });
 		} catch (error) {

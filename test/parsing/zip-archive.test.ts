@@ -34,6 +34,13 @@ test('a part that inflates to more than the archive declares is rejected', () =>
 	assert.throws(() => new Parts(archive, 'document').get('a.xml'), { code: 'resource_limit' });
 });
 
+test('a stored part of another size than the archive declares is damaged', () => {
+	const archive = Buffer.from(zipSync({ 'a.xml': [new Uint8Array(5000), { level: 0 }] }));
+	assert.equal(new Parts(archive, 'document').get('a.xml')?.length, 5000);
+	archive.writeUInt32LE(100, headerOf(archive, 'a.xml') + 24);
+	assert.throws(() => new Parts(archive, 'document').get('a.xml'), { code: 'unreadable_file', message: /damaged/ });
+});
+
 test('names without the flag for UTF-8 are read as UTF-8 if they are, else as Latin-1', () => {
 	for (const encoding of ['utf8', 'latin1'] as const) {
 		const name = Buffer.from('Größe.xml', encoding);
