@@ -53,7 +53,7 @@ function cellsOf(line: string): string[] {
 
 /** Whether the second columns of lines begin at the same place, or after tabs or dots. */
 function isAligned(lines: Paragraph): boolean {
-	const found = lines.map((line) => COLUMN_GAP.exec(line.trimEnd().slice(Math.max(0, indentOf(line)))));
+	const found = lines.map((line) => COLUMN_GAP.exec(line.trim()));
 	const gaps = found.filter((gap) => gap !== null);
 	const edges = new Set(gaps.map((gap) => gap.index + gap[0].length));
 	return edges.size === 1 || gaps.every((gap) => /[.\t]/.test(gap[0]));

@@ -108,6 +108,10 @@ Saturday    9-12, only
 		'row Coffee | 2.50',
 		'row Green tea | 2.00',
 	]);
+	assert.deepEqual(await blocksOf('Hours:\n\n    Monday    9-17\n\tTuesday   9-17').then((all) => all.slice(-2)), [
+		'row Monday | 9-17',
+		'row Tuesday | 9-17',
+	]);
 	const { blocks } = await parsed('Plan\tMonthly\tYearly\nSolo\t5\t50\nTeam\t9\t90', 'a.txt');
 	assert.deepEqual(outlined(blocks), ['row Plan | Monthly | Yearly', 'row Solo | 5 | 50', 'row Team | 9 | 90']);
 	assert.deepEqual(blocks[0]?.kind === 'row' && blocks[0].table, { header: true });
