@@ -132,7 +132,7 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	ocr: {
 		variable: 'PARLEY_OCR',
 		description:
-			'Languages of scanned PDF pages whose text is recognised, as packages @tesseract.js-data/… are named: eng, or eng+deu. Without it, scans are refused.',
+			'Languages of scanned PDF pages whose text is recognised, as packages @tesseract.js-data/… are named: eng, or eng+deu. Without it, scans are rejected.',
 	},
 	ocr_dir: {
 		variable: 'PARLEY_OCR_DIR',

@@ -15,7 +15,11 @@ const model = SingleLineText({
 	description: '`provider/name`; the server has a default.',
 	examples: ['builtin/extractive'],
 });
-const top_k = Type.Integer({ minimum: 1, maximum: 50, description: 'Passages given to the model. Default 5.' });
+const top_k = Type.Integer({
+	minimum: 1,
+	maximum: 50,
+	description: 'Passages given to the model. Default 5. The built-in model reads at least 20.',
+});
 const min_score = Type.Number({
 	minimum: 0,
 	maximum: 1,

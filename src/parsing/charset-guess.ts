@@ -29,7 +29,7 @@ const ALPHABETS: Record<string, string> = {
 	vi: 'áàảãạăắằẳẵặâấầẩẫậéèẻẽẹêếềểễệíìỉĩịóòỏõọôốồổỗộơớờởỡợúùủũụưứừửữựýỳỷỹỵđ',
 };
 
-/** Charsets whose letters no statistics tell, in order of preference, and the languages that are written in them. */
+/** Charsets that chardet does not detect, in order of preference, and the languages that are written in them. */
 const CANDIDATES: Array<[label: string, languages: string[]]> = [
 	['windows-1250', ['cs', 'hr', 'hu', 'pl', 'ro', 'sk', 'de']],
 	['windows-1252', ['da', 'de', 'es', 'fr', 'is', 'it', 'pt', 'sv']],

@@ -113,7 +113,7 @@ class PageTidier {
 		const decided = (isUnwanted: boolean) => ({ isUnwanted, hasReadText: false });
 		const readText = (isUnwanted: boolean) => ({ isUnwanted, hasReadText: true });
 		if (/^(?:MAIN|ARTICLE|BODY)$/.test(element.nodeName)) return decided(false);
-		// The reading of a word divides it from the next one.
+		// Ruby annotations (rt, rp) would split the words.
 		if (element.nodeName === 'RT' || element.nodeName === 'RP') return decided(true);
 		const name = nameOf(element);
 		if (EDIT_LINK.test(name)) return decided(true);

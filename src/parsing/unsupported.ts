@@ -23,7 +23,7 @@ const LEGACY_OFFICE: Array<[extension: RegExp, stream: string, sentence: string]
 	[/\.msg$/i, '__nameid_version1.0', 'Outlook messages (.msg) cannot be read. Save the message as .eml or PDF.'],
 ];
 
-/** Archives that are told by their names. */
+/** Archives identified by their extension. */
 const ARCHIVES: Array<[extension: RegExp, sentence: string]> = [
 	[/\.xlsb$/i, 'Binary Excel files (.xlsb) cannot be read. Save the file as .xlsx or CSV.'],
 	[/\.pages$/i, 'Pages documents (.pages) cannot be read. Export the document as PDF or Word.'],
