@@ -102,7 +102,7 @@ async function gatherInput(writing: Writing, committed: Promise<unknown>): Promi
 	const history = await chatHistory(deps.store, turn.question);
 	const [grounding, functions] = await Promise.all([
 		// The text of earlier rounds cites these passages by number: other passages would change its meaning.
-		turn.rounds[0]?.grounding ?? searchFor(writing, assistant, resolved, history),
+		turn.rounds[0]?.grounding ?? searchFor(writing, assistant, resolved, history, committed),
 		functionsOf(deps, assistant, signal),
 		committed,
 	]);
@@ -130,6 +130,7 @@ async function searchFor(
 	assistant: AssistantRecord,
 	{ id, name, model }: ReturnType<Models['resolve']>,
 	history: readonly ChatMessage[],
+	committed: Promise<unknown>,
 ): Promise<Grounding> {
 	const setting = completeRagSettings(assistant.rag_settings).query_rewrite;
 	const rewritten =
@@ -142,6 +143,7 @@ async function searchFor(
 						name,
 						question: question.content,
 						history,
+						committed,
 						log: deps.log,
 						timeoutMs: deps.rewriteTimeoutMs,
 					},

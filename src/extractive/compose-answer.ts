@@ -20,6 +20,9 @@ const MIN_CONFIDENCE = 0.05;
 /** A part that, with its headings, has a smaller share of what the question names is about something else. */
 const MIN_COVERAGE = 0.2;
 
+/** A value whose names lack a word with this share of the question is about something else: `the capital of France`. */
+const MAX_MISSING_IN_FACT = 0.45;
+
 /** Composes the answer in Markdown. Yields between its steps, so that other work can run. */
 export function* composeAnswer(request: ExtractiveRequest, sources: readonly Source[]): Generator<void, string> {
 	const courtesy = courtesyOf(request.question);
@@ -38,6 +41,8 @@ export function* composeAnswer(request: ExtractiveRequest, sources: readonly Sou
 
 function isAnswer(best: Candidate, ranked: readonly Candidate[], confidence: number): boolean {
 	const features = answerFeatures(best, ranked, confidence);
+	const isFact = features.sentence === 0;
+	if (isFact && features.type === 0 && features.missing >= MAX_MISSING_IN_FACT) return false;
 	return features.all >= MIN_COVERAGE && isProbableEnough(probabilityOf(features), features.sentence === 1);
 }
 

@@ -37,6 +37,10 @@ async function copyWithOldSchema({ dataDir }: TestApp): Promise<string> {
 		ALTER TABLE knowledge_bases DROP COLUMN changed_chunks;
 		ALTER TABLE knowledge_bases DROP COLUMN tuned_weight;
 		ALTER TABLE knowledge_bases DROP COLUMN training_failures;
+		DROP TABLE source_pages;
+		DROP TABLE sources;
+		DROP INDEX documents_by_source;
+		ALTER TABLE documents DROP COLUMN source_id;
 	`);
 	const step = MIGRATIONS.findIndex((sql) => sql.includes('pending TEXT'));
 	db.pragma(`user_version = ${step}`);

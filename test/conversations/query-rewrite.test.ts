@@ -74,8 +74,9 @@ for (const [what, query] of [
 			server.models.setDefault((call) => (isRewrite(call) ? [{ status: 400 }] : [{ say: 'Reply.' }]));
 		}
 		const { conversation_id } = await server.send('What is the Lumen kettle made of?');
-		await server.send('How much does it cost?', conversation_id);
+		const { usage } = await server.send('How much does it cost?', conversation_id);
 		assert.deepEqual(server.calls(), ['reply', 'query', 'reply']);
+		if (query !== null) assert.ok(usage.input_tokens > 40, 'its tokens count all the same');
 		assert.match(JSON.stringify(server.models.calls[2]?.body.messages.at(-1)), /It costs forty euros/);
 	});
 }

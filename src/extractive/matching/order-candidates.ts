@@ -2,6 +2,9 @@ import { utilityOf } from './answer-model.ts';
 import type { Candidate } from './candidate.ts';
 import { type RankingFeature, rankingFeatures } from './features.ts';
 
+/** `45 days` for `how many days`: a sentence without the number of what is asked for hardly answers. */
+const COUNT_UTILITY = 2;
+
 /** Only the best parts are compared by their evidence. */
 const MAX_COMPARED = 24;
 
@@ -22,7 +25,15 @@ export function comparedCandidates(
 /** The best candidates, ordered by their evidence. @param ranked by score, best first */
 export function orderByEvidence(ranked: readonly Candidate[]): Candidate[] {
 	return comparedCandidates(ranked)
-		.map(({ candidate, features }) => ({ candidate, utility: utilityOf(features) }))
+		.map(({ candidate, features }) => ({
+			candidate,
+			utility: utilityOf(features) + (hasCount(candidate) ? COUNT_UTILITY : 0),
+		}))
 		.sort((a, b) => b.utility - a.utility)
 		.map(({ candidate }) => candidate);
+}
+
+/** Whether it has a number of the things that the question asks the number of. */
+function hasCount({ part, space }: Candidate): boolean {
+	return 'unit' in part && (space.question.countPattern?.test(part.unit.text) ?? false);
 }
