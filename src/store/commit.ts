@@ -68,6 +68,8 @@ export type SourceWrite =
 	  }
 	/** Adds the pages in whose place this page counted to the frontier again. */
 	| { op: 'sources.find_duplicates'; source_id: string; run: number; target_url: string }
+	/** Removes the sitemaps that a complete run has not found, so that sitemaps with new names have a place. */
+	| { op: 'sources.remove_sitemaps'; source_id: string; run: number }
 	/** Removes a source and its pages. Its documents were removed before. */
 	| { op: 'sources.erase'; source_id: string };
 

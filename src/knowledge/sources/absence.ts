@@ -7,7 +7,7 @@ import { isInScope } from './scope.ts';
 const MAX_MISSES = 2;
 /** Attempts at a page in one run. */
 export const MAX_ATTEMPTS = 3;
-/** A page that fails longer than this does not keep the pages to which it led. */
+/** A page or sitemap that fails longer than this does not keep the pages to which it led. */
 const MAX_FAILING_MS = 7 * 24 * 3_600_000;
 /** Further attempts come after all other pages of the run. */
 const RETRY_ORDER = 1_000;
@@ -85,13 +85,15 @@ export function afterFailure(
 	// It led to pages before. They are not gone because nothing leads to them now, unless it fails for long.
 	const isRecent = page.fetched_at !== null && now - page.fetched_at < MAX_FAILING_MS;
 	const hadLinks = source.type === 'website' && isRecent && formerLinks === null;
+	// The pages of a new sitemap may have been in another one before.
+	const isRecentSitemap = page.kind === 'sitemap' && now - (page.fetched_at ?? page.created_at) < MAX_FAILING_MS;
 	const status = page.status === 'removed' ? page.status : 'failed';
 	return {
 		...base,
 		set: { status, error: problem, http_status: httpStatus, due_order: null, attempts: 0 },
 		found: linksFrom(situation, formerLinks ?? []),
 		counts: { fetched: 1, failed: 1 },
-		isIncomplete: hadLinks || page.kind === 'sitemap',
+		isIncomplete: hadLinks || isRecentSitemap,
 		endsRun: isStart(page) ? problem : null,
 		isAnswered,
 	};

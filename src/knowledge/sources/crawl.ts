@@ -225,9 +225,14 @@ export class Crawl implements JobHandler {
 			const isCurrent = current?.state === 'active' && current.running === 1 && current.run === source.run;
 			if (!isCurrent) return { commit: null, result: false };
 			const end = endOfRun(current, total === 0 ? NO_CONTENT : null, clock.now());
+			const { id, run, incomplete } = current;
 			const commit: Commit = {
 				expect: [expectVersion('sources', current)],
-				write: [...end.write, { op: 'patch', kind: 'sources', id: current.id, set: end.set }],
+				write: [
+					...end.write,
+					...(incomplete === 0 ? [{ op: 'sources.remove_sitemaps', source_id: id, run } as const] : []),
+					{ op: 'patch', kind: 'sources', id, set: end.set },
+				],
 				jobs: end.jobs,
 			};
 			return { commit, result: true };

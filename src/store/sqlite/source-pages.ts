@@ -52,6 +52,12 @@ export function applySourceWrite(prepare: Prepare, write: SourceWrite): void {
 				 AND due_order IS NULL`,
 			).run({ source_id: write.source_id, target_url: write.target_url, run: write.run });
 			return;
+		case 'sources.remove_sitemaps':
+			prepare("DELETE FROM source_pages WHERE source_id = ? AND kind = 'sitemap' AND seen_run < ?").run(
+				write.source_id,
+				write.run,
+			);
+			return;
 		case 'sources.erase':
 			prepare('DELETE FROM source_pages WHERE source_id = ?').run(write.source_id);
 			prepare('DELETE FROM sources WHERE id = ?').run(write.source_id);

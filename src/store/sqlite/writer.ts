@@ -229,6 +229,7 @@ export class Writer {
 			case 'sources.clear_frontier':
 			case 'sources.find_pages':
 			case 'sources.find_duplicates':
+			case 'sources.remove_sitemaps':
 			case 'sources.erase':
 				applySourceWrite(this.#prepare, write);
 				return;

@@ -136,6 +136,15 @@ test('a failed page does not make the pages gone that it led to', () => {
 	);
 });
 
+test('a sitemap that fails keeps the pages that it listed, for a week', () => {
+	const incompleteAfter = (days: number, page: Partial<SourcePageRecord>) => {
+		const sitemap = situation({ kind: 'sitemap', depth: 1, document_id: null, ...page });
+		return decidePage({ ...sitemap, now: NOON + days * 86_400_000 }, failure(false)).isIncomplete;
+	};
+	for (const page of [{ fetched_at: NOON }, { fetched_at: null, created_at: NOON }])
+		assert.deepEqual([incompleteAfter(6, page), incompleteAfter(8, page)], [true, false]);
+});
+
 test('a redirect hands the document over, unless its target counts already or is outside', () => {
 	const to = (link: string): Visit => ({ outcome: 'redirect', httpStatus: 301, target: address(link) });
 	const moved = decidePage(situation(), to('/help/new'));

@@ -69,6 +69,26 @@ test('follows an index of compressed sitemaps, and takes no pages of other hosts
 	assert.deepEqual(await source.pages(), ['/a fetched', '/b fetched']);
 });
 
+test('sitemaps whose names change with each run do not keep out new ones', async () => {
+	const site = await siteWith(['/a', '/b']);
+	const list = (names: string[], page: string) => {
+		for (const name of names) site.pages.set(name, `<urlset><url><loc>${site.url}${page}</loc></url></urlset>`);
+		const entries = names.map((name) => `<sitemap><loc>${site.url}${name}</loc></sitemap>`);
+		site.pages.set('/index.xml', `<sitemapindex>${entries.join('')}</sitemapindex>`);
+	};
+	list(
+		Array.from({ length: 99 }, (_, at) => `/${at}.xml`),
+		'/a',
+	);
+	const source = await followSource(app, { type: 'sitemap', url: `${site.url}/index.xml` });
+	await source.untilDone();
+	list([], '');
+	await source.refresh();
+	list(['/new.xml'], '/b');
+	await source.refresh();
+	assert.deepEqual(await source.pages(), ['/b fetched']);
+});
+
 test('a sitemap that cannot be read removes nothing and says why', async () => {
 	const site = await siteWith(['/a']);
 	const source = await followSource(app, { type: 'sitemap', url: `${site.url}/sitemap.xml` });
