@@ -43,6 +43,8 @@ export function afterMiss(
 		document: isRemoved ? 'remove' : 'keep',
 		counts,
 		freesDuplicates: true,
+		// Its pages are not gone because it is missing once.
+		isIncomplete: page.kind === 'sitemap' && !isRemoved,
 		endsRun,
 	};
 }

@@ -190,7 +190,13 @@ function afterRedirect(situation: PageSituation, visit: Extract<Visit, { outcome
 	const isRoot = page.depth === 0;
 	const host = isRoot && source.type !== 'url' ? hostKey(new URL(target.url)) : null;
 	const hosts = host === null || source.hosts.includes(host) ? source.hosts : [...source.hosts, host];
-	const isInside = source.type === 'url' || isRoot || isInScope({ ...source, hosts }, target.url);
+	// Patterns are about pages. A sitemap may be anywhere on the host.
+	const isInside =
+		source.type === 'url' ||
+		isRoot ||
+		(page.kind === 'sitemap'
+			? hosts.includes(hostKey(new URL(target.url)))
+			: isInScope({ ...source, hosts }, target.url));
 	if (page.status === 'removed') {
 		return { ...base, found: isInside ? [redirectTarget(situation, target)] : [], host };
 	}

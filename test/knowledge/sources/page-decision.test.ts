@@ -145,6 +145,17 @@ test('a sitemap that fails keeps the pages that it listed, for a week', () => {
 		assert.deepEqual([incompleteAfter(6, page), incompleteAfter(8, page)], [true, false]);
 });
 
+test('a sitemap may be redirected outside of the patterns, and its pages stay when it is missing once', () => {
+	const sitemap = { kind: 'sitemap', depth: 1, document_id: null } as const;
+	const of = { source: { type: 'sitemap' as const, include: ['/help/*'] } };
+	const to = (link: string): Visit => ({ outcome: 'redirect', httpStatus: 301, target: address(link) });
+	const moved = decidePage(situation(sitemap, of), to('/maps/1.xml'));
+	assert.deepEqual([moved.set.status, moved.found.map(({ kind }) => kind)], ['redirected', ['sitemap']]);
+	assert.equal(decidePage(situation(sitemap, of), to('https://other.example/1.xml')).isIncomplete, true);
+	assert.equal(decidePage(situation(sitemap, of), missing).isIncomplete, true);
+	assert.equal(decidePage(situation({ ...sitemap, misses: 1, missed_run: 4 }, of), missing).isIncomplete, false);
+});
+
 test('a redirect hands the document over, unless its target counts already or is outside', () => {
 	const to = (link: string): Visit => ({ outcome: 'redirect', httpStatus: 301, target: address(link) });
 	const moved = decidePage(situation(), to('/help/new'));
