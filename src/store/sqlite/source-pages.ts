@@ -77,7 +77,8 @@ function findPages(prepare: Prepare, { source_id, run, pages, max_pages, max_sit
 	const find = prepare('SELECT seen_run FROM source_pages WHERE source_id = ? AND url = ?').pluck();
 	const seeAgain = prepare(
 		`UPDATE source_pages SET seen_run = @run, depth = @depth, attempts = 0, updated_at = @at, version = version + 1,
-			due_order = ${DUE_ORDER.replace('depth', '@depth')}
+			due_order = ${DUE_ORDER.replace('depth', '@depth')},
+			fetch_url = iif(status IN ('gone', 'failed'), @fetch_url, fetch_url)
 		 WHERE source_id = @source_id AND url = @url`,
 	);
 	const insert = prepare(
@@ -96,7 +97,7 @@ function findPages(prepare: Prepare, { source_id, run, pages, max_pages, max_sit
 	for (const { kind, url, fetch_url, depth } of pages) {
 		const seenRun = find.get(source_id, url) as number | undefined;
 		if (seenRun === run || found[kind] >= limits[kind]) continue;
-		if (seenRun !== undefined) seeAgain.run({ source_id, url, run, depth, at });
+		if (seenRun !== undefined) seeAgain.run({ source_id, url, fetch_url, run, depth, at });
 		else if (all[kind] >= limits[kind]) continue;
 		else {
 			insert.run({ id: newId('source_page'), source_id, kind, url, fetch_url, depth, run, at });

@@ -199,6 +199,20 @@ test('a document that a request deletes stays away, and its links are still foll
 	}
 });
 
+test('a page that is gone in one form is requested in the form of its new link', async () => {
+	const site = await siteWith({
+		'/': htmlPage('Home', 'Welcome.', ['/help/index.html']),
+		'/help/index.html': htmlPage('Help', 'Ask us anything.'),
+	});
+	const source = await followSource(app, { type: 'website', url: site.url });
+	await source.untilDone();
+	site.pages.delete('/help/index.html');
+	site.pages.set('/help/', htmlPage('Help', 'Ask us anything.'));
+	site.pages.set('/', htmlPage('Home', 'Welcome.', ['/help/']));
+	for (let run = 0; run < 2; run++) await source.refresh();
+	assert.deepEqual(await source.pages(), ['/ fetched', '/help/ fetched']);
+});
+
 test('a deleted document stays away after runs that did not find its page, and does not count towards max_pages', async () => {
 	const linking = (...links: string[]) => htmlPage('Home', 'Welcome.', links);
 	const site = await siteWith({
