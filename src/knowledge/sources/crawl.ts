@@ -9,6 +9,7 @@ import {
 	type SourcePageRecord,
 	type SourceRecord,
 	type Store,
+	type Write,
 } from '../../store/index.ts';
 import type { Documents } from '../documents.ts';
 import { type JobHandler, retryDelay, shortageDelay } from '../job-loop.ts';
@@ -247,12 +248,16 @@ const NO_CONTENT = {
 	message: 'No page of the source gave a document. The list of its pages says why.',
 };
 
-/** The commit with which a run begins: its frontier is the start of the source. */
+/** The commit with which a run begins: its frontier is the start of the source. A run without a start ends at once. */
 function beginRun(source: SourceRecord, now: number): Commit {
 	const { id: source_id, max_pages } = source;
 	const run = source.run + 1;
 	const start = canonicalUrl(source.url);
-	if (start === null) throw new Error(`The URL of the source ${source_id} is not valid.`);
+	if (start === null) {
+		const end = endOfRun(source, { code: 'url_not_allowed', message: 'The URL of the source is too long.' }, now);
+		const write: Write = { op: 'patch', kind: 'sources', id: source_id, set: { ...end.set, run, started_at: now } };
+		return { expect: [expectVersion('sources', source)], write: [...end.write, write], jobs: end.jobs };
+	}
 	const { url, fetchUrl } = start;
 	const kind = source.type === 'sitemap' ? 'sitemap' : 'page';
 	const pages = [{ kind, url, fetch_url: fetchUrl === url ? null : fetchUrl, depth: 0 } as const];

@@ -14,6 +14,7 @@ import {
 	type UncommittedChange,
 } from '../../store/index.ts';
 import type { Documents } from '../documents.ts';
+import { canonicalUrl } from './canonical-url.ts';
 import { removeSource } from './remove-source.ts';
 import { nextRunAt, replaceJob } from './run-state.ts';
 
@@ -242,6 +243,10 @@ export class Sources {
 function newSource(knowledgeBase: KnowledgeBaseRecord, settings: SourceCreate, now: number): SourceRecord {
 	const { type, url, include = [], exclude = [], max_pages, depth, refresh_hours } = settings;
 	requireFields(type, settings);
+	if (canonicalUrl(url) === null) {
+		const message = 'is too long once its special characters are escaped';
+		throw new AppError('invalid_request', `/url ${message}.`, { details: [{ path: '/url', message }] });
+	}
 	return {
 		id: newId('source'),
 		version: 1,

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import Database from 'better-sqlite3';
+import { databaseFile } from '../../../src/store/index.ts';
 import { createResource } from '../../api/fixture.ts';
 import { startTestApp } from '../../support/app.ts';
 import { ModelServer } from '../../support/model-server.ts';
@@ -164,6 +166,8 @@ test('rejects what does not fit the type, and addresses of the private network',
 	for (const max_pages of [0, 5_001]) {
 		assert.equal((await app.call('POST', sources, { type: 'website', url: site.url, max_pages })).status, 400);
 	}
+	const long = await app.call('POST', sources, { type: 'website', url: `${site.url}/${'é'.repeat(700)}` });
+	assert.deepEqual([long.status, long.body.error.details[0].path], [400, '/url']);
 	await using guarded = await startTestApp();
 	const other = await createResource(guarded, '/api/v1/knowledge-bases', { name: 'Site' });
 	for (const url of [site.url, 'http://169.254.169.254/latest/', 'https://ann:pw@shop.example/']) {
@@ -173,6 +177,17 @@ test('rejects what does not fit the type, and addresses of the private network',
 		});
 		assert.deepEqual([status, body.error.code], [400, 'url_not_allowed'], url);
 	}
+});
+
+test('the run of a source whose address is too long ends with an error', async () => {
+	site.pages.set('/hours', hours('The shop is open from ten to four.'));
+	const source = await followSource(app, { type: 'url', url: `${site.url}/hours` });
+	await source.untilDone();
+	const db = new Database(databaseFile(app.dataDir));
+	db.prepare('UPDATE sources SET url = url || ? WHERE id = ?').run('/'.repeat(2_000), source.id);
+	db.close();
+	const { status, error } = await source.refresh();
+	assert.deepEqual([status, error.code], ['error', 'url_not_allowed']);
 });
 
 test('a page at a private address behind a redirect is not requested', async () => {
