@@ -225,7 +225,7 @@ export class Crawl implements JobHandler {
 			const current = await store.get('sources', source.id);
 			const isCurrent = current?.state === 'active' && current.running === 1 && current.run === source.run;
 			if (!isCurrent) return { commit: null, result: false };
-			const end = endOfRun(current, total === 0 ? NO_CONTENT : null, clock.now());
+			const end = endOfRun(current, total === 0 ? NO_DOCUMENTS : null, clock.now());
 			const { id, run, incomplete } = current;
 			const commit: Commit = {
 				expect: [expectVersion('sources', current)],
@@ -243,7 +243,8 @@ export class Crawl implements JobHandler {
 	}
 }
 
-const NO_CONTENT = {
+/** The error of a run without any document. */
+const NO_DOCUMENTS = {
 	code: 'no_text',
 	message: 'No page of the source gave a document. The list of its pages says why.',
 };
