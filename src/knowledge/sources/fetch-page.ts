@@ -111,7 +111,8 @@ async function send(deps: VisitDependencies, request: VisitRequest, url: URL, si
 	const { status, headers } = answer;
 	const statusProblem = { code: 'unreadable_file', message: `The page answered with status ${status}.` } as const;
 	if (status === 304 && former) {
-		return { outcome: 'not_modified', httpStatus: status, facts: await factsOfBlob(deps, request.address, former) };
+		const facts = await factsOfBlob(deps, request.address, former);
+		return { outcome: 'not_modified', httpStatus: status, facts: withHeader(facts, headers['x-robots-tag']) };
 	}
 	if (status >= 300 && status <= 399) return redirectOf(answer, url);
 	if (status === 404 || status === 410) {
@@ -156,13 +157,7 @@ async function receive({ store }: VisitDependencies, answer: Download, address: 
 		await blob.discard();
 		throw rejection;
 	}
-	const facts = (reader as PageReader | null)?.end() ?? null;
-	const tag = headers['x-robots-tag'];
-	if (facts && tag !== undefined) {
-		const { noindex, nofollow } = robotsDirectives(tag);
-		facts.noindex ||= noindex;
-		facts.nofollow ||= nofollow;
-	}
+	const facts = withHeader((reader as PageReader | null)?.end() ?? null, headers['x-robots-tag']);
 	const page: PageContent = {
 		blob,
 		contentType,
@@ -173,6 +168,13 @@ async function receive({ store }: VisitDependencies, answer: Download, address: 
 		lastModified: headers['last-modified'] ?? null,
 	};
 	return { outcome: 'content', httpStatus: status, page };
+}
+
+/** Adds what the header `X-Robots-Tag` says to the facts of a page. */
+function withHeader(facts: PageFacts | null, tag: string | undefined): PageFacts | null {
+	if (facts === null || tag === undefined) return facts;
+	const { noindex, nofollow } = robotsDirectives(tag);
+	return { ...facts, noindex: facts.noindex || noindex, nofollow: facts.nofollow || nofollow };
 }
 
 function readerFor(

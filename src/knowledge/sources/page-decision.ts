@@ -52,24 +52,13 @@ export function decidePage(situation: PageSituation, visit: Visit): PageDecision
 
 function afterContent(situation: PageSituation, visit: Extract<Visit, { outcome: 'content' }>): PageDecision {
 	const { source, page, hasDocument, twin } = situation;
-	const { facts, content, blob, etag, lastModified } = visit.page;
+	const { content, blob, etag, lastModified } = visit.page;
 	const base = answered(situation, visit.httpStatus);
 	const found = foundIn(situation, visit);
 	if (page.status === 'removed') return { ...base, found };
 	if (source.type !== 'url') {
-		if (facts?.noindex) {
-			const problem = { code: 'forbidden', message: 'The page asks not to be indexed (robots: noindex).' };
-			return { ...afterMiss(situation, visit.httpStatus, 'blocked', problem), found, endsRun: null };
-		}
-		if (!matchesPatterns(source, new URL(page.url))) {
-			const problem = {
-				code: 'forbidden',
-				message: 'The patterns of the source exclude the page. Only its links are followed.',
-			};
-			return { ...base, set: { ...base.set, status: 'blocked', error: problem }, document: 'remove', found };
-		}
-		const elsewhere = afterCanonical(situation, visit, base);
-		if (elsewhere) return elsewhere;
+		const other = afterExclusion(situation, visit, base, found) ?? afterCanonical(situation, visit, base);
+		if (other) return other;
 	}
 	if (twin) return asCopy(base, situation, twin, found);
 	const isSameContent = hasDocument && page.content === content;
@@ -86,13 +75,34 @@ function afterContent(situation: PageSituation, visit: Extract<Visit, { outcome:
 /** The content is known, but a page that counts in its place may be there by now. */
 function afterNotModified(situation: PageSituation, visit: Extract<Visit, { outcome: 'not_modified' }>): PageDecision {
 	const base = answered(situation, visit.httpStatus);
-	const isOwn = situation.source.type === 'url' || situation.page.status === 'removed';
-	const elsewhere = isOwn ? null : afterCanonical(situation, visit, base);
-	if (elsewhere) return elsewhere;
 	const found = foundIn(situation, visit);
+	if (situation.source.type !== 'url' && situation.page.status !== 'removed') {
+		const other = afterExclusion(situation, visit, base, found) ?? afterCanonical(situation, visit, base);
+		if (other) return other;
+	}
 	// Another page has become a copy while this one was missing.
 	if (situation.twin) return asCopy(base, situation, situation.twin, found);
 	return { ...base, found, counts: { fetched: 1, unchanged: 1 } };
+}
+
+/** The decision for a page that its site or the patterns exclude; null if nothing excludes it. */
+function afterExclusion(
+	situation: PageSituation,
+	visit: Visit,
+	base: PageDecision,
+	found: PageDecision['found'],
+): PageDecision | null {
+	const { source, page } = situation;
+	if (factsOf(visit)?.noindex) {
+		const problem = { code: 'forbidden', message: 'The page asks not to be indexed (robots: noindex).' };
+		return { ...afterMiss(situation, visit.httpStatus, 'blocked', problem), found, endsRun: null };
+	}
+	if (matchesPatterns(source, new URL(page.url))) return null;
+	const problem = {
+		code: 'forbidden',
+		message: 'The patterns of the source exclude the page. Only its links are followed.',
+	};
+	return { ...base, set: { ...base.set, status: 'blocked', error: problem }, document: 'remove', found };
 }
 
 /** The decision for a page with the content of another page of the source. */

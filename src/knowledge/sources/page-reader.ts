@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Parser } from 'htmlparser2';
 import { canonicalUrl, type PageAddress } from './canonical-url.ts';
+import { ROBOTS_TOKEN } from './robots-rules.ts';
 
 /** What a crawl needs of a web page. */
 export interface PageFacts {
@@ -183,9 +184,22 @@ export class PageReader {
 	}
 }
 
-/** The directives of a meta element `robots`, or of the header `X-Robots-Tag` without an agent's name. */
+/** Directives with a value, which looks like the name of an agent before its directives. */
+const DIRECTIVES_WITH_VALUE = /^(?:unavailable_after|max-snippet|max-image-preview|max-video-preview)$/;
+
+/**
+ * The directives of a meta element `robots`, or of the header `X-Robots-Tag`. Directives behind the name of another agent are
+ * skipped, up to the next name.
+ */
 export function robotsDirectives(text: string): Pick<PageFacts, 'noindex' | 'nofollow'> {
-	const directives = text.toLowerCase().split(/[\s,]+/);
+	const directives: string[] = [];
+	let isMeant = true;
+	for (const part of text.toLowerCase().split(',')) {
+		const [, name, rest = part] = /^\s*([\w*-]+)\s*:(.*)$/s.exec(part) ?? [];
+		if (name !== undefined && DIRECTIVES_WITH_VALUE.test(name)) continue;
+		if (name !== undefined) isMeant = name === ROBOTS_TOKEN || name === 'robots' || name === '*';
+		if (isMeant) directives.push(...rest.trim().split(/\s+/));
+	}
 	const none = directives.includes('none');
 	return { noindex: none || directives.includes('noindex'), nofollow: none || directives.includes('nofollow') };
 }

@@ -111,6 +111,18 @@ test('a page that begins to ask not to be indexed is removed like a page that is
 	);
 });
 
+test('the patterns and noindex apply to a page that has not changed, too', () => {
+	const unmodified = (noindex: boolean): Visit => {
+		const facts = { links: [address('/help/a')], canonical: null, noindex, nofollow: false, content: 'c1' };
+		return { outcome: 'not_modified', httpStatus: 304, facts };
+	};
+	const hidden = decidePage(situation({ misses: 1, missed_run: 4 }), unmodified(true));
+	assert.deepEqual([hidden.set.status, hidden.document, hidden.found.length], ['blocked', 'remove', 1]);
+	const excluded = decidePage(situation({}, { source: { exclude: ['/help/returns'] } }), unmodified(false));
+	assert.deepEqual([excluded.set.status, excluded.document, excluded.found.length], ['blocked', 'remove', 1]);
+	assert.equal(decidePage(situation({}, { source: { type: 'url' } }), unmodified(true)).document, 'keep');
+});
+
 test('an unreachable page is tried three times, after all others, and then fails without a miss', () => {
 	const first = decidePage(situation(), failure(true));
 	assert.deepEqual([first.set.attempts, first.set.status, first.isAnswered], [1, undefined, false]);

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { charsetOfPage, type PageFacts, PageReader } from '../../../src/knowledge/sources/page-reader.ts';
+import {
+	charsetOfPage,
+	type PageFacts,
+	PageReader,
+	robotsDirectives,
+} from '../../../src/knowledge/sources/page-reader.ts';
 
 const ADDRESS = 'https://shop.example/help/a';
 
@@ -39,6 +44,19 @@ test('reads the canonical address and what the page asks of robots', () => {
 	assert.deepEqual([page.noindex, page.nofollow, page.links], [true, true, []]);
 	assert.ok(read('<meta name="parley" content="none">').noindex);
 	assert.ok(!read('<meta name="otherbot" content="noindex">').noindex);
+});
+
+test('directives behind the name of another agent are skipped', () => {
+	const cases: Array<[text: string, noindex: boolean]> = [
+		['noindex', true],
+		['nofollow noindex', true],
+		['googlebot: noindex, nofollow', false],
+		['googlebot: nofollow, parley: noindex', true],
+		['noindex, googlebot: nofollow', true],
+		['max-snippet: 20, noindex', true],
+		['unavailable_after: 25 Jun 2030 15:00:00 PST, none', true],
+	];
+	for (const [text, noindex] of cases) assert.equal(robotsDirectives(text).noindex, noindex, text);
 });
 
 test('the content is the same in whatever pieces and with whatever tokens the page arrives', () => {
