@@ -16,7 +16,10 @@ import { until } from '../support/until.ts';
 
 /** Documents of the shop's assistant. */
 const DOCUMENTS: Array<[title: string, content: string]> = [
-	['Returns', '# Returns\n\nYou have 45 days to return an order. We refund the price within five working days.'],
+	[
+		'Returns',
+		'# Returns\n\nYou have 45 days to return an order. We refund the **whole** price within five working days.',
+	],
 	[
 		'Warranty',
 		'# Warranty\n\nEvery kettle has a warranty of three years. The heating element is covered for ten years.',
