@@ -127,7 +127,10 @@ export const SourcePage = Type.Object({
 	http_status: NullableInteger({ description: 'Of the last response.' }),
 	target_url: NullableText({ description: 'The page that counts in its place.' }),
 	document_id: NullableText({ description: 'Its document.' }),
-	fetched_at: NullableText({ format: 'date-time', description: 'When it last gave an answer: its content, that it is unchanged, gone, or not for crawlers.' }),
+	fetched_at: NullableText({
+		format: 'date-time',
+		description: 'When it last gave an answer: its content, that it is unchanged, gone, or not for crawlers.',
+	}),
 	changed_at: NullableText({ format: 'date-time', description: 'When its content last differed from the run before.' }),
 	created_at: Timestamp,
 });
