@@ -1,6 +1,7 @@
 // biome-ignore lint/style/noRestrictedImports: it starts this same program again, only to parse documents.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
@@ -67,16 +68,6 @@ const MAX_STDERR_CHARS = 2_000;
 /** The argument with which the single binary runs the parsing process from the folder that follows. */
 const HOST_ARGUMENT = '--parse-host';
 
-/** The variables that name the operator's folder for temporary files, as far as they are set. */
-function temporaryFolder(): Record<string, string> {
-	return Object.fromEntries(
-		['TMPDIR', 'TMP', 'TEMP'].flatMap((name) => {
-			const folder = process.env[name];
-			return folder === undefined ? [] : [[name, folder]];
-		}),
-	);
-}
-
 /**
  * The parsing process, from its start to its end. It inherits nothing but the folder for temporary files: it has its own
  * environment, and no descriptors except the IPC channel and standard error. It ends with the server.
@@ -108,7 +99,7 @@ export class ParseProcess {
 			isSea() ? [HOST_ARGUMENT, dirname(dirname(script))] : [...host.execArgv, script],
 			{
 				// The single binary takes no Node options as arguments.
-				env: { NODE_OPTIONS: `--max-old-space-size=${heapMb}`, ...temporaryFolder() },
+				env: { NODE_OPTIONS: `--max-old-space-size=${heapMb}`, TMPDIR: tmpdir() },
 				cwd: '/',
 				stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
 				serialization: 'json',
