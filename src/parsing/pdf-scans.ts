@@ -165,7 +165,7 @@ function overlap(drawn: Line, found: Line): boolean {
 	);
 }
 
-/** Gives body text one size, so that headings are told from it by theirs. */
+/** Gives body text one size, so that headings differ from it by theirs. */
 function equalizeSizes(lines: Line[]): void {
 	const sizes = lines.flatMap(({ size, text }) => Array.from({ length: Math.ceil(text.length / 10) }, () => size));
 	const body = sizes.sort((a, b) => a - b)[sizes.length >> 1];

@@ -2,7 +2,7 @@
  * npm run train:answerer
  *
  * Writes src/extractive/matching/weights.json: what orders the parts that may answer a question, and how probably the first of them is
- * right. The examples come from an index and a search in this process, so the same sources give the same bytes. docs/retrieval.md
+ * right. The examples come from an index and a search in this process, and random numbers have seeds. docs/retrieval.md
  * describes the method. Prints how each open set fares with weights that were fitted without it.
  */
 

@@ -53,16 +53,14 @@ after(async () => {
 const waitsForTool = ({ phase }: Pick<CutOff, 'phase'>) => phase.waitsFor === 'tool';
 const forModels = held.filter((row) => !waitsForTool(row));
 const forTools = held.filter(waitsForTool);
-const [onceForModels, twiceForModels] = [
-	await Promise.all(forModels.map(begin)),
-	await Promise.all(forModels.map(begin)),
-];
+const once = await Promise.all(forModels.map(begin));
+const twice = await Promise.all(forModels.map(begin));
 const [onceForTools, twiceForTools] = await Promise.all([
 	Promise.all(forTools.map(begin)),
 	Promise.all(forTools.map(begin)),
 ]);
-const once = [...onceForModels, ...onceForTools];
-const twice = [...twiceForModels, ...twiceForTools];
+once.push(...onceForTools);
+twice.push(...twiceForTools);
 for (const { scripts, gate } of once) {
 	scripts.splice(0, scripts.length, [{ wait: gate.promise }, { say: 'The whole answer.' }]);
 }
