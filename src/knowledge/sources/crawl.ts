@@ -16,7 +16,7 @@ import { type JobHandler, retryDelay, shortageDelay } from '../job-loop.ts';
 import { isPending } from '../status.ts';
 import { canonicalUrl } from './canonical-url.ts';
 import { type FormerContent, linksOfFormer, type Visit, type VisitDependencies, visitPage } from './fetch-page.ts';
-import { HostPace } from './host-pace.ts';
+import { HostPace, MAX_WAIT_MS } from './host-pace.ts';
 import { removeSource } from './remove-source.ts';
 import { RobotsCache } from './robots-cache.ts';
 import { CRAWL, endOfRun, isDue, nextClaimAt } from './run-state.ts';
@@ -41,8 +41,6 @@ export interface CrawlDependencies {
 const MAX_CONCURRENT = 8;
 /** A claim works this long, then other sources get its place. */
 const SLICE_MS = 30_000;
-/** A host that asks for a longer delay does not keep the place of other sources. */
-const MAX_WAIT_IN_SLICE_MS = 2_000;
 /** Longer than a slice and a page together, with the longest delay of a host. */
 const LEASE_MS = 30 * 60_000;
 /**
@@ -113,7 +111,7 @@ export class Crawl implements JobHandler {
 				continue;
 			}
 			const waitMs = this.#visits.pace.waitMs(new URL(page.url).host);
-			if (waitMs > MAX_WAIT_IN_SLICE_MS) {
+			if (waitMs > MAX_WAIT_MS) {
 				await store.commit({ jobs: [{ op: 'postpone', id: job.id, due_at: clock.now() + waitMs }] });
 				return;
 			}
@@ -144,7 +142,7 @@ export class Crawl implements JobHandler {
 		});
 	}
 
-	/** Visits a page; false if it has to wait for its document. */
+	/** Visits a page; false if it has to wait for its document or its host. */
 	async #visit(source: SourceRecord, page: SourcePageRecord, signal: AbortSignal): Promise<boolean> {
 		const { store, clock, crawlDelayMs, onQueued } = this.#deps;
 		const document = page.document_id === null ? undefined : await store.get('documents', page.document_id);
@@ -164,6 +162,7 @@ export class Crawl implements JobHandler {
 				}
 			: null;
 		const visit = await this.#request(source, page, address, former, signal);
+		if (visit === null) return false;
 		const formerLinks =
 			visit.outcome === 'failed' && former ? await linksOfFormer(this.#visits, address, former) : null;
 		const waitMs = source.type === 'url' ? 0 : Math.min(DELAYS_BEFORE_INDEXING * crawlDelayMs, 60_000);
@@ -191,7 +190,7 @@ export class Crawl implements JobHandler {
 		address: string,
 		former: FormerContent | null,
 		signal: AbortSignal,
-	): Promise<Visit> {
+	): Promise<Visit | null> {
 		// Its document was removed by a request, and only a website has pages that lead to others.
 		if (page.status === 'removed' && source.type !== 'website')
 			return { outcome: 'not_modified', httpStatus: null, facts: null };

@@ -73,9 +73,14 @@ const TRANSIENT_STATUSES = new Set([408, 425, 429]);
 
 /**
  * Requests a page as its site allows it. A failure is an outcome, too.
+ * @returns null if its host asks to wait
  * @throws AppError `unavailable` if this server cannot receive it now; the signal's reason
  */
-export async function visitPage(deps: VisitDependencies, request: VisitRequest, signal: AbortSignal): Promise<Visit> {
+export async function visitPage(
+	deps: VisitDependencies,
+	request: VisitRequest,
+	signal: AbortSignal,
+): Promise<Visit | null> {
 	const url = new URL(request.address);
 	try {
 		const rules = await deps.robots.rulesFor(url, signal);

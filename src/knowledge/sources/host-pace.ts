@@ -4,6 +4,8 @@ import { type Clock, elapsedMs, KeyedLock, LruCache, sleep } from '../../base/in
 const MAX_DELAY_MS = 60_000;
 /** The longest delay after a response that asks to wait (429, 503). */
 const MAX_RETRY_AFTER_MS = 10 * 60_000;
+/** The longest wait for a host. A job whose host asks for more is postponed, so that it does not keep the place of other sources. */
+export const MAX_WAIT_MS = 2_000;
 /** Hosts whose last request is known. A forgotten host has been idle for long. */
 const MAX_HOSTS = 10_000;
 
@@ -24,11 +26,13 @@ export class HostPace {
 	/**
 	 * Runs a request when its host may get one.
 	 * @param crawlDelayMs the delay that the host asks for
+	 * @returns null without a request, if requests before it have made the wait too long
 	 * @throws the signal's reason
 	 */
-	run<T>(host: string, crawlDelayMs: number | null, signal: AbortSignal, request: () => Promise<T>): Promise<T> {
+	run<T>(host: string, crawlDelayMs: number | null, signal: AbortSignal, request: () => Promise<T>): Promise<T | null> {
 		return this.#locks.run(host, async () => {
 			const waitMs = this.waitMs(host);
+			if (waitMs > MAX_WAIT_MS) return null;
 			if (waitMs > 0) await sleep(waitMs, signal);
 			signal.throwIfAborted();
 			try {

@@ -56,10 +56,26 @@ test('a host gets one request at a time, and other hosts do not wait', async () 
 });
 
 test('a wait ends when the server stops', async () => {
-	const pace = new HostPace(new ManualClock(), 60_000);
+	const pace = new HostPace(new ManualClock(), 1_000);
 	await pace.run(HOST, null, signal, async () => {});
 	const stop = new AbortController();
 	const waiting = pace.run(HOST, null, stop.signal, async () => assert.fail('it was not time'));
 	stop.abort(new Error('stopping'));
 	await assert.rejects(waiting, /stopping/);
+});
+
+test('requests that wait behind one whose host asks for a long delay are given back', async () => {
+	const pace = new HostPace(new ManualClock(), 1_000);
+	const answered = deferred<void>();
+	const requested: string[] = [];
+	const first = pace.run(HOST, null, signal, async () => {
+		requested.push('first');
+		await answered.promise;
+		pace.retryAfter(HOST, 600_000);
+		return 'answer';
+	});
+	const second = pace.run(HOST, null, signal, async () => requested.push('second'));
+	answered.resolve();
+	assert.deepEqual([await first, await second], ['answer', null]);
+	assert.deepEqual(requested, ['first']);
 });
