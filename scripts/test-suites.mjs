@@ -1,9 +1,9 @@
 // Which test files npm test runs by itself, and which npm run test:system runs.
 
-/** Each of these files starts a browser, an executable, or a process for each of its tests, and so takes long. */
-const SYSTEM_FOLDERS = ['test/binary/', 'test/browser/', 'test/process/'];
+/** Each of these files takes long: it starts a browser, an executable, or a process for each of its tests, or indexes collections of texts. */
+const SYSTEM_PATHS = ['test/binary/', 'test/browser/', 'test/process/', 'test/bench-floor/collections-answers.test.ts'];
 
-/** Files of these folders that npm test runs, too: a dialogue in the widget, start and stop, a kill, the README's tour. */
+/** Files of them that npm test runs, too: a dialogue in the widget, start and stop, a kill, the README's tour. */
 const SHORT_FORM = [
 	'test/browser/widget-answers.test.ts',
 	'test/process/commit-reaches-disk.test.ts',
@@ -19,7 +19,7 @@ export function isTest(path) {
 }
 
 export function isSystemTest(path) {
-	return isTest(path) && SYSTEM_FOLDERS.some((folder) => path.startsWith(folder));
+	return isTest(path) && SYSTEM_PATHS.some((start) => path.startsWith(start));
 }
 
 /** Whether npm test runs the file when no word selects files. */

@@ -1,5 +1,5 @@
 // npm run test:system: runs the tests of whole processes: in a browser, of servers that are started, killed and stopped, and of the
-// single binary. npm test has a few of them. Words select files and options go to node's test runner, as with npm test.
+// single binary. It measures answers to collections of questions, too. npm test has a few of these tests. Words select files and options go to node's test runner, as with npm test.
 import { ensureInstalled } from './install.mjs';
 import { filesBelow, main } from './project.mjs';
 import { prepareTests, runTests } from './test.mjs';

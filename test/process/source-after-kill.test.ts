@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import test from 'node:test';
-import type { ServerProcess } from '../../support/server-process.ts';
-import { until } from '../../support/until.ts';
-import { createRestartableServer } from '../restartable-server.ts';
-import { followSource, htmlPage, startWebsite } from './website.ts';
+import { followSource, htmlPage, startWebsite } from '../knowledge/sources/website.ts';
+import type { ServerProcess } from '../support/server-process.ts';
+import { until } from '../support/until.ts';
+import { createRestartableServer } from './restartable-server.ts';
 
 const BASES = '/api/v1/knowledge-bases';
 const ENV = { PARLEY_ALLOW_PRIVATE_NETWORK: '1' };

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import test from 'node:test';
 import { sleep } from '../../src/base/index.ts';
+import { indexTables } from '../knowledge/index-tables.ts';
+import { manyChunks } from '../knowledge/knowledge-harness.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
-import { indexTables } from './index-tables.ts';
-import { manyChunks } from './knowledge-harness.ts';
 import { createRestartableServer } from './restartable-server.ts';
 
 const BASES = '/api/v1/knowledge-bases';
