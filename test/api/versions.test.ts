@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { startTestApp } from '../support/app.ts';
-import { createApiFixture, createResource } from './fixture.ts';
+import { createApiFixture, createResource, untilTrained } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
 const fixture = await createApiFixture(app, { texts: ['Kettles boil.'] });
+// Its end changes the ETag of the knowledge base.
+await untilTrained(app, fixture.knowledgeBase);
 const [document] = (await app.call('GET', `/api/v1/knowledge-bases/${fixture.knowledgeBase}/documents`)).body.data;
 const sent = await app.call('POST', '/api/v1/messages', {
 	deployment_id: fixture.deployment,
