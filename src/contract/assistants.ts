@@ -25,6 +25,13 @@ const min_score = Type.Number({
 	maximum: 1,
 	description: 'Passages with a lower score are left out. Default 0.',
 });
+const min_confidence = Type.Unsafe<number | null>({
+	type: ['number', 'null'],
+	minimum: 0,
+	maximum: 1,
+	description:
+		'The least probability with which `builtin/extractive` gives an answer; below it, it refuses. Null (the default): the threshold that comes with its trained weights. Other models ignore it.',
+});
 const answer_policy = OneOf(['documents_only', 'prefer_documents', 'open'], {
 	description:
 		'What a provider’s model may answer from. `documents_only`: from passages and tools alone; without passages and tools it is not called, and the refusal is the built-in one. `prefer_documents` (the default): where passages are found they decide. `open`: general knowledge, too, which the reply then says. `builtin/extractive` always answers from documents alone.',
@@ -35,13 +42,14 @@ const query_rewrite = OneOf(['auto', 'never', 'always'], {
 });
 const status = OneOf(['active', 'archived']);
 
-export const RagSettings = Type.Object({ top_k, min_score, answer_policy, query_rewrite });
+export const RagSettings = Type.Object({ top_k, min_score, min_confidence, answer_policy, query_rewrite });
 export type RagSettings = Static<typeof RagSettings>;
-const RagSettingsPatch = Patch({ top_k, min_score, answer_policy, query_rewrite });
+const RagSettingsPatch = Patch({ top_k, min_score, min_confidence, answer_policy, query_rewrite });
 
 const DEFAULT_RAG_SETTINGS: RagSettings = {
 	top_k: 5,
 	min_score: 0,
+	min_confidence: null,
 	answer_policy: 'prefer_documents',
 	query_rewrite: 'auto',
 };

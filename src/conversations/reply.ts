@@ -118,6 +118,7 @@ async function gatherInput(writing: Writing, committed: Promise<unknown>): Promi
 		question: turn.question.content,
 		...grounding,
 		answer_policy: settings.answer_policy,
+		min_confidence: settings.min_confidence,
 		tools: functions.map(({ name, description, parameters }) => ({ name, description, parameters })),
 		rounds: turn.rounds.map((round) => toCompletedRound(round, modelId)),
 	};

@@ -33,17 +33,23 @@ export function* composeAnswer(request: ExtractiveRequest, sources: readonly Sou
 	yield;
 	const ranked = request.confidence > MIN_CONFIDENCE ? orderByEvidence(yield* rankCandidates(question, sources)) : [];
 	const [best] = ranked;
-	if (best && isAnswer(best, ranked, request.confidence)) return render(selectParts(ranked, question));
+	if (best && isAnswer(best, ranked, request)) return render(selectParts(ranked, question));
 	return [phrases.nothingFound, nearestTopics(ranked, request.confidence, phrases)]
 		.filter((line) => line !== '')
 		.join(' ');
 }
 
-function isAnswer(best: Candidate, ranked: readonly Candidate[], confidence: number): boolean {
+function isAnswer(
+	best: Candidate,
+	ranked: readonly Candidate[],
+	{ confidence, min_confidence = null }: ExtractiveRequest,
+): boolean {
 	const features = answerFeatures(best, ranked, confidence);
 	const isFact = features.sentence === 0;
 	if (isFact && features.type === 0 && features.missing >= MAX_MISSING_IN_FACT) return false;
-	return features.all >= MIN_COVERAGE && isProbableEnough(probabilityOf(features), features.sentence === 1);
+	const probability = probabilityOf(features);
+	const isProbable = min_confidence === null ? isProbableEnough(probability, !isFact) : probability >= min_confidence;
+	return features.all >= MIN_COVERAGE && isProbable;
 }
 
 /** Reads one passage. Yields between its blocks, so that other work can run. */

@@ -22,6 +22,8 @@ export interface ExtractiveRequest {
 	passages: readonly QuotablePassage[];
 	/** How well the knowledge bases answer the question in absolute terms, 0..1. */
 	confidence: number;
+	/** The least probability with which an answer is given, 0..1; null or absent: the threshold of the trained weights. */
+	min_confidence?: number | null;
 	/** The search failed, so an empty list of passages does not mean that the knowledge bases have no answer. */
 	search_failed?: boolean;
 }

@@ -72,6 +72,8 @@ export interface ChatRequest {
 	purpose?: 'reply' | 'query';
 	/** What a reply may be taken from; `prefer_documents` if absent. */
 	answer_policy?: RagSettings['answer_policy'];
+	/** The least probability with which the built-in model answers; null or absent: its own threshold. */
+	min_confidence?: RagSettings['min_confidence'];
 	/** The search failed, so an empty list of passages does not mean that the knowledge bases have no answer. */
 	search_failed?: boolean;
 	/** The tools that it may call, the most important first. */

@@ -22,7 +22,13 @@ test('returns a new assistant with its defaults, and reads it back unchanged', a
 		description: null,
 		master_prompt: '',
 		model: 'builtin/extractive',
-		rag_settings: { top_k: 5, min_score: 0, answer_policy: 'prefer_documents', query_rewrite: 'auto' },
+		rag_settings: {
+			top_k: 5,
+			min_score: 0,
+			min_confidence: null,
+			answer_policy: 'prefer_documents',
+			query_rewrite: 'auto',
+		},
 		status: 'active',
 		knowledge_base_ids: [],
 		tool_ids: [],
@@ -37,6 +43,7 @@ test('applies defaults to RAG settings that a new assistant leaves out', async (
 	assert.deepEqual(body.rag_settings, {
 		top_k: 50,
 		min_score: 0,
+		min_confidence: null,
 		answer_policy: 'prefer_documents',
 		query_rewrite: 'auto',
 	});
@@ -57,7 +64,13 @@ test('merges nested objects field by field and keeps fields that a change does n
 	assert.deepEqual(body, {
 		...before,
 		description: null,
-		rag_settings: { top_k: 3, min_score: 0.4, answer_policy: 'prefer_documents', query_rewrite: 'auto' },
+		rag_settings: {
+			top_k: 3,
+			min_score: 0.4,
+			min_confidence: null,
+			answer_policy: 'prefer_documents',
+			query_rewrite: 'auto',
+		},
 		updated_at: body.updated_at,
 	});
 	assert.ok(body.updated_at >= before.updated_at);
@@ -158,6 +171,8 @@ test('rejects values out of bounds and names the field', async () => {
 		[{ name: 'Guide', rag_settings: { top_k: 51 } }, '/rag_settings/top_k'],
 		[{ name: 'Guide', rag_settings: { top_k: 2.5 } }, '/rag_settings/top_k'],
 		[{ name: 'Guide', rag_settings: { min_score: 1.1 } }, '/rag_settings/min_score'],
+		[{ name: 'Guide', rag_settings: { min_confidence: 1.1 } }, '/rag_settings/min_confidence'],
+		[{ name: 'Guide', rag_settings: { min_confidence: '0.5' } }, '/rag_settings/min_confidence'],
 		[{ name: 'Guide', rag_settings: null }, '/rag_settings'],
 		[{ name: 'Guide', status: 'archived' }, '/status'],
 		[{ name: 'Guide', colour: 'red' }, '/colour'],

@@ -11,8 +11,8 @@ async function start() {
 	const app = resources.use(await startTestApp({ settings: { providers: [models.provider()] } }));
 	const texts = ['The Lumen kettle is made of steel and costs forty euros.'];
 	const { deployment, assistant } = await createApiFixture(app, { texts, model: 'stand-in/small' });
-	const configure = async (rag_settings: object) => {
-		const changed = await app.call('PATCH', `/api/v1/assistants/${assistant}`, { rag_settings });
+	const configure = async (rag_settings: object, more: object = {}) => {
+		const changed = await app.call('PATCH', `/api/v1/assistants/${assistant}`, { rag_settings, ...more });
 		assert.equal(changed.status, 200, JSON.stringify(changed.body));
 		return changed.body.rag_settings;
 	};
@@ -49,6 +49,7 @@ test('each policy is the last rule of the system message', async () => {
 		assert.deepEqual(await server.configure({ answer_policy }), {
 			top_k: 3,
 			min_score: 0,
+			min_confidence: null,
 			answer_policy,
 			query_rewrite: 'never',
 		});
@@ -56,4 +57,13 @@ test('each policy is the last rule of the system message', async () => {
 		const [system] = server.models.calls.at(-1)?.body.messages ?? [];
 		assert.match(system.content.split('\n').at(-1), rule);
 	}
+});
+
+test('the built-in model answers only with the least probability that its assistant asks for', async () => {
+	await using server = await start();
+	const ask = async (min_confidence: number | null) => {
+		await server.configure({ min_confidence }, { model: 'builtin/extractive' });
+		return (await server.send('What is the Lumen kettle made of?')).citations.length;
+	};
+	assert.deepEqual([await ask(null), await ask(1), await ask(0), await ask(null)], [1, 0, 1, 1]);
 });

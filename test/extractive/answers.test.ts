@@ -217,3 +217,15 @@ test('a table of two columns with an empty corner keeps its column', async () =>
 	]);
 	assert.match(answer, /^Lid, Price: 5 euros \[1\]$/);
 });
+
+test('gives an answer only with the least probability that is asked for', async () => {
+	const [question, text] = ['How long is the warranty?', passage('The warranty is two years.')];
+	for (const [min_confidence, isGiven] of [
+		[null, true],
+		[0, true],
+		[1, false],
+	] as const) {
+		const answer = await ask(question, [text], { min_confidence });
+		assert.equal(answer.includes('two years'), isGiven, `${min_confidence}: ${answer}`);
+	}
+});
