@@ -167,7 +167,7 @@ export class JobLoop implements AsyncDisposable {
 	/** Ends the claim of a job that the shutdown has aborted. Never rejects: then the next start counts an interruption. */
 	async #giveBack({ id, kind, ref }: Job): Promise<void> {
 		try {
-			const commit = this.#store.commit({ jobs: [{ op: 'postpone', id, due_at: 0 }] });
+			const commit = this.#store.commit({ jobs: [{ op: 'give_back', id }] });
 			await withDeadline(commit, GIVE_BACK_MS, () => new Error('The disk does not respond.'));
 		} catch (error) {
 			this.#log.warn({ job: kind, ref, error: messageOf(error) }, 'the claim of a job could not be given back');

@@ -134,6 +134,8 @@ export type JobWrite =
 	| { op: 'complete'; id: string }
 	/** Ends its claim, makes it due at this time, and counts its attempts from zero again. */
 	| { op: 'postpone'; id: string; due_at: number }
+	/** Ends its claim as if it had not been claimed: it is due at once, and its earlier claims still count. */
+	| { op: 'give_back'; id: string }
 	/** Counts its present claim as the first. The claim stays. */
 	| { op: 'restart_attempts'; id: string }
 	/** Makes postponed jobs of a kind due at once; only of one group or about one id, if named. */

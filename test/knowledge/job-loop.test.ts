@@ -87,7 +87,7 @@ test('shutdown aborts running jobs at once, counts no failure, and gives their c
 	assert.equal(work.started.length, 2, 'and claims no more');
 	assert.deepEqual(
 		store.written,
-		work.started.map(({ id }) => ({ op: 'postpone', id, due_at: 0 })),
+		work.started.map(({ id }) => ({ op: 'give_back', id })),
 	);
 });
 

@@ -261,6 +261,11 @@ export class Writer {
 					write.id,
 				);
 				return;
+			case 'give_back':
+				this.#prepare('UPDATE jobs SET due_at = 0, lease_until = 0, attempts = max(attempts - 1, 0) WHERE id = ?').run(
+					write.id,
+				);
+				return;
 			case 'restart_attempts':
 				this.#prepare('UPDATE jobs SET attempts = 1 WHERE id = ?').run(write.id);
 				return;

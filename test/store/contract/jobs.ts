@@ -129,6 +129,19 @@ export function jobContract(opened: () => Store): void {
 		assert.equal(await claim(HOUR), 2);
 	});
 
+	test('a job whose claim is given back is due at once, and only its other claims count', async () => {
+		const store = opened();
+		const kind = newId('job');
+		const one = job({ kind });
+		await enqueue(store, [one]);
+		const claim = (leaseMs: number) =>
+			until('it is free', async () => (await store.jobs.claim(kind, 1, leaseMs))[0]?.attempts);
+		for (const attempts of [1, 2]) assert.equal(await claim(1), attempts);
+		assert.equal(await claim(HOUR), 3);
+		await store.commit({ jobs: [{ op: 'give_back', id: one.id }] });
+		assert.deepEqual([await store.jobs.isClaimed(one.id), await claim(HOUR)], [false, 3]);
+	});
+
 	test('makes postponed jobs due at once: of the kind, group or id that is named', async () => {
 		const store = opened();
 		const [kind, other] = [newId('job'), newId('job')];
