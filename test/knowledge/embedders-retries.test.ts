@@ -5,7 +5,7 @@ import type { EmbeddingsFault } from '../support/model-server/embeddings.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { until } from '../support/until.ts';
 import { indexTables } from './index-tables.ts';
-import { type KnowledgeHarness, manyChunks, openKnowledgeHarness } from './knowledge-harness.ts';
+import { type KnowledgeHarness, manyChunks, openKnowledgeHarness, storesVectors } from './knowledge-harness.ts';
 
 const TEA = 'Green tea is brewed in the kettle at eighty degrees.';
 const INK = 'The blue ink dries on paper within a minute.';
@@ -192,4 +192,25 @@ test('a batch that the embedder rejects does not discard the vectors of the othe
 	assert.equal(refused, 1);
 	assert.equal((await harness.base(base)).generation, rebuilding);
 	assert.equal(mostOften(paid, /amber/), 1);
+});
+
+test('vectors that a full disk does not take are paid for once, for a document and for a reindex', async () => {
+	await using models = await ModelServer.start();
+	await using harness = await openShop(models);
+	harness.knowledge.start();
+	const base = await harness.newBase();
+	await harness.untilProcessed(await harness.add(base, 'tea.txt', TEA));
+	let rejected = 0;
+	harness.isDiskFull = (commit) => storesVectors(commit) && ++rejected % 3 !== 0;
+	const paid = paidTexts(models, () => undefined);
+	await harness.untilProcessed(await harness.add(base, 'ink.txt', INK));
+	assert.ok(rejected >= 3, `${rejected}`);
+	assert.equal(mostOften(paid, /ink/), 1);
+	paid.length = 0;
+	await harness.knowledge.reindex(base).commit();
+	await over(harness, base);
+	assert.ok(rejected >= 6, `${rejected}`);
+	assert.equal(mostOften(paid, /tea|ink/), 1);
+	const { chunks, embedded } = indexTables(harness.dataDir);
+	assert.deepEqual([embedded, presentStatus(await harness.untilSettled(base)).problem], [chunks, null]);
 });

@@ -3,12 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { type Clock, systemClock } from '../../src/base/index.ts';
+import { AppError, type Clock, systemClock } from '../../src/base/index.ts';
 import { Knowledge, presentStatus } from '../../src/knowledge/index.ts';
 import { createEmbedders, type ProviderSettings } from '../../src/models/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import {
+	type Commit,
 	type DocumentRecord,
 	expectVersion,
 	type JobWrite,
@@ -26,6 +27,8 @@ export interface KnowledgeHarness extends AsyncDisposable {
 	knowledge: Knowledge;
 	pool: PausablePool;
 	dataDir: string;
+	/** Commits for which it returns true fail as on a full disk. */
+	isDiskFull: (commit: Commit) => boolean;
 	/** The lines of the log, from `warn` on. */
 	logLines: Array<Record<string, unknown>>;
 	newBase(): Promise<string>;
@@ -68,6 +71,8 @@ export async function openKnowledgeHarness({
 	const dataDir = await mkdtemp(join(tmpdir(), 'parley-knowledge-'));
 	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	const pool = new PausablePool();
+	const commitToDisk = store.commit.bind(store);
+	store.commit = async (commit) => (harness.isDiskFull(commit) ? Promise.reject(diskFull()) : commitToDisk(commit));
 	const network = createNetwork({ allowPrivateNetwork: false });
 	const logLines: KnowledgeHarness['logLines'] = [];
 	const log = pino({ level: 'warn' }, { write: (line: string) => void logLines.push(JSON.parse(line)) });
@@ -85,11 +90,12 @@ export async function openKnowledgeHarness({
 		if (!record) throw new Error(`There is no knowledge base ${id}.`);
 		return record;
 	};
-	return {
+	const harness: KnowledgeHarness = {
 		store,
 		knowledge,
 		pool,
 		dataDir,
+		isDiskFull: () => false,
 		logLines,
 		async newBase() {
 			const record = knowledgeBase();
@@ -142,6 +148,20 @@ export async function openKnowledgeHarness({
 			await rm(dataDir, { recursive: true, force: true });
 		},
 	};
+	return harness;
+}
+
+/** The error of a commit on a full disk. */
+function diskFull(): AppError {
+	const cause = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+	return new AppError('unavailable', 'The change could not be written to disk.', { retry_after: 5, cause });
+}
+
+/** Whether a commit stores vectors in the index. */
+export function storesVectors({ write = [] }: Commit): boolean {
+	return write.some(
+		(one) => one.op === 'index.add_vectors' || (one.op === 'index.add_document' && one.vectors !== null),
+	);
 }
 
 /** Words of one section: two of them are too many for one chunk. */

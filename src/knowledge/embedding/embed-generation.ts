@@ -1,4 +1,4 @@
-import { newId } from '../../base/index.ts';
+import { newId, shortageOf } from '../../base/index.ts';
 import { type Embedder, isProviderFailure } from '../../models/index.ts';
 import type { OpenedBasis, Store } from '../../store/index.ts';
 import { commitWrite } from '../commit-write.ts';
@@ -52,7 +52,8 @@ export async function* embedGeneration(
 				yield;
 			}
 		} catch (error) {
-			if (isProviderFailure(error)) keepUnsaved(embeddingContext, texts.slice(stored), vectors.slice(stored));
+			const isRepeated = isProviderFailure(error) || shortageOf(error) !== null;
+			if (isRepeated) keepUnsaved(embeddingContext, texts.slice(stored), vectors.slice(stored));
 			throw error;
 		}
 	}

@@ -86,7 +86,7 @@ export async function* embedPage(
 
 /** Keeps the vectors that were made for the next attempt. Missing vectors leave their index empty. */
 export function keepUnsaved(
-	{ embedder, unsavedVectors }: Pick<EmbeddingContext, 'embedder' | 'unsavedVectors'>,
+	{ embedder, unsavedVectors }: { embedder: Pick<Embedder, 'id'>; unsavedVectors: UnsavedVectors },
 	chunks: readonly ChunkText[],
 	vectors: ReadonlyArray<Int8Array | undefined>,
 ): void {

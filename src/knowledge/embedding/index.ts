@@ -4,6 +4,7 @@ export {
 	EmbeddingFailure,
 	embedderFor,
 	isSuperseded,
+	keepPrepared,
 	type PreparedVectors,
 	prepareVectors,
 } from './prepare-vectors.ts';

@@ -4,7 +4,8 @@ import type { ParsedDocument } from '../../contract/index.ts';
 import { BUILTIN_EMBEDDER, type Embedders } from '../../models/index.ts';
 import type { DocumentRecord, Generation, KnowledgeBaseRecord, Store } from '../../store/index.ts';
 import type { EmbeddingDependencies } from './embed-generation.ts';
-import { embedTexts, int8Of, rowsOf, textOf } from './embed-texts.ts';
+import { type ChunkText, embedTexts, int8Of, keepUnsaved, rowsOf, textOf } from './embed-texts.ts';
+import type { UnsavedVectors } from './unsaved-vectors.ts';
 
 /** The vectors of a document that is about to be indexed. */
 export interface PreparedVectors {
@@ -70,7 +71,7 @@ export async function prepareVectors(
 	const noVectors: PreparedVectors = { embedder: id, generation: generation?.id ?? null, vectors: null };
 	const embedder = id === BUILTIN_EMBEDDER || chunks.length === 0 ? null : embedders.resolve(id);
 	if (embedder === null) return noVectors;
-	const texts = chunks.map(({ heading_path, text }) => ({ title, heading_path, text }));
+	const texts = chunkTexts(title, chunks);
 	try {
 		const basis = generation?.embedder === id ? generation.basis : null;
 		// Full text finds the document until the index is rebuilt: its vectors could not be compared with those of another model.
@@ -94,6 +95,23 @@ export async function prepareVectors(
 		if (record && isSuperseded(id, record, serving, embedders.configured)) return noVectors;
 		throw new EmbeddingFailure(id, error);
 	}
+}
+
+/** Keeps vectors that could not be stored for the next attempt, because a provider has been paid for them. */
+export function keepPrepared(
+	unsavedVectors: UnsavedVectors,
+	{ embedder, vectors }: PreparedVectors,
+	title: string,
+	{ chunks }: ParsedDocument,
+): void {
+	if (vectors === null) return;
+	const { values, dimensions } = vectors;
+	const rows = chunks.map((_, row) => values.slice(row * dimensions, (row + 1) * dimensions));
+	keepUnsaved({ embedder: { id: embedder }, unsavedVectors }, chunkTexts(title, chunks), rows);
+}
+
+function chunkTexts(title: string, chunks: ParsedDocument['chunks']): ChunkText[] {
+	return chunks.map(({ heading_path, text }) => ({ title, heading_path, text }));
 }
 
 /** Chunks that are read at once. It bounds the time that the main thread is blocked. */

@@ -9,7 +9,13 @@ import {
 	type KnowledgeBaseRecord,
 } from '../../store/index.ts';
 import { INGEST, type RECOGNISE, recognitionJob } from '../document-changes.ts';
-import { type EmbeddingDependencies, EmbeddingFailure, isSuperseded, prepareVectors } from '../embedding/index.ts';
+import {
+	type EmbeddingDependencies,
+	EmbeddingFailure,
+	isSuperseded,
+	keepPrepared,
+	prepareVectors,
+} from '../embedding/index.ts';
 import { type JobHandler, retryDelay, shortageDelay } from '../job-loop.ts';
 import { isPending, problemCommit } from '../status.ts';
 import { failDocument, finalReason, publicReason } from './fail-document.ts';
@@ -136,8 +142,14 @@ export class Ingest implements JobHandler {
 			}
 			const deps = { ...this.#deps, signal };
 			for (let attempt = 0; attempt < MAX_INDEX_ATTEMPTS; attempt++) {
-				const prepared = await prepareVectors(deps, document, titleOf(document, parsed), parsed);
-				if (await index(() => indexDocument(deps, document.id, job.id, parsed, prepared))) return;
+				const title = titleOf(document, parsed);
+				const prepared = await prepareVectors(deps, document, title, parsed);
+				try {
+					if (await index(() => indexDocument(deps, document.id, job.id, parsed, prepared))) return;
+				} catch (error) {
+					if (shortageOf(error)) keepPrepared(deps.unsavedVectors, prepared, title, parsed);
+					throw error;
+				}
 			}
 			throw new AppError('unavailable', 'The index of the knowledge base is replaced faster than it is added to.');
 		});
