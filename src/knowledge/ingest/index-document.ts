@@ -11,7 +11,7 @@ import {
 import { embedderFor, type PreparedVectors } from '../embedding/index.ts';
 import { moveCounts } from '../status.ts';
 import { queueTrainingAfterChange, TRAIN } from '../training/training-policy.ts';
-import { countChangedChunks } from './changed-chunks.ts';
+import { countChangedChunks, countChunksChangedByCopy } from './changed-chunks.ts';
 import {
 	type IndexChange,
 	type IndexFields,
@@ -121,7 +121,7 @@ export function copyIndexedDuplicate(
 					},
 				]
 			: [];
-		const changedChunks = Math.max(document.chunk_count, chunk_count);
+		const changedChunks = await countChunksChangedByCopy(store, document, duplicate);
 		const commit = indexedCommit(knowledgeBase, document, jobId, { fields, changedChunks, writes }, clock.now());
 		commit.expect.push(expectVersion('documents', duplicate));
 		return { commit, result: true };
