@@ -1,5 +1,5 @@
 import { AppError, type Clock, mergedFields, newId } from '../base/index.ts';
-import type { Operations, SearchRequest } from '../contract/index.ts';
+import { MAX_DIALOGUE_CHARS, type Operations, type SearchRequest } from '../contract/index.ts';
 import { type Knowledge, presentKnowledgeBase, presentStatus, searchSettingsChange } from '../knowledge/index.ts';
 import {
 	decideAndCommit,
@@ -46,6 +46,9 @@ function dialogueOf({ query, messages }: Pick<SearchRequest, 'query' | 'messages
 	}
 	if (last.role !== 'user') {
 		throw invalidSearch(`/messages/${messages.length - 1}/role`, 'must be user in the last message');
+	}
+	if (messages.reduce((sum, { content }) => sum + content.length, 0) > MAX_DIALOGUE_CHARS) {
+		throw invalidSearch('/messages', `must have at most ${MAX_DIALOGUE_CHARS} characters together`);
 	}
 	return { message: last.content, earlier: messages.slice(0, -1) };
 }

@@ -22,7 +22,13 @@ export {
 } from './deployments.ts';
 export { Document, DocumentCreate, DocumentFormTitle } from './documents.ts';
 export { EVENT_TYPES, Event, type EventType } from './events.ts';
-export { IndexingStatus, KnowledgeBase, SearchRequest, type SearchSettingsPatch } from './knowledge-bases.ts';
+export {
+	IndexingStatus,
+	KnowledgeBase,
+	MAX_DIALOGUE_CHARS,
+	SearchRequest,
+	type SearchSettingsPatch,
+} from './knowledge-bases.ts';
 export {
 	Citation,
 	Feedback,

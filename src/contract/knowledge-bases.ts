@@ -118,6 +118,12 @@ export type IndexingStatus = Static<typeof IndexingStatus>;
 
 const SearchText = (examples: string[]) => Type.String({ minLength: 1, maxLength: 32_000, examples });
 
+/**
+ * UTF-16 units of all messages of a search together. Their longest form in JSON, with an escape of six bytes for each, fits into
+ * the 1 MiB of a body.
+ */
+export const MAX_DIALOGUE_CHARS = 160_000;
+
 export const SearchRequest = Strict({
 	query: Type.Optional(SearchText(['How long is the warranty?'])),
 	messages: Type.Optional(
@@ -125,7 +131,7 @@ export const SearchRequest = Strict({
 			minItems: 1,
 			maxItems: 30,
 			description:
-				'A dialogue, oldest message first, in place of `query`. It finds what a reply to the last message finds, which must be of the user: earlier messages count if the last one depends on them ("And for the battery?"). Exactly one of `query` and `messages` is required.',
+				'A dialogue, oldest message first, in place of `query`, with 160,000 characters (UTF-16) at most in all messages together. It finds what a reply to the last message finds, which must be of the user: earlier messages count if the last one depends on them ("And for the battery?"). Exactly one of `query` and `messages` is required.',
 		}),
 	),
 	top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: 'Default 5.' })),

@@ -267,3 +267,21 @@ test('a search takes either a query or messages that end with one of the user', 
 	assert.deepEqual(await refusal({ messages: [user, last] }), [400, 'invalid_request', '/messages/1/role']);
 	assert.deepEqual(await refusal({ messages: [] }), [400, 'invalid_request', '/messages']);
 });
+
+test('accepts a search with messages of 160,000 characters, however they are encoded, and rejects longer ones with 400', async () => {
+	const escaped = (characters: number) => {
+		const contents = Array.from({ length: characters / 20_000 }, () => '\\u00e4'.repeat(20_000));
+		return `{"messages":[${contents.map((content) => `{"role":"user","content":"${content}"}`)}]}`;
+	};
+	const post = (body: string) =>
+		fetch(`${app.url}${BASES}/${shop}/search`, {
+			method: 'POST',
+			headers: { authorization: `Bearer ${app.key}`, 'content-type': 'application/json' },
+			body,
+		});
+	assert.equal((await post(escaped(160_000))).status, 200);
+	const tooLong = await app.call('POST', `${BASES}/${shop}/search`, {
+		messages: Array.from({ length: 30 }, () => ({ role: 'user', content: 'x'.repeat(32_000) })),
+	});
+	assert.deepEqual([tooLong.status, tooLong.body.error.details[0].path], [400, '/messages']);
+});
