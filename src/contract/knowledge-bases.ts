@@ -110,7 +110,7 @@ export const IndexingStatus = Type.Object({
 	}),
 	problem: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()], {
 		description:
-			'What indexing waits for, such as a model provider that does not respond (it is retried at least every 15 minutes and continues where it stopped), or why the last reindex was given up. Null without a problem.',
+			'What indexing waits for, such as a model provider that does not respond (it is retried at least every 15 minutes and continues where it stopped), why the last reindex was given up, or why the last training failed (it is repeated after a delay that grows to 12 hours). Null without a problem.',
 		examples: [null],
 	}),
 });

@@ -71,7 +71,7 @@ export function presentStatus(record: KnowledgeBaseRecord): IndexingStatus {
 		embedder: record.embedder,
 		// False while a rebuild runs, and if there is nothing to index.
 		reindex_required: record.reindex_reason !== null && record.rebuilding === null && record.documents_total > 0,
-		problem: record.problem,
+		problem: record.problem && { code: record.problem.code, message: record.problem.message },
 	};
 }
 
@@ -114,8 +114,6 @@ export function moveCounts(
 		changed_chunks: record.changed_chunks + (change.chunks ?? 0),
 	};
 	const next: KnowledgeBaseRecord = { ...record, ...counts, ...set, updated_at: now, version: record.version + 1 };
-	// If nothing is in progress, nothing waits.
-	if (set.problem === undefined && statusOf(next) !== 'indexing') next.problem = null;
 	const needsTraining = isReadyForTraining(next) && (next.training_asked_at !== null || isTrainingDue(next));
 	// A request that exists keeps its time: a running training answers it.
 	if (needsTraining) next.training_asked_at ??= now;
@@ -124,6 +122,10 @@ export function moveCounts(
 	const endsTrainings = isReplaced || next.documents_total === 0;
 	const ended: JobWrite[] = endsTrainings ? [{ op: 'complete_all', ref: record.id, kind: TRAIN }] : [];
 	if (next.documents_total === 0) Object.assign(next, { training_asked_at: null, training_failures: 0 });
+	// If nothing is in progress, nothing waits. Documents do not end the failure of trainings.
+	const isOver = next.problem === null || (set.problem === undefined && statusOf(next) !== 'indexing');
+	const isTrainingFailing = record.problem?.task === 'training' && !endsTrainings && next.training_asked_at !== null;
+	if (isOver) next.problem = isTrainingFailing ? record.problem : null;
 	// Also after `error`: the failed documents were removed, and no event had reported that the others are indexed.
 	const becameReady = statusOf(record) !== 'ready' && statusOf(next) === 'ready';
 	return {

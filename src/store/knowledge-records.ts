@@ -20,8 +20,13 @@ export interface KnowledgeBaseRecord extends WorkspaceScopedRecord {
 	 * while the index's embedder was unavailable, or another model has its name. Null when it needs none.
 	 */
 	reindex_reason: 'embedder' | 'vectors' | 'model' | null;
-	/** What indexing waits for, or why the last reindex failed; null when there is no problem. */
-	problem: { code: string; message: string } | null;
+	/** What indexing waits for, or why the last reindex or training failed; null when there is no problem. */
+	problem: {
+		code: string;
+		message: string;
+		/** Present if trainings fail: it stays until one succeeds. */
+		task?: 'training';
+	} | null;
 	/** Counted in the record itself, so that its version changes with every change of its documents. */
 	documents_total: number;
 	/** Documents that are queued or being processed. */

@@ -4,7 +4,9 @@ import test from 'node:test';
 import Database from 'better-sqlite3';
 import { AppError } from '../../src/base/index.ts';
 import { presentStatus } from '../../src/knowledge/index.ts';
+import { queueTraining } from '../../src/knowledge/training/training-policy.ts';
 import { until } from '../support/until.ts';
+import { indexTables } from './index-tables.ts';
 import { openKnowledgeHarness } from './knowledge-harness.ts';
 
 /** The errors of the pool and the store while the system lacks a resource. */
@@ -95,4 +97,35 @@ test('retries a document and a rebuild within a minute after a shortage', async 
 		const at = await until(`the job "${kind}" waits`, () => due.get(kind) as number | undefined);
 		assert.ok(at > begun && at <= Date.now() + 60_000, kind);
 	}
+});
+
+test('a training whose vectors a full disk does not take is repeated, says so, and leaves the former basis serving', async () => {
+	await using harness = await openKnowledgeHarness();
+	const { knowledge, store } = harness;
+	knowledge.start();
+	const base = await harness.newBase();
+	await harness.untilProcessed(
+		await harness.add(base, 'tea.txt', 'Green tea is brewed in the kettle at eighty degrees.'),
+	);
+	await harness.untilTrained(base);
+	const before = await store.searchIndex.servingGeneration(base);
+	let rejected = 0;
+	harness.isDiskFull = ({ write = [] }) => {
+		const isFull = write.some(({ op }) => op === 'index.add_vectors');
+		if (isFull) rejected++;
+		return isFull;
+	};
+	await harness.patch(base, { training_asked_at: 1, tuned_on: 0 }, [queueTraining(base, 0)]);
+	await until('it was tried again', () => rejected > 2);
+	const failing = await until('the status says why', async () => {
+		const record = await harness.base(base);
+		return record.problem !== null && record;
+	});
+	assert.match(presentStatus(failing).problem?.message ?? '', /disk of the server is full/);
+	assert.equal(failing.training_failures, 0, 'the training is not at fault');
+	assert.equal((await store.searchIndex.servingGeneration(base))?.basis, before?.basis);
+	assert.equal((await harness.search(base, 'tea')).length, 1);
+	harness.isDiskFull = () => false;
+	assert.equal(presentStatus(await harness.untilTrained(base)).problem, null);
+	assert.equal(indexTables(harness.dataDir).bases.length, 1);
 });

@@ -33,6 +33,40 @@ test('a training that fails finally clears the training time, because the basis 
 	assert.deepEqual([status, searchable, trained_at], ['ready', true, null]);
 });
 
+test('a failing training is shown in the status with its cause until a training succeeds, also after a document was indexed', async () => {
+	await using harness = await openKnowledgeHarness({ retryMs: 60_000 });
+	const { knowledge, pool, store } = harness;
+	pool.trainFailure = ({ tuned }) => (tuned ? new WorkLimitExceeded('Training took too long.', undefined) : undefined);
+	knowledge.start();
+	const base = await harness.newBase();
+	const problem = async () => presentStatus(await harness.base(base)).problem;
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(3, 'amber')));
+	await until('the training has failed', async () => (await harness.base(base)).training_failures > 0);
+	const expected = {
+		code: 'unavailable',
+		message: 'The last training of the search failed: Training took too long.',
+	};
+	assert.deepEqual(await problem(), expected);
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(1, 'birch')));
+	assert.deepEqual(await problem(), expected);
+	pool.trainFailure = () => undefined;
+	await store.commit({ jobs: [{ op: 'make_due', kind: 'train' }] });
+	await harness.untilTrained(base);
+	assert.equal(await problem(), null);
+});
+
+test('the failure of a training is not shown after the last document was removed', async () => {
+	await using harness = await openKnowledgeHarness({ retryMs: 60_000 });
+	const { knowledge, pool } = harness;
+	pool.trainFailure = tuningFails;
+	knowledge.start();
+	const base = await harness.newBase();
+	const only = await harness.add(base, 'a.md', manyChunks(2, 'amber'));
+	await until('the training has failed', async () => presentStatus(await harness.base(base)).problem !== null);
+	await knowledge.documents.remove(base, only, null);
+	assert.equal(presentStatus(await harness.base(base)).problem, null);
+});
+
 test('a training that always fails is not started again by each new document', async () => {
 	await using harness = await openKnowledgeHarness({ retryMs: 60_000 });
 	const { knowledge, pool } = harness;
@@ -85,6 +119,7 @@ test('a large knowledge base that outgrows its basis gets an untuned basis if tu
 	const { tuned_on, training_asked_at, training_failures } = await harness.base(base);
 	assert.deepEqual([tuned_on, training_failures], [0, 3]);
 	assert.ok(training_asked_at !== null);
+	assert.match(presentStatus(await harness.base(base)).problem?.message ?? '', /Training took too long/);
 	assert.equal((await store.searchIndex.servingGeneration(base))?.trained_on, 14);
 	assert.equal(indexTables(harness.dataDir).bases.length, 1);
 	pool.trainFailure = () => undefined;

@@ -78,6 +78,11 @@ test('a training and a reindex of one knowledge base exclude each other and leav
 	const base = await harness.newBase();
 	await harness.add(base, 'a.md', manyChunks(70, 'amber'));
 	await harness.untilTrained(base);
+	const tuned: Array<string | null> = [];
+	pool.trainFailure = (job) => {
+		if (job.tuned) tuned.push(job.generation);
+		return undefined;
+	};
 	pool.trainLatch.close(isTuned);
 	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(70, 'birch')));
 	await until('a basis has been trained', () => pool.trainLatch.waiting === 1);
@@ -86,7 +91,10 @@ test('a training and a reindex of one knowledge base exclude each other and leav
 	await until('the new generation is filled', async () => {
 		return (await store.searchIndex.generation(rebuilding as string))?.chunk_count === 140;
 	});
-	assert.equal(pool.trainLatch.waiting, 1, 'its training waits: threads are left to index documents');
+	await until('the training of the new generation has replaced the other one', () => {
+		return tuned.length === 2 && pool.trainLatch.waiting === 1;
+	});
+	assert.deepEqual(tuned, [before?.id, rebuilding], 'the other one is aborted: its basis would not serve for long');
 	const late = await harness.untilProcessed(await harness.add(base, 'late.txt', 'The late kettle is made of larch.'));
 	assert.equal(late.status, 'indexed');
 	pool.trainLatch.open();
@@ -96,6 +104,29 @@ test('a training and a reindex of one knowledge base exclude each other and leav
 	assert.notEqual(after?.id, before?.id);
 	const { generations, bases, embedded, orphans } = indexTables(harness.dataDir);
 	assert.deepEqual([generations, bases, embedded, orphans], [[after?.id], [after?.basis], 141, 0]);
+});
+
+test('the deletion of a knowledge base aborts its training, and the end of a reindex the training of that', async () => {
+	await using harness = await openKnowledgeHarness({ maxSyncTrainingChunks: 10 });
+	const { knowledge, pool, store } = harness;
+	knowledge.start();
+	const base = await harness.newBase();
+	await harness.untilProcessed(await harness.add(base, 'a.md', manyChunks(12, 'amber')));
+	await harness.untilTrained(base);
+	pool.trainLatch.close(isTuned);
+	await knowledge.reindex(base).commit();
+	await until('the new index is trained', () => pool.trainLatch.waiting === 1);
+	await knowledge.stopReindex(base).commit();
+	await until('its training is aborted', () => pool.trainLatch.waiting === 0);
+	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(2, 'birch')));
+	await until('the knowledge base is trained', () => pool.trainLatch.waiting === 1);
+	await store.commit({ write: [{ op: 'erase_knowledge_base', id: base }] });
+	await until('that training is aborted', () => pool.trainLatch.waiting === 0);
+	await until(
+		'nothing is left to do',
+		() => jobsOf(harness.dataDir, 'train') + jobsOf(harness.dataDir, 'rebuild') === 0,
+	);
+	assert.deepEqual(harness.logLines, [], 'and it is no failure');
 });
 
 test('a knowledge base that is deleted during a training leaves no data', async () => {

@@ -6,6 +6,7 @@ import { type EmbeddingDependencies, embedGeneration } from '../embedding/index.
 import { publicReason } from '../ingest/fail-document.ts';
 import { type JobHandler, retryDelay, shortageDelay } from '../job-loop.ts';
 import { moveCounts, problemCommit } from '../status.ts';
+import { abortWhenUnneeded } from '../training/abort-when-unneeded.ts';
 import {
 	type BuiltBasis,
 	buildBasis,
@@ -13,7 +14,7 @@ import {
 	foldInNewChunks,
 	type TunedBasisDependencies,
 } from '../training/build-basis.ts';
-import { failureOf, type TrainingFailure } from '../training/training-policy.ts';
+import { TrainingInterrupted } from '../training/training-policy.ts';
 import { documentsWithCoverage, GenerationFiller } from './fill-generation.ts';
 import { endRebuild, openGeneration, REBUILD } from './request-rebuild.ts';
 import { swapGeneration } from './swap-generation.ts';
@@ -185,7 +186,7 @@ export class Rebuild implements JobHandler {
 		if (this.#failureCounts.get(job.id) === undefined) await this.#retryFailed(knowledgeBaseId, generation, signal);
 		const filler = new GenerationFiller(deps, knowledgeBaseId, generation);
 		let trainedBasis: BuiltBasis | null = null;
-		let tuningFailure: TrainingFailure | null = null;
+		let tuningError: Error | null = null;
 		for (let pass = 0; pass < MAX_PASSES; pass++) {
 			signal.throwIfAborted();
 			const { changed, failed } = await filler.pass();
@@ -200,9 +201,9 @@ export class Rebuild implements JobHandler {
 			else if (trainedBasis) trainedBasis = await foldInNewChunks(deps, trainedBasis);
 			else if (stored && stored.chunk_count > maxSyncTrainingChunks) {
 				const attempts = filler.builtCount > 0 ? await this.#restartAttempts(job) : job.attempts;
-				({ trainedBasis, tuningFailure } = await this.#trainBasis(deps, { ...job, attempts }, generation));
+				({ trainedBasis, tuningError } = await this.#trainBasis(deps, { ...job, attempts }, generation));
 			}
-			const swap = { jobId: job.id, knowledgeBaseId, generation, filler, embedder, trainedBasis, tuningFailure };
+			const swap = { jobId: job.id, knowledgeBaseId, generation, filler, embedder, trainedBasis, tuningError };
 			if (await indexing.run(knowledgeBaseId, () => swapGeneration(deps, swap))) return;
 		}
 		throw new AppError('unavailable', 'The knowledge base changes faster than it is indexed.');
@@ -214,26 +215,33 @@ export class Rebuild implements JobHandler {
 		return 1;
 	}
 
-	/** Trains a tuned basis; if that fails, an untuned one, because the new index need not wait for the tuning. */
+	/**
+	 * Trains a tuned basis; if that fails, an untuned one, because the new index need not wait for the tuning. Both end when the
+	 * rebuild is stopped or the knowledge base deleted.
+	 */
 	async #trainBasis(
 		deps: RebuildDependencies & TunedBasisDependencies,
 		job: Job,
 		generation: string,
-	): Promise<{ trainedBasis: BuiltBasis; tuningFailure: TrainingFailure | null }> {
-		let tuningFailure: TrainingFailure = 'interruption';
+	): Promise<{ trainedBasis: BuiltBasis; tuningError: Error | null }> {
+		const isNeeded = async () => (await deps.store.get('knowledge_bases', job.ref))?.rebuilding === generation;
+		await using training = abortWhenUnneeded(isNeeded, deps.signal);
+		const { signal } = training;
+		const trainingDeps = { ...deps, signal };
+		let tuningError: Error = new TrainingInterrupted();
 		try {
 			if (job.attempts <= MAX_TUNED_CLAIMS) {
-				return { trainedBasis: await buildTunedBasis(deps, generation), tuningFailure: null };
+				return { trainedBasis: await buildTunedBasis(trainingDeps, generation), tuningError: null };
 			}
 		} catch (error) {
 			const isOver = (await deps.store.searchIndex.generation(generation)) === undefined;
-			if (isOver || deps.signal.aborted || shortageOf(error)) throw error;
-			tuningFailure = failureOf(error);
+			if (isOver || signal.aborted || shortageOf(error) || !(error instanceof Error)) throw error;
+			tuningError = error;
 			const fields = { knowledge_base: job.ref, error: messageOf(error) };
 			deps.log.warn(fields, 'a basis could not be tuned, so it is trained without tuning');
 		}
-		const untuned = await buildBasis(deps, generation, { tuned: false });
-		return { trainedBasis: await foldInNewChunks(deps, untuned), tuningFailure };
+		const untuned = await buildBasis(trainingDeps, generation, { tuned: false });
+		return { trainedBasis: await foldInNewChunks(trainingDeps, untuned), tuningError };
 	}
 
 	/** Retries documents with the status `error`, once for each rebuild, however many attempts the rebuild takes. */

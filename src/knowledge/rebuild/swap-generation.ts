@@ -12,7 +12,7 @@ import { type EmbeddingDependencies, embedGeneration } from '../embedding/index.
 import { failDocument } from '../ingest/fail-document.ts';
 import { isPending, moveCounts } from '../status.ts';
 import { type BasisDependencies, type BuiltBasis, buildBasis, foldInNewChunks } from '../training/build-basis.ts';
-import { failuresAfter, type TrainingFailure, UNTRAINED } from '../training/training-policy.ts';
+import { failureOf, failuresAfter, trainingProblem, UNTRAINED } from '../training/training-policy.ts';
 import { documentsWithCoverage, type GenerationFiller, type UnreadableDocument } from './fill-generation.ts';
 
 export interface SwapDependencies
@@ -31,7 +31,7 @@ export interface Swap {
 	/** Its basis if it was trained before; null trains it now, if there are chunks. */
 	trainedBasis: BuiltBasis | null;
 	/** Why that basis is not tuned; null if it is, or if its tuning was not tried. */
-	tuningFailure: TrainingFailure | null;
+	tuningError: Error | null;
 }
 
 /** Documents that one commit updates. */
@@ -145,7 +145,7 @@ async function describeDocuments(
 }
 
 async function commitSwap({ store, clock }: SwapDependencies, swap: Swap, built: CompleteBasis | null): Promise<void> {
-	const { generation, jobId, tuningFailure } = swap;
+	const { generation, jobId, tuningError } = swap;
 	await decideAndCommit(store, async () => {
 		const knowledgeBase = await rebuildingBase(store, swap);
 		const now = clock.now();
@@ -155,12 +155,12 @@ async function commitSwap({ store, clock }: SwapDependencies, swap: Swap, built:
 			embedder,
 			reindex_reason: null,
 			rebuilding: null,
-			problem: null,
+			problem: tuningError && trainingProblem(tuningError),
 			last_indexed_at: now,
 			...UNTRAINED,
 			...built?.fields,
 			// The tuning of this very index has failed, so it is delayed.
-			training_failures: tuningFailure ? failuresAfter(knowledgeBase.training_failures, tuningFailure) : 0,
+			training_failures: tuningError ? failuresAfter(knowledgeBase.training_failures, failureOf(tuningError)) : 0,
 		};
 		const counts = moveCounts(knowledgeBase, {}, now, fields);
 		const commit: Required<Pick<Commit, 'expect' | 'write' | 'events' | 'jobs'>> = {

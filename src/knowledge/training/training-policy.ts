@@ -1,4 +1,4 @@
-import { AppError, newId } from '../../base/index.ts';
+import { AppError, newId, shortageOf } from '../../base/index.ts';
 import { WorkLimitExceeded } from '../../pool/index.ts';
 import type { Generation, JobWrite, KnowledgeBaseRecord } from '../../store/index.ts';
 
@@ -80,10 +80,45 @@ export function failuresAfter(failures: number, failure: TrainingFailure): numbe
 	return Math.max(failures + 1, isRepeatedInterruption ? MIN_FAILURES_AFTER_INTERRUPTION : 0);
 }
 
-/** The kind of an error of a training that was not interrupted. */
+/** The server's process ended during each of the last attempts. */
+export class TrainingInterrupted extends AppError {
+	constructor() {
+		super('unavailable', 'The server’s process ended during each of the last attempts.');
+	}
+}
+
 export function failureOf(error: unknown): TrainingFailure {
+	if (error instanceof TrainingInterrupted) return 'interruption';
 	const isPermanent = error instanceof WorkLimitExceeded || (error instanceof AppError && error.code !== 'unavailable');
 	return isPermanent ? 'permanent' : 'temporary';
+}
+
+/** What the status of a knowledge base shows after a failed training. */
+export function trainingProblem(error: unknown): NonNullable<KnowledgeBaseRecord['problem']> {
+	const shown = shortageOf(error) ?? error;
+	const [code, cause] =
+		shown instanceof AppError ? [shown.code, shown.message] : ['internal_error', 'The server’s log has the cause.'];
+	return { task: 'training', code, message: `The last training of the search failed: ${cause}` };
+}
+
+/** A problem without the failure of trainings, which has ended. */
+export function withoutTrainingProblem(problem: KnowledgeBaseRecord['problem']): KnowledgeBaseRecord['problem'] {
+	return problem?.task === 'training' ? null : problem;
+}
+
+/**
+ * Claims of a job up to which it tunes. Each earlier claim ended with the server's process, perhaps because of the training,
+ * which takes the most memory when it tunes. After a failure one claim must do.
+ */
+const MAX_TUNED_CLAIMS = 2;
+/** Claims beyond those up to which it trains an untuned basis. Then it is postponed. */
+const MAX_UNTUNED_CLAIMS = 2;
+
+/** What a claim of a training's job may try. */
+export function allowedTraining(claims: number, failures: number): 'tuned' | 'untuned' | 'none' {
+	const tunedClaims = failures === 0 ? MAX_TUNED_CLAIMS : 1;
+	if (claims <= tunedClaims) return 'tuned';
+	return claims <= tunedClaims + MAX_UNTUNED_CLAIMS ? 'untuned' : 'none';
 }
 
 /**

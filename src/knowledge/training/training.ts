@@ -11,6 +11,7 @@ import {
 } from '../../store/index.ts';
 import { commitWrite } from '../commit-write.ts';
 import type { JobHandler } from '../job-loop.ts';
+import { abortWhenUnneeded } from './abort-when-unneeded.ts';
 import {
 	type BuiltBasis,
 	buildBasis,
@@ -19,15 +20,18 @@ import {
 	type TunedBasisDependencies,
 } from './build-basis.ts';
 import {
+	allowedTraining,
 	failureOf,
 	failuresAfter,
 	hasFailedOften,
 	hasOutgrownBasis,
 	isTrainingDue,
 	TRAIN,
-	type TrainingFailure,
+	TrainingInterrupted,
 	trainingDelay,
+	trainingProblem,
 	UNTUNED,
+	withoutTrainingProblem,
 } from './training-policy.ts';
 
 export interface TrainingHandlerDependencies extends Omit<TunedBasisDependencies, 'signal'> {
@@ -39,13 +43,6 @@ export interface TrainingHandlerDependencies extends Omit<TunedBasisDependencies
 	maxSyncTrainingChunks: number;
 }
 
-/**
- * Claims of a job up to which it tunes. Each earlier claim ended with the server's process, perhaps because of the training,
- * which takes the most memory when it tunes. After a failure one claim must do.
- */
-const MAX_TUNED_CLAIMS = 2;
-/** Claims beyond those up to which it trains an untuned basis. Then it is postponed. */
-const MAX_UNTUNED_CLAIMS = 2;
 /**
  * Milliseconds until a failed training whose delay has passed checks again whether its documents are indexed. Without its job,
  * the commit that empties the queue of documents would begin the delay again.
@@ -84,11 +81,11 @@ export class Training implements JobHandler {
 		this.#startedAt = this.#deps.clock.now();
 		const start = await this.#start(job.ref);
 		if (start) {
+			await using training = abortWhenUnneeded(() => this.#isNeeded(start), signal);
 			try {
-				await this.#trainOnce(job, start, signal);
+				await this.#trainOnce(job, start, training.signal);
 			} catch (error) {
-				// The knowledge base was deleted or reindexed meanwhile, or another basis serves.
-				if (signal.aborted || (await this.#isServing(start))) throw error;
+				if (signal.aborted || (await this.#isNeeded(start))) throw error;
 			}
 		}
 		await this.#finish(job);
@@ -107,12 +104,13 @@ export class Training implements JobHandler {
 				const expect = record ? [expectVersion('knowledge_bases', record)] : [];
 				return { commit: { expect, jobs: [{ op: 'complete', id: job.id }] }, result: undefined };
 			}
-			if (shortageOf(error)) {
-				return { commit: { jobs: [this.#postponement(job, failures)] }, result: undefined };
-			}
-			const training_failures = failuresAfter(record.training_failures, kindOf(error));
-			const { expect, write } = patchKnowledgeBase(record, { training_failures });
-			return { commit: { expect, write, jobs: [this.#postponement(job, training_failures)] }, result: undefined };
+			const isShortage = shortageOf(error) !== null;
+			const training_failures = isShortage
+				? record.training_failures
+				: failuresAfter(record.training_failures, failureOf(error));
+			const { expect, write } = patchKnowledgeBase(record, { training_failures, problem: trainingProblem(error) });
+			const postponement = this.#postponement(job, isShortage ? failures : training_failures);
+			return { commit: { expect, write, jobs: [postponement] }, result: undefined };
 		});
 	}
 
@@ -164,50 +162,46 @@ export class Training implements JobHandler {
 				return { commit: { expect, jobs: [{ op: 'postpone', id, due_at }] }, result: undefined };
 			}
 			const isUnneeded = isRequested && !generation;
-			const { write } = patchKnowledgeBase(record, { training_asked_at: null, training_failures: 0 });
+			const problem = withoutTrainingProblem(record.problem);
+			const { write } = patchKnowledgeBase(record, { training_asked_at: null, training_failures: 0, problem });
 			return { commit: { expect, write: isUnneeded ? write : [], jobs: [complete] }, result: undefined };
 		});
 	}
 
 	/** Trains a tuned basis; if that fails again and again and the present basis lacks chunks, an untuned one. */
 	async #trainOnce(job: Job, start: TrainingStart, signal: AbortSignal): Promise<void> {
-		const { record } = start;
-		const { training_failures } = record;
-		const tunedClaims = training_failures === 0 ? MAX_TUNED_CLAIMS : 1;
-		const wasInterrupted = job.attempts > tunedClaims;
-		const mayTrainUntuned = job.attempts <= tunedClaims + MAX_UNTUNED_CLAIMS;
+		const { id, training_failures, problem } = start.record;
+		const allowed = allowedTraining(job.attempts, training_failures);
 		// Only the tuning has failed, so only the tuning waits.
-		if (training_failures > 0 && mayTrainUntuned && hasOutgrownBasis(start.generation)) {
-			return this.#train(start, { tuned: false, training_failures }, signal);
+		if (training_failures > 0 && allowed !== 'none' && hasOutgrownBasis(start.generation)) {
+			return this.#train(start, signal, { training_failures, problem });
 		}
-		let failures: number;
-		try {
-			if (wasInterrupted) throw new TrainingInterrupted();
-			return await this.#train(start, { tuned: true, training_failures: 0 }, signal);
-		} catch (error) {
-			failures = failuresAfter(training_failures, kindOf(error));
-			const mayTrain = !signal.aborted && shortageOf(error) === null && mayTrainUntuned;
-			const replacesBasis = (wasInterrupted || hasFailedOften(failures)) && isUntunedBetter(start);
-			if (!mayTrain || !replacesBasis || !(await this.#isServing(start))) throw error;
-			const fields = { knowledge_base: record.id, error: messageOf(error) };
-			this.#deps.log.warn(fields, 'a basis could not be tuned, so it is trained without tuning');
+		let error: unknown = new TrainingInterrupted();
+		if (allowed === 'tuned') {
+			try {
+				return await this.#train(start, signal, null);
+			} catch (tuningError) {
+				error = tuningError;
+			}
 		}
-		await this.#train(start, { tuned: false, training_failures: failures }, signal);
+		const failures = failuresAfter(training_failures, failureOf(error));
+		const isLasting = allowed !== 'tuned' || hasFailedOften(failures);
+		const mayTrainUntuned = allowed !== 'none' && !signal.aborted && shortageOf(error) === null;
+		if (!isLasting || !mayTrainUntuned || !isUntunedBetter(start)) throw error;
+		const fields = { knowledge_base: id, error: messageOf(error) };
+		this.#deps.log.warn(fields, 'a basis could not be tuned, so it is trained without tuning');
+		await this.#train(start, signal, { training_failures: failures, problem: trainingProblem(error) });
 	}
 
-	/** @param training_failures the number of failed tunings after it */
-	async #train(
-		start: TrainingStart,
-		{ tuned, training_failures }: { tuned: boolean; training_failures: number },
-		signal: AbortSignal,
-	): Promise<void> {
+	/** @param failedTuning what the record has after an untuned training; null to tune */
+	async #train(start: TrainingStart, signal: AbortSignal, failedTuning: FailedTuning | null): Promise<void> {
 		const { store, indexing } = this.#deps;
 		const deps = { ...this.#deps, signal };
 		const { id } = start.generation;
 		let serves = false;
 		try {
-			const built = tuned ? await buildTunedBasis(deps, id) : await buildBasis(deps, id, { tuned });
-			serves = await indexing.run(start.record.id, () => this.#serve(deps, start, built, training_failures));
+			const built = failedTuning ? await buildBasis(deps, id, { tuned: false }) : await buildTunedBasis(deps, id);
+			serves = await indexing.run(start.record.id, () => this.#serve(deps, start, built, failedTuning));
 		} finally {
 			// Otherwise each failed attempt would leave its vectors. Where this fails, too, the next attempt does it.
 			if (!serves) await commitWrite(store, { op: 'index.drop_unserved_bases', generation: id }).catch(() => {});
@@ -222,23 +216,29 @@ export class Training implements JobHandler {
 		deps: TunedBasisDependencies,
 		start: TrainingStart,
 		built: BuiltBasis,
-		training_failures: number,
+		failedTuning: FailedTuning | null,
 	): Promise<boolean> {
-		if (!(await this.#isServing(start))) return false;
+		if (!(await this.#isNeeded(start))) return false;
 		const { id, changed_chunks: changedBefore, training_asked_at: askedAt } = start.record;
-		const { generation, basis, trainedAt, trainedOn, isTuned, semanticWeight } = await foldInNewChunks(deps, built);
+		const { generation, basis, trainedAt, trainedOn, semanticWeight } = await foldInNewChunks(deps, built);
 		await decideAndCommit(deps.store, async () => {
 			const record = await deps.store.get('knowledge_bases', id);
 			if (record?.generation !== generation) throw new AppError('not_found', 'The index was replaced meanwhile.');
+			const { training_asked_at } = record;
 			// Chunks that came before the worker read the index are counted again, which at worst repeats a training.
 			const changed_chunks = Math.max(0, record.changed_chunks - changedBefore);
-			const tuning = isTuned ? { tuned_on: trainedOn, changed_chunks, tuned_weight: semanticWeight } : UNTUNED;
-			const isRepeated = !isTuned || record.training_asked_at !== askedAt || isTrainingDue(tuning);
+			const tuning = { tuned_on: trainedOn, changed_chunks, tuned_weight: semanticWeight };
+			const isRequested = training_asked_at !== askedAt || isTrainingDue(tuning);
 			const { expect, write } = patchKnowledgeBase(record, {
-				...tuning,
 				trained_at: trainedAt,
-				training_asked_at: isRepeated ? record.training_asked_at : null,
-				training_failures,
+				...(failedTuning
+					? { ...UNTUNED, ...failedTuning }
+					: {
+							...tuning,
+							training_asked_at: isRequested ? training_asked_at : null,
+							training_failures: 0,
+							problem: withoutTrainingProblem(record.problem),
+						}),
 			});
 			const serve = { op: 'index.serve_basis', generation, basis } as const;
 			return { commit: { expect, write: [...write, serve] }, result: undefined };
@@ -246,10 +246,11 @@ export class Training implements JobHandler {
 		return true;
 	}
 
-	/** Whether the basis that served at the start still serves. */
-	async #isServing({ generation: { id, basis, knowledge_base_id } }: TrainingStart): Promise<boolean> {
-		const serving = await this.#serving(knowledge_base_id);
-		return serving?.id === id && serving.basis === basis;
+	/** Whether the basis that served at the start still serves, and no rebuild replaces its index. */
+	async #isNeeded({ record, generation: { id, basis } }: TrainingStart): Promise<boolean> {
+		const serving = await this.#serving(record.id);
+		if (serving?.id !== id || serving.basis !== basis) return false;
+		return (await this.#deps.store.get('knowledge_bases', record.id))?.rebuilding === null;
 	}
 
 	/** The serving generation, if it has chunks and its vectors come from training. */
@@ -259,14 +260,16 @@ export class Training implements JobHandler {
 	}
 }
 
+/** The fields of a record that an untuned training leaves: the request and the delay of the tuned one stay. */
+type FailedTuning = Pick<KnowledgeBaseRecord, 'training_failures' | 'problem'>;
+
+/** The fields of a record that trainings change. */
+type TrainingFields = FailedTuning &
+	Pick<KnowledgeBaseRecord, 'trained_at' | 'training_asked_at' | 'tuned_on' | 'changed_chunks' | 'tuned_weight'>;
+
 function patchKnowledgeBase(
 	record: KnowledgeBaseRecord,
-	set: Partial<
-		Pick<
-			KnowledgeBaseRecord,
-			'trained_at' | 'training_asked_at' | 'training_failures' | 'tuned_on' | 'changed_chunks' | 'tuned_weight'
-		>
-	>,
+	set: Partial<TrainingFields>,
 ): Required<Pick<Commit, 'expect' | 'write'>> {
 	return {
 		expect: [expectVersion('knowledge_bases', record)],
@@ -277,15 +280,4 @@ function patchKnowledgeBase(
 /** Whether an untuned basis on all chunks is better than the serving one. */
 function isUntunedBetter({ record, generation }: TrainingStart): boolean {
 	return record.tuned_on === 0 ? generation.trained_on < generation.chunk_count : hasOutgrownBasis(generation);
-}
-
-/** The server's process ended during each of the last attempts. */
-class TrainingInterrupted extends AppError {
-	constructor() {
-		super('unavailable', 'The server’s process ended during each of the last attempts at this training.');
-	}
-}
-
-function kindOf(error: unknown): TrainingFailure {
-	return error instanceof TrainingInterrupted ? 'interruption' : failureOf(error);
 }
