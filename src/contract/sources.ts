@@ -17,7 +17,7 @@ import { SingleLineText } from './text-shapes.ts';
 
 const type = OneOf(['website', 'sitemap', 'url'], {
 	description:
-		'`website`: the page at `url` and the pages that its links lead to, on the same host. `sitemap`: the pages that the sitemap (or the index of sitemaps) at `url` lists, on the same host. `url`: one page or file.',
+		'`website`: the page at `url` and the pages that its links and the sitemaps of its robots.txt lead to, on the same host. `sitemap`: the pages that the sitemap (or the index of sitemaps) at `url` lists, on the same host. `url`: one page or file.',
 });
 const patterns = (description: string) =>
 	Type.Array(SingleLineText({ maxLength: 500 }), { maxItems: 50, description, examples: [['/help/*']] });

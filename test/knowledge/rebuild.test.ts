@@ -174,7 +174,8 @@ test('a rebuild of a large knowledge base whose tuning fails serves an untuned b
 	await knowledge.reindex(base).commit();
 	const after = await harness.untilSettled(base);
 	assert.notEqual(after.generation, generation);
-	assert.deepEqual([after.problem, after.tuned_on], [null, 0]);
+	assert.match(after.problem?.message ?? '', /training.*Tuning failed/);
+	assert.equal(after.tuned_on, 0);
 	assert.ok(after.training_failures >= 3, 'the failure delays the next tuning');
 	assert.equal((await store.searchIndex.servingGeneration(base))?.trained_on, 12);
 	const { bases, orphans } = indexTables(harness.dataDir);

@@ -27,7 +27,7 @@ export function afterMiss(
 	const counts: PageDecision['counts'] = status === 'gone' ? { ...fetched, gone: 1 } : fetched;
 	const endsRun = isStart(page) ? problem : null;
 	if (page.status === 'removed') return { ...base, counts, endsRun };
-	const misses = page.missed_run === source.run ? page.misses : page.misses + 1;
+	const misses = missesOf(situation);
 	const isRemoved = misses >= MAX_MISSES;
 	return {
 		...base,
@@ -47,6 +47,36 @@ export function afterMiss(
 		isIncomplete: page.kind === 'sitemap' && !isRemoved,
 		endsRun,
 	};
+}
+
+/**
+ * The decision for a page with a document whose place another page seems to take. For a bad hour a site may answer each request in
+ * the same way, so this is a miss: the document stays, and is removed if the next run gets the same answer.
+ * @returns null if the other page takes its place now
+ */
+export function afterFirstReplacement(
+	situation: PageSituation,
+	base: PageDecision,
+	status: 'duplicate' | 'redirected',
+	{ url, message }: { url: string; message: string },
+): PageDecision | null {
+	const { source, page } = situation;
+	const misses = missesOf(situation);
+	if (page.document_id === null || misses >= MAX_MISSES) return null;
+	const error = {
+		code: 'not_found',
+		message: `${message} Its former document is removed if the next run gets the same answer.`,
+	};
+	return {
+		...base,
+		set: { ...base.set, status, error, target_url: url, misses, missed_run: source.run },
+		freesDuplicates: page.status !== status,
+	};
+}
+
+/** The misses of a page in a row, this run included. A run counts one miss. */
+function missesOf({ source, page }: Pick<PageSituation, 'source' | 'page'>): number {
+	return page.missed_run === source.run ? page.misses : page.misses + 1;
 }
 
 /** The decision for a page that a finished run has not found. */

@@ -15,7 +15,15 @@ import type { Documents } from '../documents.ts';
 import { type JobHandler, retryDelay, shortageDelay } from '../job-loop.ts';
 import { isPending } from '../status.ts';
 import { canonicalUrl } from './canonical-url.ts';
-import { type FormerContent, linksOfFormer, type Visit, type VisitDependencies, visitPage } from './fetch-page.ts';
+import { isStart } from './decision.ts';
+import {
+	type FormerContent,
+	linksOfFormer,
+	sitemapsOfSite,
+	type Visit,
+	type VisitDependencies,
+	visitPage,
+} from './fetch-page.ts';
 import { HostPace, MAX_WAIT_MS } from './host-pace.ts';
 import { removeSource } from './remove-source.ts';
 import { RobotsCache } from './robots-cache.ts';
@@ -165,9 +173,11 @@ export class Crawl implements JobHandler {
 		if (visit === null) return false;
 		const formerLinks =
 			visit.outcome === 'failed' && former ? await linksOfFormer(this.#visits, address, former) : null;
+		const namesSitemaps = source.type === 'website' && source.depth > 0 && isStart(page);
+		const sitemaps = namesSitemaps ? await sitemapsOfSite(this.#visits, address, signal) : [];
 		const waitMs = source.type === 'url' ? 0 : Math.min(DELAYS_BEFORE_INDEXING * crawlDelayMs, 60_000);
 		const indexAt = waitMs === 0 ? 0 : clock.now() + waitMs;
-		await settlePage(this.#deps, { source, page, visit, address, formerLinks, indexAt });
+		await settlePage(this.#deps, { source, page, visit, address, formerLinks, sitemaps, indexAt });
 		onQueued();
 		return true;
 	}
@@ -176,7 +186,15 @@ export class Crawl implements JobHandler {
 	async #fail(source: SourceRecord, page: SourcePageRecord): Promise<void> {
 		const problem = { code: 'internal_error', message: 'The server stopped each time when it processed the page.' };
 		const visit: Visit = { outcome: 'failed', httpStatus: null, problem, isTransient: false };
-		await settlePage(this.#deps, { source, page, visit, address: page.url, formerLinks: null, indexAt: 0 });
+		await settlePage(this.#deps, {
+			source,
+			page,
+			visit,
+			address: page.url,
+			formerLinks: null,
+			sitemaps: [],
+			indexAt: 0,
+		});
 	}
 
 	async #isStillPending(documentId: string): Promise<boolean> {

@@ -102,6 +102,21 @@ export async function visitPage(
 	}
 }
 
+/** The sitemaps that the robots.txt of an address names; none while it cannot be read, because then its pages fail, too. */
+export async function sitemapsOfSite(
+	{ robots }: Pick<VisitDependencies, 'robots'>,
+	address: string,
+	signal: AbortSignal,
+): Promise<PageAddress[]> {
+	try {
+		const { sitemaps } = await robots.rulesFor(new URL(address), signal);
+		return sitemaps.map((sitemap) => canonicalUrl(sitemap, address)).filter((sitemap) => sitemap !== null);
+	} catch (error) {
+		if (signal.aborted || !(error instanceof AppError)) throw error;
+		return [];
+	}
+}
+
 async function send(deps: VisitDependencies, request: VisitRequest, url: URL, signal: AbortSignal): Promise<Visit> {
 	const { former, sitemap } = request;
 	await using answer = await deps.network.download(request.address, {

@@ -1,5 +1,5 @@
 import type { SourcePageRecord } from '../../store/index.ts';
-import { afterFailure, afterMiss, MAX_ATTEMPTS } from './absence.ts';
+import { afterFailure, afterFirstReplacement, afterMiss, MAX_ATTEMPTS } from './absence.ts';
 import type { PageAddress } from './canonical-url.ts';
 import { answered, isStart, linksFrom, NO_CONTENT, type PageDecision, type PageSituation } from './decision.ts';
 import type { Visit } from './fetch-page.ts';
@@ -8,6 +8,8 @@ import { hostKey, isInScope, matchesPatterns } from './scope.ts';
 
 /** Redirects, one after the other. */
 const MAX_REDIRECTS = 10;
+/** Redirects that do not say that the page has moved (RFC 9110, 15.4). */
+const TEMPORARY_REDIRECTS: ReadonlySet<number | null> = new Set([302, 303, 307]);
 /** An index of sitemaps may list indexes. */
 const MAX_SITEMAP_DEPTH = 3;
 
@@ -60,8 +62,13 @@ function afterContent(situation: PageSituation, visit: Extract<Visit, { outcome:
 		const other = afterExclusion(situation, visit, base, found) ?? afterCanonical(situation, visit, base);
 		if (other) return other;
 	}
-	if (twin) return asCopy(base, situation, twin, found);
 	const isSameContent = hasDocument && page.content === content;
+	if (twin) {
+		// Without its former content nothing is lost.
+		const message = `The page has the content of ${twin.url}.`;
+		const kept = isSameContent ? null : afterFirstReplacement(situation, base, 'duplicate', { url: twin.url, message });
+		return kept ? { ...kept, found } : asCopy(base, situation, twin, found);
+	}
 	const isSameBytes = page.blob === blob.hash;
 	if (isSameContent) {
 		// Validators of other bytes would vouch for bytes that are not stored.
@@ -113,7 +120,8 @@ function asCopy(
 	found: PageDecision['found'],
 ): PageDecision {
 	const set = { ...base.set, status: 'duplicate' as const, target_url: url, ...NO_CONTENT };
-	return { ...base, set, document: 'remove', found, freesDuplicates: page.status !== 'duplicate' };
+	const freesDuplicates = page.status !== 'duplicate' || page.document_id !== null;
+	return { ...base, set, document: 'remove', found, freesDuplicates };
 }
 
 /** The decision for a page that names another page of the source as canonical; null if the page itself counts. */
@@ -154,11 +162,12 @@ function countsElsewhere(
 	{ url }: PageAddress,
 	status: 'redirected' | 'duplicate',
 ): PageDecision {
-	const isFinal =
-		target !== undefined && target.status !== 'queued' && target.status !== 'gone' && target.status !== 'failed';
+	const isWithout = isUnknown(target) || target?.status === 'gone' || target?.status === 'failed';
+	const isCopyOfThis = target?.status === 'duplicate' && target.target_url === page.url;
+	const isFinal = !isWithout && !isCopyOfThis;
 	const set = { ...base.set, status, target_url: url, ...NO_CONTENT };
 	// Pages that named this page as canonical count themselves: the canonical page of a canonical page does not count.
-	const freesDuplicates = page.status !== status;
+	const freesDuplicates = page.status !== status || page.document_id !== null;
 	return { ...base, set, document: isFinal ? 'remove' : 'hand_over', freesDuplicates };
 }
 
@@ -214,8 +223,12 @@ function afterRedirect(situation: PageSituation, visit: Extract<Visit, { outcome
 		const message = `The page redirects to ${target.url}, which does not belong to the source.`;
 		return afterMiss(situation, httpStatus, 'redirected', { code: 'forbidden', message }, target.url);
 	}
+	const message = `The page redirects to ${target.url} for the time being.`;
+	const kept = TEMPORARY_REDIRECTS.has(httpStatus)
+		? afterFirstReplacement(situation, base, 'redirected', { url: target.url, message })
+		: null;
 	return {
-		...countsElsewhere(base, situation, target, 'redirected'),
+		...(kept ?? countsElsewhere(base, situation, target, 'redirected')),
 		found: [redirectTarget(situation, target)],
 		host,
 	};

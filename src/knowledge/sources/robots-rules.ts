@@ -4,6 +4,8 @@ export interface RobotsRules {
 	allows(path: string): boolean;
 	/** Milliseconds between two requests; null if the site asks for none. */
 	crawlDelayMs: number | null;
+	/** The addresses of its sitemaps, as they are written (sitemaps.org, "Specifying the Sitemap location"). */
+	sitemaps: readonly string[];
 }
 
 /** The name that rules of a robots.txt use. */
@@ -14,6 +16,8 @@ export const MAX_ROBOTS_BYTES = 500 * 1024;
 
 /** Rules that are compared. Real files have a few hundred; each takes a microsecond for each page. */
 const MAX_RULES = 5_000;
+/** Sitemaps that are read. */
+const MAX_SITEMAPS = 100;
 /** Wildcards of a rule. The time is linear for each. */
 const MAX_WILDCARDS = 20;
 
@@ -32,7 +36,7 @@ interface Group {
 	crawlDelayMs: number | null;
 }
 
-export const ALLOW_ALL: RobotsRules = { allows: () => true, crawlDelayMs: null };
+export const ALLOW_ALL: RobotsRules = { allows: () => true, crawlDelayMs: null, sitemaps: [] };
 
 /**
  * Reads a robots.txt. The groups of this server's name apply together, else those of `*`. The longest matching rule wins, and of
@@ -41,6 +45,7 @@ export const ALLOW_ALL: RobotsRules = { allows: () => true, crawlDelayMs: null }
 export function parseRobots(text: string): RobotsRules {
 	const own: Group = { rules: [], crawlDelayMs: null };
 	const general: Group = { rules: [], crawlDelayMs: null };
+	const sitemaps: string[] = [];
 	let groups: Group[] = [];
 	let hasOwn = false;
 	let afterAgent = false;
@@ -52,6 +57,15 @@ export function parseRobots(text: string): RobotsRules {
 			.slice(separator + 1)
 			.replace(/#.*$/, '')
 			.trim();
+		if (name === 'sitemap') {
+			// It belongs to no group. A `#` may be part of the address.
+			const [address = ''] = line
+				.slice(separator + 1)
+				.trim()
+				.split(/\s/);
+			if (address !== '' && sitemaps.length < MAX_SITEMAPS) sitemaps.push(address);
+			continue;
+		}
 		if (name === 'user-agent') {
 			// Lines of agents that follow each other share their rules.
 			if (!afterAgent) groups = [];
@@ -74,7 +88,7 @@ export function parseRobots(text: string): RobotsRules {
 		afterAgent = false;
 	}
 	const { rules, crawlDelayMs } = hasOwn ? own : general;
-	return { allows: (path) => isAllowed(rules, normalPath(path)), crawlDelayMs };
+	return { allows: (path) => isAllowed(rules, normalPath(path)), crawlDelayMs, sitemaps };
 }
 
 function isAllowed(rules: readonly Rule[], path: string): boolean {

@@ -18,6 +18,7 @@ import type { Visit } from './fetch-page.ts';
 import { decidePage, targetOf } from './page-decision.ts';
 import { type CommitParts, emptyCommit, handOver, storeDocument } from './page-document.ts';
 import { endOfRun } from './run-state.ts';
+import { hostKey } from './scope.ts';
 
 export interface SettleDependencies {
 	store: Store;
@@ -33,6 +34,8 @@ export interface VisitedPage {
 	/** The address that was requested. */
 	address: string;
 	formerLinks: PageAddress[] | null;
+	/** The sitemaps that the site names for its pages. */
+	sitemaps: PageAddress[];
 	/** The time before which its document is not indexed (ms since the epoch). */
 	indexAt: number;
 }
@@ -82,7 +85,7 @@ async function removeBlobs({ documents }: SettleDependencies, hashes: readonly s
 /** The commit, and the blobs that it makes useless. */
 async function decide(
 	{ store, clock }: SettleDependencies,
-	{ visit, address, formerLinks, indexAt, ...visited }: VisitedPage,
+	{ visit, address, formerLinks, sitemaps, indexAt, ...visited }: VisitedPage,
 	persist: () => Promise<void>,
 ): Promise<{ commit: Commit | null; result: string[] }> {
 	const source = await store.get('sources', visited.source.id);
@@ -98,6 +101,7 @@ async function decide(
 	const twin = content === null ? undefined : await store.sources.pageWithContent(page, content);
 	const now = clock.now();
 	const decision = decidePage({ source, page, address, hasDocument, target, twin, formerLinks, now }, visit);
+	if (decision.isAnswered) decision.found.push(...sitemapsWithin(source, sitemaps));
 	const parts = emptyCommit([expectVersion('sources', source), expectVersion('source_pages', page)]);
 	const set: Partial<SourcePageRecord> = { ...decision.set, updated_at: now };
 	if (visit.outcome !== 'failed') set.fetched_at = now;
@@ -125,6 +129,13 @@ async function decide(
 	addFound(parts, source, page, decision, now);
 	addProgress(parts, source, page, decision, now);
 	return { commit: parts, result: formerBlobs };
+}
+
+/** The sitemaps on the hosts of a source. They list pages that no other page may link to. */
+function sitemapsWithin({ hosts }: SourceRecord, sitemaps: readonly PageAddress[]): PageDecision['found'] {
+	return sitemaps
+		.filter(({ url }) => hosts.includes(hostKey(new URL(url))))
+		.map((address) => ({ ...address, kind: 'sitemap', depth: 1 }));
 }
 
 /** What the content of a page is after a visit; null if it is not known. */

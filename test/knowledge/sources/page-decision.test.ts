@@ -85,6 +85,42 @@ test('a page with the content of another page gives up its document, also after 
 	}
 });
 
+test('a page whose answer becomes a copy of another page keeps its document until the next run gets the same answer', () => {
+	const twin = { url: 'https://shop.example/copy' };
+	const once = decidePage(situation({}, { twin }), content());
+	assert.deepEqual(
+		[once.set.status, once.set.target_url, once.set.misses, once.document, once.set.content],
+		['duplicate', twin.url, 1, 'keep', undefined],
+	);
+	assert.match(once.set.error?.message ?? '', /content of https:.*removed if the next run gets the same answer/);
+	const missed = { status: 'duplicate', misses: 1 } as const;
+	const again = decidePage(situation({ ...missed, missed_run: 5 }, { twin }), content());
+	assert.deepEqual([again.set.misses, again.document], [1, 'keep'], 'a run counts one miss');
+	const twice = decidePage(situation({ ...missed, missed_run: 4 }, { twin }), content());
+	assert.deepEqual([twice.document, twice.set.content, twice.freesDuplicates], ['remove', null, true]);
+	const back = decidePage(situation({ ...missed, missed_run: 4 }), content());
+	assert.deepEqual([back.set.status, back.set.misses, back.document], ['fetched', 0, 'store']);
+	assert.equal(decidePage(situation({ document_id: null }, { twin }), content()).document, 'remove');
+});
+
+test('a page that redirects for the time being keeps its document until the next run gets the same answer', () => {
+	const to = (httpStatus: number): Visit => ({ outcome: 'redirect', httpStatus, target: address('/help/new') });
+	for (const status of [302, 303, 307]) {
+		const once = decidePage(situation(), to(status));
+		assert.deepEqual(
+			[once.set.status, once.set.misses, once.document, once.found.map(({ url }) => url)],
+			['redirected', 1, 'keep', ['https://shop.example/help/new']],
+			`${status}`,
+		);
+		const page = { status: 'redirected', misses: 1, missed_run: 4 } as const;
+		assert.equal(decidePage(situation(page), to(status)).document, 'hand_over');
+		const copy = { target: { status: 'duplicate', target_url: ADDRESS } } as const;
+		assert.equal(decidePage(situation(page, copy), to(status)).document, 'hand_over', 'the target was its copy');
+	}
+	for (const status of [301, 308]) assert.equal(decidePage(situation(), to(status)).document, 'hand_over', `${status}`);
+	assert.equal(decidePage(situation({ document_id: null }), to(302)).set.misses, 0);
+});
+
 test('a page that is missing twice in a row loses its document, and a page that answers in between does not', () => {
 	const once = decidePage(situation(), missing);
 	assert.deepEqual([once.set.status, once.set.misses, once.document], ['gone', 1, 'keep']);

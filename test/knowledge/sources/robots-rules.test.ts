@@ -70,3 +70,12 @@ test('a hostile robots.txt does not take long', () => {
 	const { user } = process.cpuUsage(started);
 	assert.ok(user < 2_000_000, `${user} µs`);
 });
+
+test('collects the sitemaps of a site, wherever they stand', () => {
+	const text =
+		'Sitemap: https://shop.example/a.xml\nUser-agent: *\nsitemap:/b.xml#c  # the others\nDisallow: /x\nSitemap:\n';
+	const { sitemaps, allows } = parseRobots(text);
+	assert.deepEqual(sitemaps, ['https://shop.example/a.xml', '/b.xml#c']);
+	assert.equal(allows('/x'), false, 'they do not end a group');
+	assert.equal(parseRobots('Sitemap: /s.xml\n'.repeat(200)).sitemaps.length, 100);
+});

@@ -57,6 +57,81 @@ test('follows the links of a website, each page once', async () => {
 	assert.deepEqual(site.takeRequests().sort(), ['/ 304', '/about 304', '/help 301', '/help/ 304', '/help/returns 304']);
 });
 
+test('reads the sitemaps that robots.txt names, and takes no pages of other hosts from them', async () => {
+	const site = await siteWith({
+		'/': htmlPage('Home', 'Welcome.', ['/linked']),
+		'/linked': htmlPage('Linked', 'A page with a link to it.'),
+		'/listed': htmlPage('Listed', 'A page that only the sitemap lists.', ['/behind']),
+		'/behind': htmlPage('Behind', 'A page behind the listed page.'),
+	});
+	const listed = ['/listed', '/private/a'].map((path) => `<url><loc>${site.url}${path}</loc></url>`);
+	site.pages.set('/map.xml', `<urlset>${listed.join('')}<url><loc>https://other.example/x</loc></url></urlset>`);
+	site.pages.set('/robots.txt', (_request, response) =>
+		response.end(
+			`User-agent: *\nDisallow: /private/\n\nSitemap: ${site.url}/map.xml\nSitemap: https://other.example/map.xml\n`,
+		),
+	);
+	const source = await followSource(app, { type: 'website', url: site.url });
+	const { progress } = await source.untilDone();
+	assert.equal(progress.indexed, 4);
+	assert.deepEqual(await source.pages(), [
+		'/ fetched',
+		'/behind fetched',
+		'/linked fetched',
+		'/listed fetched',
+		'/private/a blocked',
+	]);
+	// A sitemap that fails once makes no page gone.
+	site.pages.set('/map.xml', (_request, response) => response.writeHead(404).end());
+	await source.refresh();
+	assert.ok((await source.pages()).includes('/listed fetched'));
+
+	const shallow = await followSource(app, { type: 'website', url: site.url, depth: 0 });
+	await shallow.untilDone();
+	assert.deepEqual(await shallow.pages(), ['/ fetched'], 'a source of its start alone takes no other page');
+});
+
+test('one hour in which a site answers everything in the same way costs no document', async () => {
+	const paths = ['/a', '/b', '/c'];
+	const site = await siteWith({ '/': htmlPage('Home', 'Welcome.', paths) });
+	const goodHour = () => {
+		for (const path of paths) site.pages.set(path, htmlPage(`Page ${path}`, `The shelf ${path} has kettles.`));
+	};
+	goodHour();
+	const source = await followSource(app, { type: 'website', url: site.url });
+	await source.untilDone();
+	site.pages.set('/sorry', htmlPage('Sorry', 'We are back soon.'));
+	const moved = (_request: unknown, response: import('node:http').ServerResponse) =>
+		void response.writeHead(302, { location: '/sorry' }).end();
+	for (const badAnswer of [htmlPage('Home', 'Welcome.', paths), moved]) {
+		for (const path of paths) site.pages.set(path, badAnswer);
+		await source.refresh();
+		const found = await source.search('Which shelf has kettles?');
+		for (const path of paths)
+			assert.ok(
+				found.some((text) => text.includes(`shelf ${path}`)),
+				path,
+			);
+		goodHour();
+		await source.refresh();
+		for (const path of paths) assert.ok((await source.pages()).includes(`${path} fetched`), path);
+	}
+});
+
+test('a page that was removed and is back becomes a document again', async () => {
+	const kettle = htmlPage('Kettle', 'The kettle costs forty euros.');
+	const site = await siteWith({ '/': htmlPage('Home', 'Welcome.', ['/kettle']), '/kettle': kettle });
+	const source = await followSource(app, { type: 'website', url: site.url });
+	await source.untilDone();
+	site.pages.delete('/kettle');
+	for (let run = 0; run < 2; run++) await source.refresh();
+	assert.ok(!(await source.search('What does the kettle cost?')).some((text) => text.includes('forty')));
+	site.pages.set('/kettle', kettle);
+	await source.refresh();
+	assert.deepEqual(await source.pages(), ['/ fetched', '/kettle fetched']);
+	assert.match((await source.search('What does the kettle cost?')).join('\n'), /forty/);
+});
+
 test('goes as deep and as far as allowed', async () => {
 	const pages = Object.fromEntries(
 		Array.from({ length: 6 }, (_, at) => [
