@@ -9,6 +9,8 @@ export interface ToolFault extends ExpectedReply {
 	scripts: readonly ModelScript[];
 	/** How often the tools' server is asked. */
 	carriedOut: number;
+	/** The time limit of a call may pass before its request arrives. */
+	mayTimeOutEarly?: boolean;
 	/** How often the model is asked; as often as there are scripts, where not said. */
 	asked?: number;
 }
@@ -121,6 +123,7 @@ const TOOLS: ToolFault[] = [
 		what: 'a tool that hangs',
 		scripts: [[{ say: 'One moment.' }, order({}, 'call_a', 'never')], FINE],
 		carriedOut: 1,
+		mayTimeOutEarly: true,
 		...completed(
 			[{ name: 'never', status: 'failed', result: /^The tool did not answer within 0\.5 seconds\.$/, told: true }],
 			2,

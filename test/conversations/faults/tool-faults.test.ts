@@ -24,7 +24,7 @@ test('every outcome of a call ends the reply as expected in all views, and the c
 });
 
 async function suffer(
-	{ scripts, carriedOut, asked = scripts.length, ...expected }: ToolFault,
+	{ scripts, carriedOut, mayTimeOutEarly = false, asked = scripts.length, ...expected }: ToolFault,
 	mode: Mode,
 ): Promise<void> {
 	const scene = await bench.scenario();
@@ -35,7 +35,8 @@ async function suffer(
 	const answered = await scene.send(mode, content, { key });
 	const reply = await assertTurn(scene, mode, content, answered, expected);
 	assert.equal(scene.model.calls.length, asked, 'how often the model was asked');
-	assert.equal(tools.askedBy(scene.deployment).length, carriedOut, 'how often the tools were');
+	const arrived = tools.askedBy(scene.deployment).length;
+	if (!mayTimeOutEarly || arrived > 0) assert.equal(arrived, carriedOut, 'how often the tools were');
 	assertTold(scene.model.calls.at(-1)?.body.messages ?? []);
 	await scene.exchangesLeft();
 	await assertGoesOn(scene, mode, { content, key }, reply, expected);
