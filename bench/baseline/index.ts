@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { ApiClient } from '../load/deploy.ts';
+import { jsonCaller } from '../load/json-caller.ts';
 import { startLoadProcess } from '../load/load-process.ts';
 import type { BaselineCommand, BaselineReady } from './process.ts';
 
@@ -9,7 +10,6 @@ export interface Baseline extends ApiClient, Disposable {
 }
 
 const START_TIMEOUT_MS = 60_000;
-const CALL_TIMEOUT_MS = 30_000;
 const KEY = 'the-only-key-of-the-baseline';
 
 /**
@@ -22,19 +22,5 @@ export async function startBaseline(folder: string, modelPort: number | null, cp
 	const child = startLoadProcess<BaselineCommand, BaselineReady>(new URL('./process.ts', import.meta.url), cpu);
 	const modelUrl = modelPort === null ? null : `http://127.0.0.1:${modelPort}/v1`;
 	const { port } = await child.send({ file: join(folder, 'baseline.db'), key: KEY, modelUrl }, START_TIMEOUT_MS);
-	return {
-		pid: child.pid,
-		port,
-		key: KEY,
-		async call(method, path, body) {
-			const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-				method,
-				headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-				body: JSON.stringify(body),
-				signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-			});
-			return { status: response.status, body: await response.json() };
-		},
-		[Symbol.dispose]: () => child[Symbol.dispose](),
-	};
+	return { pid: child.pid, ...jsonCaller(port, KEY), [Symbol.dispose]: () => child[Symbol.dispose]() };
 }

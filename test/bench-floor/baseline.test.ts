@@ -3,7 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import Database from 'better-sqlite3';
 import { startBaseline } from '../../bench/baseline/index.ts';
+import { startMessageCeilingProcess } from '../../bench/ceiling/messages/index.ts';
 import { DEPLOYMENT, ORIGIN } from '../../bench/config/deployments.ts';
 import { deploy } from '../../bench/load/deploy.ts';
 import type { ModelScript } from '../../bench/load/model-script.ts';
@@ -58,3 +60,32 @@ test('the server that Parley is compared with streams whole replies and stores t
 	assert.equal((await ask('And now?', body.conversation_id)).body.conversation_id, body.conversation_id);
 	assert.equal((await ask('And now?', 'conv_unknown')).status, 404);
 });
+
+test('the message ceiling stores each streamed message with seven events in two commits', async () => {
+	await using place = await temporary();
+	using model = await startModel();
+	using load = startLoad();
+	for (const asksEarly of [false, true]) {
+		const file = join(place.folder, `ceiling-${asksEarly}.db`);
+		using ceiling = await startMessageCeilingProcess({ file, modelPort: model.port, asksEarly });
+		const deployment = await deployScripted(ceiling, INSTANT);
+		const seen = await sustainStreams(load, messagesTo(ceiling, deployment, { streams: 2, spreadMs: 1, seconds: 0.1 }));
+		assert.ok(seen.completed > 0);
+		assert.ok(seen.tokens >= INSTANT.tokens, `${seen.tokens} tokens came`);
+		using db = openDatabase(file);
+		const count = (sql: string) => db.count(sql);
+		const conversations = count('SELECT count(*) AS n FROM conversations');
+		assert.ok(conversations >= seen.completed);
+		assert.equal(count('SELECT count(*) AS n FROM messages'), 2 * conversations);
+		assert.equal(count("SELECT count(*) AS n FROM messages WHERE role = 'assistant' AND content = ''"), 0);
+		assert.equal(count('SELECT count(*) AS n FROM events'), 7 * conversations);
+	}
+});
+
+function openDatabase(file: string): Disposable & { count(sql: string): number } {
+	const db = new Database(file, { readonly: true });
+	return {
+		count: (sql) => (db.prepare(sql).get() as { n: number }).n,
+		[Symbol.dispose]: () => void db.close(),
+	};
+}
