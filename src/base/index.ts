@@ -29,4 +29,5 @@ export { SlidingWindowLimiter } from './sliding-window-limiter.ts';
 export { SlidingWindowLog } from './sliding-window-log.ts';
 export { lowerProcessPriority, lowerRuntimeThreadsPriority, lowerThreadPriority } from './thread-priority.ts';
 export { ThrottledLog } from './throttled-log.ts';
+export { isTimeZone } from './time-zone.ts';
 export { version } from './version.ts';

@@ -21,6 +21,13 @@ const allowed_domains = Type.Array(SingleLineText({ maxLength: 300 }), {
 	description: 'Host sources as in a Content-Security-Policy. Empty: no origin is allowed.',
 	examples: [['example.com', '*.example.com']],
 });
+const time_zone = Type.String({
+	format: 'time-zone',
+	maxLength: 60,
+	description:
+		'The time zone of the IANA database in which `builtin/extractive` understands "today", "tomorrow" and "now" in questions about hours and days. Default UTC.',
+	examples: ['Europe/London'],
+});
 const status = OneOf(['active', 'archived']);
 
 const appearance = {
@@ -116,6 +123,7 @@ export const Deployment = Type.Object({
 	appearance: Appearance,
 	features: Features,
 	rate_limit: DeploymentRateLimit,
+	time_zone,
 	jwt: NullableObject(Type.Object(jwt), { description: 'How visitors’ tokens are verified.', examples: [null] }),
 	status,
 	created_at: Timestamp,
@@ -131,6 +139,7 @@ export const DeploymentCreate = Strict({
 	appearance: Type.Optional(Patch(appearance)),
 	features: Type.Optional(Patch(features)),
 	rate_limit: Type.Optional(Patch(rate_limit)),
+	time_zone: Type.Optional(time_zone),
 	jwt: Type.Optional(jwtCreate),
 });
 export type DeploymentCreate = Static<typeof DeploymentCreate>;
@@ -142,6 +151,7 @@ export const DeploymentPatch = Patch({
 	appearance: Patch(appearance),
 	features: Patch(features),
 	rate_limit: Patch(rate_limit),
+	time_zone,
 	jwt: jwtPatch,
 	status,
 });

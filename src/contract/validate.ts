@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
-import { AppError } from '../base/index.ts';
+import { AppError, isTimeZone } from '../base/index.ts';
 import { detailsOf, messageOfDetail, type Source } from './validation-details.ts';
 
 const options = {
@@ -41,6 +41,7 @@ function compilers(coerceTypes: boolean): Compilers {
 		const ajv = new Ajv({ ...options, coerceTypes, allErrors });
 		// RFC 3339 allows leap seconds, which a Date cannot represent.
 		ajv.addFormat('date-time', (text) => dateTime.validate(text) && isRepresentable(Date.parse(text)));
+		ajv.addFormat('time-zone', isTimeZone);
 		ajv.addFormat('binary', true);
 		return ajv;
 	}) as [Ajv, Ajv];

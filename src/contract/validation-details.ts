@@ -12,6 +12,7 @@ const UNKNOWN_MEMBER: Record<Source, string> = {
 };
 const FORMAT_MESSAGES: Readonly<Record<string, string>> = {
 	'date-time': 'must be a date and time with a time zone, such as 2026-11-20T12:00:00Z',
+	'time-zone': 'must be a time zone of the IANA database, such as Europe/London',
 };
 const TYPE_NAMES: Readonly<Record<string, string>> = {
 	array: 'a list',

@@ -136,6 +136,8 @@ export interface DeploymentRecord extends WorkspaceScopedRecord {
 		Pick<Appearance, 'primary_color' | 'theme' | 'position' | 'greeting' | 'suggested_questions'>;
 	features: Partial<Features> & Pick<Features, 'streaming' | 'rich_content' | 'jwt_required'>;
 	rate_limit: DeploymentRateLimit;
+	/** IANA name. */
+	time_zone: string;
 	/** How visitors' tokens are verified, with its secret sealed. */
 	jwt: DeploymentJwt | null;
 	status: 'active' | 'archived';

@@ -24,6 +24,7 @@ test('returns a new deployment with its defaults, which allows no origin', async
 		allowed_domains: [],
 		features: { streaming: true, rich_content: true, jwt_required: false, ai_disclosure: true },
 		rate_limit: { messages_per_minute: 20 },
+		time_zone: 'UTC',
 		jwt: null,
 		status: 'active',
 	});
@@ -126,6 +127,8 @@ test('rejects invalid settings, names the field and changes nothing', async () =
 		[{ appearance: { suggested_questions: Array(11).fill('Why?') } }, '/appearance/suggested_questions'],
 		[{ features: { magic: true } }, '/features/magic'],
 		[{ rate_limit: { messages_per_minute: 0 } }, '/rate_limit/messages_per_minute'],
+		[{ time_zone: 'Mars/Olympus' }, '/time_zone'],
+		[{ time_zone: '+01:00' }, '/time_zone'],
 		[{ allowed_domains: 'a.example' }, '/allowed_domains'],
 		[{ name: null }, '/name'],
 	];

@@ -62,6 +62,7 @@ function wrongTexts({ minLength = 0, maxLength = Number.POSITIVE_INFINITY, patte
 	if (minLength > 0) faults.push(at('too short', 'x'.repeat(minLength - 1)));
 	if (maxLength < LONGEST) faults.push(at('too long', 'x'.repeat(maxLength + 1)));
 	if (format === 'date-time') faults.push(at('no moment', '2026-02-30T12:00:00Z'));
+	if (format === 'time-zone') faults.push(at('no time zone', 'Mars/Olympus'));
 	if (pattern) {
 		const candidates = ['not this, surely!', ' ', 'two words', '#12', 'ä', '\n', '\u0000'];
 		const broken = candidates.find((each) => !new RegExp(pattern, 'u').test(each) && each.length >= minLength);

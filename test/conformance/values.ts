@@ -67,6 +67,7 @@ function texts({ minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, f
 		const day = { min: new Date('1970-01-01'), max: new Date('2100-01-01'), noInvalidDate: true };
 		return also(fc.date(day).map((date) => date.toISOString()));
 	}
+	if (format === 'time-zone') return also(fc.constantFrom('UTC', 'America/New_York', 'Asia/Kolkata'));
 	const fits = (value: string) => [...value].length >= minLength && [...value].length <= maxLength;
 	const rule = pattern === undefined ? null : new RegExp(pattern, 'u');
 	if (rule && !rule.test(PROSE)) return also(fc.stringMatching(rule).filter(fits));

@@ -21,6 +21,7 @@ export function deploymentRecord(overrides: Partial<DeploymentRecord> = {}): Dep
 		},
 		features: { streaming: true, rich_content: true, jwt_required: false },
 		rate_limit: { messages_per_minute: 20 },
+		time_zone: 'UTC',
 		jwt: null,
 		status: 'active',
 		created_at: NOW,

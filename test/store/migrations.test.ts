@@ -34,6 +34,7 @@ const CHECKSUMS = [
 	'10c1f976b3ee7ed519698d23f1502c200619f0046961572a50b73c864f6ca7f1',
 	'fd0db9f3495b0ec428828b1f3283055a703907630e6522fa6dc44bb643234b1c',
 	'acade4a8b5a786e6e71d94151be1c32b2ce6a2b84b4dbdb9bffbc5e72efefbaf',
+	'41f15710cf2a0f826a7dc548a87e9a3bbeb759a1f7025052d294d32c25cb2acd',
 ];
 
 test('no step of the schema has changed since it was written', () => {
@@ -85,7 +86,8 @@ test('migrates a database of the first release with all its data', async (t) => 
 	const workspace = await store.get('workspaces', 'ws_1');
 	assert.deepEqual([workspace?.plan, workspace?.version], ['free', 4]);
 	assert.equal((await store.get('workspace_guards', 'ws_1'))?.version, 1, 'what counts within it can be guarded');
-	assert.equal((await store.get('deployments', 'dep_1'))?.jwt, null);
+	const deployment = await store.get('deployments', 'dep_1');
+	assert.deepEqual([deployment?.jwt, deployment?.time_zone], [null, 'UTC']);
 	assert.equal((await store.get('knowledge_bases', 'kb_1'))?.rebuilding, null);
 	assert.equal((await store.get('documents', 'doc_1'))?.source_id, null, 'documents of that time belong to no source');
 	const embedders = ['kb_1', 'kb_2'].map(async (id) => (await store.get('knowledge_bases', id))?.embedder);

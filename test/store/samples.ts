@@ -243,6 +243,7 @@ export function deployment(given: Partial<Sample<'deployments'>> = {}): Sample<'
 		},
 		features: { streaming: true, rich_content: true, jwt_required: false },
 		rate_limit: { messages_per_minute: 20 },
+		time_zone: 'Europe/London',
 		jwt: {
 			algorithm: 'HS256',
 			secret: 'sealed',

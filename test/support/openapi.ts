@@ -104,6 +104,7 @@ export class ApiDescription {
 		this.document = document;
 		addFormats.default(this.#ajv, ['date-time', 'uri']);
 		this.#ajv.addFormat('binary', true);
+		this.#ajv.addFormat('time-zone', true);
 		this.#ajv.addKeyword('discriminator');
 		this.#ajv.addSchema(withLocalReferences({ $id: 'api', $defs: document.components.schemas }));
 		this.operations = Object.entries(document.paths).flatMap(([path, methods]) =>

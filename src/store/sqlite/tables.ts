@@ -249,6 +249,7 @@ const TABLES: { readonly [K in Kind]: Columns<K> } = {
 		appearance: 'json',
 		features: 'json',
 		rate_limit: 'json',
+		time_zone: 'plain',
 		jwt: 'json',
 		status: 'plain',
 		created_at: 'plain',
