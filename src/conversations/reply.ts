@@ -117,12 +117,24 @@ async function gatherInput(writing: Writing, committed: Promise<unknown>): Promi
 		history,
 		question: turn.question.content,
 		...grounding,
+		...(await momentOf(deps, turn, model)),
 		answer_policy: settings.answer_policy,
 		min_confidence: settings.min_confidence,
 		tools: functions.map(({ name, description, parameters }) => ({ name, description, parameters })),
 		rounds: turn.rounds.map((round) => toCompletedRound(round, modelId)),
 	};
 	return { modelId, model, grounding, functions, request };
+}
+
+/** The moment of the question, not of a later attempt to answer it, in the time zone of the deployment. */
+async function momentOf(
+	{ store }: ReplyDependencies,
+	{ conversation, question }: Turn,
+	{ needsMoment = false }: ChatModel,
+): Promise<Pick<ChatRequest, 'moment'>> {
+	if (!needsMoment) return {};
+	const deployment = await store.get('deployments', conversation.deployment_id);
+	return { moment: { asked_at: question.created_at, time_zone: deployment?.time_zone ?? 'UTC' } };
 }
 
 /** The passages for the question, which a provider's model may write a query for. */

@@ -1,9 +1,11 @@
+import { dayNameOf } from './composing/day-name.ts';
 import { nearestTopics } from './composing/nearest-topics.ts';
 import { PHRASES } from './composing/phrases.ts';
 import { render } from './composing/render.ts';
 import { selectParts } from './composing/select-parts.ts';
 import { isProbableEnough, probabilityOf } from './matching/answer-model.ts';
 import type { Candidate } from './matching/candidate.ts';
+import { exceptionsFirst } from './matching/exceptions.ts';
 import { answerFeatures } from './matching/features.ts';
 import { orderByEvidence } from './matching/order-candidates.ts';
 import { rankCandidates } from './matching/rank.ts';
@@ -31,9 +33,15 @@ export function* composeAnswer(request: ExtractiveRequest, sources: readonly Sou
 	const phrases = PHRASES[question.language];
 	if (request.search_failed) return phrases.searchFailed;
 	yield;
-	const ranked = request.confidence > MIN_CONFIDENCE ? orderByEvidence(yield* rankCandidates(question, sources)) : [];
+	const ranked =
+		request.confidence > MIN_CONFIDENCE
+			? exceptionsFirst(orderByEvidence(yield* rankCandidates(question, sources)))
+			: [];
 	const [best] = ranked;
-	if (best && isAnswer(best, ranked, request)) return render(selectParts(ranked, question));
+	if (best && isAnswer(best, ranked, request)) {
+		const parts = selectParts(ranked, question);
+		return render(parts, { name: dayNameOf(best, question.language), weekday: question.day?.weekday ?? null });
+	}
 	return [phrases.nothingFound, nearestTopics(ranked, request.confidence, phrases)]
 		.filter((line) => line !== '')
 		.join(' ');

@@ -7,6 +7,7 @@ const READ_PASSAGES = 20;
 /** Answers by quoting the passages. Reports no usage, because it counts no tokens, and ignores the instructions. */
 const extractive: ChatModel = {
 	minPassages: READ_PASSAGES,
+	needsMoment: true,
 	async *stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
 		for await (const text of streamAnswer(request, signal)) yield { type: 'delta', text };
 	},

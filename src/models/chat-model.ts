@@ -74,6 +74,8 @@ export interface ChatRequest {
 	answer_policy?: RagSettings['answer_policy'];
 	/** The least probability with which the built-in model answers; null or absent: its own threshold. */
 	min_confidence?: RagSettings['min_confidence'];
+	/** When the question was asked, in milliseconds, and the IANA time zone of the deployment; only for a model with `needsMoment`. */
+	moment?: { asked_at: number; time_zone: string };
 	/** The search failed, so an empty list of passages does not mean that the knowledge bases have no answer. */
 	search_failed?: boolean;
 	/** The tools that it may call, the most important first. */
@@ -137,6 +139,8 @@ export type ModelEvent = ModelPassages | ModelDelta | ModelToolCall | ModelUsage
 export interface ChatModel {
 	/** The passages that it reads at least, for a model that itself chooses among many; absent for any other model. */
 	minPassages?: number;
+	/** Whether it gets the `moment` of a question. */
+	needsMoment?: boolean;
 	/**
 	 * Writes one reply, or its next round. The joined deltas are its text in Markdown, which cites passages as `[1]`, `[2]`.
 	 * @throws the signal's reason after an abort; AppError `model_error` if the model fails

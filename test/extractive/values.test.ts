@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { readSource } from '../../src/extractive/compose-answer.ts';
 import { matchesAnswerType } from '../../src/extractive/question/answer-forms.ts';
 import { asksComparison } from '../../src/extractive/question/comparisons.ts';
-import { daysInRanges } from '../../src/extractive/reading/day-ranges.ts';
 import { parsePassageBlocks } from '../../src/extractive/reading/passage-blocks.ts';
 import { quantitiesIn, rangeMatch, rangesIn } from '../../src/extractive/reading/ranges.ts';
 import { cpuMilliseconds } from '../support/cpu-time.ts';
@@ -48,12 +47,6 @@ test('compares whole units', () => {
 	assert.equal(match('5 to 10 minimum', '7 minutes'), 0);
 	assert.equal(match('5 to 10 persons', '7 periods'), 0);
 	assert.equal(rangeMatch(rangesIn('4 bis 15 Jahre', 'de'), quantitiesIn('ab 7 Jahren', 'de')), 1);
-});
-
-test('reads a range of the whole week', () => {
-	assert.equal(daysInRanges('Monday to Sunday', 'en').length, 7);
-	assert.equal(daysInRanges('Samstag bis Freitag', 'de').length, 7);
-	assert.deepEqual(daysInRanges('Saturday to Monday', 'en'), ['saturday', 'sunday', 'monday']);
 });
 
 test('recognises comparisons by their words', () => {

@@ -1,5 +1,6 @@
+import { weekdayTerm } from '../calendar/weekdays.ts';
 import type { TableSelection } from '../matching/candidate.ts';
-import type { Cell, Unit } from '../reading/passage-reading.ts';
+import type { Cell, Terms, Unit } from '../reading/passage-reading.ts';
 import { codeFence, escapeMarkdown, escapeMarkdownLine } from './markdown.ts';
 import type { AnswerPart } from './select-parts.ts';
 
@@ -7,9 +8,41 @@ const MAX_CODE_LINES = 20;
 /** A name above a pair that is longer is a sentence. */
 const MAX_TOPIC_CHARACTERS = 80;
 
+/** The day that an answer is about. */
+export interface ShownDay {
+	/** Empty if the answer does not begin with it. */
+	name: string;
+	/** 1 for Monday to 7 for Sunday; null for no single one. A label that says no more is left out. */
+	weekday: number | null;
+}
+
+const NO_DAY: ShownDay = { name: '', weekday: null };
+
 /** Renders the answer in Markdown. Each part ends with the number of its source. */
-export function render(parts: readonly AnswerPart[]): string {
-	return parts.map(renderPart).join('\n\n');
+export function render(parts: readonly AnswerPart[], day: ShownDay = NO_DAY): string {
+	return parts.map((part, at) => (at === 0 ? withDay(part, day) : renderPart(part))).join('\n\n');
+}
+
+/** `Monday (UTC): 9–17`, `Monday (UTC) – Monday to Friday: 9–17`. */
+function withDay(part: AnswerPart, { name, weekday }: ShownDay): string {
+	if (name === '') return renderPart(part);
+	const [unit] = part.kind === 'sentences' ? part.units : [];
+	if (part.kind === 'sentences' && unit && unit.label !== '' && isOnlyDay(unit.labelTerms, weekday)) {
+		const { topic, isQuestion } = unit;
+		const shown = {
+			...unit,
+			label: topic !== '' && topic.length <= MAX_TOPIC_CHARACTERS && !isQuestion ? topic : '',
+			topic: '',
+		};
+		const separator = shown.label === '' ? ': ' : ' – ';
+		return `${name}${separator}${renderPart({ ...part, units: [shown, ...part.units.slice(1)] })}`;
+	}
+	const rendered = renderPart(part);
+	return /^(?:[-*] |\d+\. )/.test(rendered) ? `${name}:\n\n${rendered}` : `${name} – ${rendered}`;
+}
+
+function isOnlyDay(terms: Terms, weekday: number | null): boolean {
+	return weekday !== null && terms.size === 1 && terms.has(weekdayTerm(weekday));
 }
 
 function renderPart(part: AnswerPart): string {

@@ -1,3 +1,4 @@
+import { isWeekdayTerm } from '../calendar/calendar-terms.ts';
 import type { Candidate, TableSelection } from '../matching/candidate.ts';
 import { hasOtherCodes } from '../matching/codes.ts';
 import type { Source } from '../matching/source.ts';
@@ -39,6 +40,8 @@ export function selectParts(ranked: readonly Candidate[], question: Question): A
 		return after.kind === 'code' ? [{ source, kind: 'code', lead: unit, unit: after }] : [listOf(source, after)];
 	}
 	if (unit.kind === 'pair') {
+		const days = pairsOfDays(best, units);
+		if (days.length > 1) return [{ source, kind: 'list', lead: null, units: days, isCut: false }];
 		const joined = joinedValues(unit, units);
 		if (joined !== null) return [{ source, kind: 'sentences', units: [joined] }];
 	}
@@ -46,6 +49,20 @@ export function selectParts(ranked: readonly Candidate[], question: Question): A
 	for (const at of statementOf(best, units, position)) shown.add(at);
 	if (unit.kind !== 'sentence') return [{ source, kind: 'sentences', units: shown.list() }];
 	return withSupport(shown, best, ranked);
+}
+
+/** The hours of each day, for a question that names none: `What are your opening hours?`; of several days, if it names several. */
+function pairsOfDays({ space, part }: Candidate, units: readonly Unit[]): Unit[] {
+	if (!('unit' in part) || space.question.day !== null || !hasDays(part.unit)) return [];
+	const { block, topic, label } = part.unit;
+	const named = space.terms.flatMap(({ days }) => days ?? []);
+	const pairs = units.filter((unit) => unit.block === block && unit.topic === topic && hasDays(unit));
+	const asked = pairs.filter(({ labelTerms }) => named.length === 0 || named.some((day) => labelTerms.has(day)));
+	return asked.length > MAX_LIST_UNITS || pairs.some((unit) => unit !== part.unit && unit.label === label) ? [] : asked;
+}
+
+function hasDays({ kind, labelTerms }: Unit): boolean {
+	return kind === 'pair' && [...labelTerms].some(isWeekdayTerm);
 }
 
 /** A pair with the values of all pairs of its name: `Monday: 9–12; 14–17`. Null if no other one has its name. */

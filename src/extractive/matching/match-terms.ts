@@ -1,7 +1,7 @@
+import { isCalendarTerm } from '../calendar/calendar-terms.ts';
 import { functionWords } from '../question/function-words.ts';
 import type { QuestionTerm } from '../question/question.ts';
 import { synonymsIn } from '../question/synonyms.ts';
-import { dayStems } from '../reading/day-ranges.ts';
 
 /** The shortest words that are compared by their parts and with typos. */
 const MIN_PART_LENGTH = 4;
@@ -30,13 +30,12 @@ export function matchTerms(
 	const synonyms = synonymsIn(language);
 	// `over` does not match `overtime`.
 	const meaningless = functionWords(language).ignored;
-	// `Karfreitag` is no Friday.
-	const days = dayStems(language);
-	return questionTerms.map(({ term }) => {
+	return questionTerms.map(({ term, days }) => {
+		if (days) return new Map(days.filter((day) => vocabulary.has(day)).map((day) => [day, 1]));
 		const matches = new Map<string, number>();
-		if (term.length >= MIN_PART_LENGTH && !days.has(term)) {
+		if (term.length >= MIN_PART_LENGTH) {
 			for (const word of vocabulary) {
-				if (word !== term && !meaningless.has(word) && sharesPart(term, word, compounds))
+				if (word !== term && !meaningless.has(word) && !isCalendarTerm(word) && sharesPart(term, word, compounds))
 					matches.set(word, compounds ? COMPOUND_SCORE : PART_SCORE);
 			}
 		}

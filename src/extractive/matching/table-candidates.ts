@@ -1,6 +1,7 @@
 import { matchesAnswerType } from '../question/answer-forms.ts';
 import type { AnswerType } from '../question/answer-type-cues.ts';
 import { codesIn } from '../question/question.ts';
+import { hasClock } from '../question/values.ts';
 import type { Cell, Table } from '../reading/passage-reading.ts';
 import { rangeMatch } from '../reading/ranges.ts';
 import type { Candidate, TableSelection } from './candidate.ts';
@@ -137,7 +138,7 @@ class TableMatcher {
 		const { ranking } = this.#space;
 		const values = this.#valueColumns(row);
 		const { codes } = this.#space.question;
-		if (values.length < 2) return values;
+		if (values.length < 2 || this.#areHours(row, values)) return values;
 		if (codes.length > 0) {
 			// A code stands for its column, or for its whole row: its cause and its remedy.
 			const coded = values.filter((column) =>
@@ -164,6 +165,28 @@ class TableMatcher {
 		}
 		const typed = values.filter((column) => this.#hasType(row, [column]));
 		return typed.length === 1 ? typed : values;
+	}
+
+	/** `Are you open today?` asks for all times of the row of that day. */
+	#areHours(row: number, values: readonly number[]): boolean {
+		const { day, asksWholeDay } = this.#space.question;
+		if (!day || !asksWholeDay || !this.#namesDay(row) || this.#namesColumn(values)) return false;
+		return values.every((column) => hasClock(this.#table.rows[row]?.[column]?.text ?? ''));
+	}
+
+	/** Whether a word that asks for no time names a column: `Is the pool open today?` beside a column of the sauna. */
+	#namesColumn(columns: readonly number[]): boolean {
+		const { terms } = this.#space;
+		return columns.some((column) =>
+			this.#header[column]?.some(
+				(match, i) => match >= SURE_MATCH && terms[i]?.asksFor.length === 0 && !terms[i]?.days,
+			),
+		);
+	}
+
+	#namesDay(row: number): boolean {
+		const at = this.#space.terms.findIndex(({ days }) => days !== undefined);
+		return (this.#cells[row] ?? []).slice(0, this.#table.labelColumns).some((match) => (match[at] ?? 0) === 1);
 	}
 
 	/** Whether each of the columns has a word of the question that no other one has. */

@@ -1,9 +1,9 @@
 import { analyse } from '../../text/index.ts';
+import { isCalendarTerm, isWeekdayTerm } from '../calendar/calendar-terms.ts';
 import { wordsOfType } from '../question/answer-types.ts';
 import { functionWords } from '../question/function-words.ts';
 import type { Question, QuestionTerm } from '../question/question.ts';
 import { synonymsIn } from '../question/synonyms.ts';
-import { dayStems } from '../reading/day-ranges.ts';
 import type { Terms } from '../reading/passage-reading.ts';
 import { bestMatch, matchTerms, type TermMatch } from './match-terms.ts';
 import { replacedTerms } from './replaced-terms.ts';
@@ -54,7 +54,6 @@ export function termSpaceOf(question: Question, sources: readonly Source[], lang
 	const idf = (count: number) => Math.log(1 + (texts.length - count + 0.5) / (count + 0.5));
 	const rarity = counts.map((count) => (texts.length === 0 ? 1 : idf(count) / idf(0)));
 	const ignored = functionWords(language).ignored;
-	const days = dayStems(language);
 	const ranking = terms.map(({ weight }, i) => weight * (rarity[i] as number));
 	const matchesIn = (of: Terms) => matches.map((match) => bestMatch(match, of));
 	const fit: TermSpace['fit'] = (name, weightOf = () => 1) => fitOf(name, matches, ignored, weightOf);
@@ -64,7 +63,7 @@ export function termSpaceOf(question: Question, sources: readonly Source[], lang
 		rarity,
 		ranking,
 		subject: terms.map(({ term, weight }, i) => {
-			return weight * (0.5 + 0.5 * (rarity[i] as number)) * (days.has(term) ? DAY_FACTOR : 1);
+			return weight * (0.5 + 0.5 * (rarity[i] as number)) * (isWeekdayTerm(term) ? DAY_FACTOR : 1);
 		}),
 		isKnown: matches.map(({ size }) => size > 0),
 		typeTerms: typeTermsOf(question, language),
@@ -145,13 +144,28 @@ function fitOf(
 ): number {
 	let count = 0;
 	let found = 0;
+	// The days of a range are one name: `Monday–Friday` has the Friday of the question.
+	let day: { weight: number; match: number } | null = null;
 	for (const word of name) {
 		if (ignored.has(word)) continue;
-		const weight = weightOf(word);
-		count += weight;
 		let best = 0;
 		for (const match of matches) best = Math.max(best, match.get(word) ?? 0);
+		const weight = weightOf(word);
+		if (isWeekdayTerm(word)) {
+			if (day === null || best > day.match) day = { weight, match: best };
+			continue;
+		}
+		if (isCalendarTerm(word)) {
+			// It stands beside the words of the date: `24`, `December`.
+			if (best > 0) return best;
+			continue;
+		}
+		count += weight;
 		found += weight * best;
+	}
+	if (day !== null) {
+		count += day.weight;
+		found += day.weight * day.match;
 	}
 	return count === 0 ? 0 : found / count;
 }

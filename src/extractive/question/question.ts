@@ -1,11 +1,12 @@
 import { dialogueContext } from '../../retrieval/index.ts';
 import { analyse, detectLanguage, queryTerms, words } from '../../text/index.ts';
-import { dayStems } from '../reading/day-ranges.ts';
+import { weekdaysOfQuestion, weekdayTerm } from '../calendar/weekdays.ts';
 import { quantitiesIn } from '../reading/ranges.ts';
 import type { ExtractiveRequest } from '../request.ts';
 import type { SpokenLanguage } from '../spoken-language.ts';
 import type { AnswerType } from './answer-type-cues.ts';
 import { countPattern, expectedAnswerTypes, wordsOfType } from './answer-types.ts';
+import { type AskedDay, askedWeekday, asksOpening, asksWholeDay, readAskedDay } from './asked-day.ts';
 import { asksComparison } from './comparisons.ts';
 import { functionWords, isSpoken, voteLanguage } from './function-words.ts';
 import { withoutCourtesies } from './small-talk.ts';
@@ -22,6 +23,8 @@ export interface QuestionTerm {
 	asksFor: readonly AnswerType[];
 	/** A name or number by its spelling: `Chicago`, `HB-170`. Texts without it are about something else. */
 	isName: boolean;
+	/** For a day: the terms of parts about it. */
+	days?: readonly string[];
 }
 
 /** A question, analysed. */
@@ -37,6 +40,10 @@ export interface Question {
 	isComparison: boolean;
 	/** The numbers with a unit that it names. */
 	quantities: ReadonlyArray<{ value: number; unit: string }>;
+	/** The day that a question about hours asks about; null for any other. */
+	day: AskedDay | null;
+	/** Opening and closing time of the day are asked: `Are you open today?` */
+	asksWholeDay: boolean;
 	/** Codes that it names, as `codesIn` returns them. */
 	codes: readonly string[];
 	/** The terms of the question in the language of a document. */
@@ -78,7 +85,10 @@ export function readQuestion(request: ExtractiveRequest, passageLanguage: string
 	const language = languageOf(text, earlier, passageLanguage);
 	const context = contextOf(text, earlier, request);
 	const known = new Map<string | null, QuestionTerm[]>();
+	const hours = readHours(text, context, language, request.moment);
 	const ownTypes = expectedAnswerTypes(`${text} `, language);
+	// `Are you open today?` asks for the time, too.
+	if (hours.day !== null && asksOpening(text, language)) ownTypes.add('time');
 	const carriedTypes = context.filter(({ factor }) => factor >= CARRIED_OVER_WEIGHT ** 2);
 	const answerTypes =
 		ownTypes.size > 0 || carriedTypes.length === 0
@@ -86,6 +96,7 @@ export function readQuestion(request: ExtractiveRequest, passageLanguage: string
 			: (carriedTypes
 					.map(({ content }) => expectedAnswerTypes(`${content} `, language))
 					.find((types) => types.size > 0) ?? ownTypes);
+	if (answerTypes.size === 0 && hours.day !== null) answerTypes.add('time');
 	return {
 		language,
 		text,
@@ -93,11 +104,13 @@ export function readQuestion(request: ExtractiveRequest, passageLanguage: string
 		countPattern: countPattern(text, language),
 		isComparison: asksComparison(text, language),
 		quantities: quantitiesIn(text, language),
+		day: hours.day,
+		asksWholeDay: hours.day !== null && asksWholeDay(text, language),
 		codes: codesIn(text),
 		termsIn: (inLanguage) => {
 			let terms = known.get(inLanguage);
 			if (!terms) {
-				terms = questionTerms(text, context, answerTypes, language, inLanguage);
+				terms = questionTerms(text, context, hours, answerTypes, language, inLanguage);
 				known.set(inLanguage, terms);
 			}
 			return terms;
@@ -165,25 +178,84 @@ function contextOf(text: string, earlier: readonly string[], request: Extractive
 	return context;
 }
 
+/** The day that a question about hours asks about. */
+interface Hours {
+	day: AskedDay | null;
+	/** It was named in a message before. */
+	isCarriedOver: boolean;
+	/** A text without the name of a day that `day` stands for. */
+	without(content: string): string;
+}
+
+/** A follow-up takes the day of the question before, or replaces it: `Are you open today?` → `And on Sunday?` */
+function readHours(
+	text: string,
+	context: readonly Context[],
+	language: SpokenLanguage,
+	moment: ExtractiveRequest['moment'],
+): Hours {
+	const earlier = context.filter(({ factor }) => factor > REPLY_WEIGHT).map(({ content }) => content);
+	const isAsked = [text, ...earlier].some((content) => asksOpening(content, language));
+	const dayIn = (content: string): AskedDay | null => {
+		const found = readAskedDay(content, language, moment);
+		if (found) return found.day;
+		const { days } = weekdaysOfQuestion(content, [language]);
+		return days.length === 1 && days[0] ? askedWeekday(days[0], moment) : null;
+	};
+	if (!isAsked) return { day: null, isCarriedOver: false, without: (content) => content };
+	const own = dayIn(text);
+	const isOther = own === null && weekdaysOfQuestion(text, [language]).days.length > 0;
+	const day = own ?? (isOther ? null : (earlier.map(dayIn).find((found) => found !== null) ?? null));
+	return {
+		day,
+		isCarriedOver: own === null && day !== null,
+		without: (content) => withoutDays(content, language, moment),
+	};
+}
+
+/** A message names a few days at most. */
+const MAX_NAMED_DAYS = 6;
+
+function withoutDays(content: string, language: SpokenLanguage, moment: ExtractiveRequest['moment']): string {
+	let rest = content;
+	for (let count = 0; count < MAX_NAMED_DAYS; count++) {
+		const found = readAskedDay(rest, language, moment);
+		if (found === null) break;
+		rest = found.text;
+	}
+	return rest;
+}
+
 function questionTerms(
 	text: string,
 	context: readonly Context[],
+	hours: Hours,
 	types: ReadonlySet<AnswerType>,
 	spoken: SpokenLanguage,
 	language: string | null,
 ): QuestionTerm[] {
 	const terms = new Map<string, QuestionTerm>();
-	const days = dayStems(language);
 	const typeStems = [...types].map((type) => [type, new Set(analyse(wordsOfType(type, spoken), language))] as const);
-	const add = (content: string, factor: number, isCarriedOver: boolean, replaced: ReadonlySet<string>) => {
+	const addDay = (term: string, days: readonly string[], isCarriedOver: boolean, weight = 1) => {
+		if (!terms.has(term)) terms.set(term, { term, weight, isCarriedOver, asksFor: [], isName: false, days });
+	};
+	let hasDay = hours.day !== null;
+	const add = (whole: string, factor: number, isCarriedOver: boolean, replaced: ReadonlySet<string>) => {
+		const { text: content, days } = weekdaysOfQuestion(hours.without(whole), [spoken, language]);
 		const capitalised = namesIn(content, language);
 		for (const { term, word, weight } of weightedTerms(content, spoken, language)) {
 			if (terms.has(term) || replaced.has(term)) continue;
 			const asksFor = typeStems.filter(([, stems]) => stems.has(term)).map(([type]) => type);
-			const isName = !isCarriedOver && asksFor.length === 0 && capitalised.has(word) && !days.has(term);
+			const isName = !isCarriedOver && asksFor.length === 0 && capitalised.has(word);
 			terms.set(term, { term, weight: weight * factor, isCarriedOver, asksFor, isName });
 		}
+		// Another day replaces the one of the question before.
+		if (hasDay || factor === REPLY_WEIGHT) return;
+		for (const { day } of days) addDay(weekdayTerm(day), [weekdayTerm(day)], isCarriedOver, factor);
+		hasDay = days.length > 0;
 	};
+	const [dayTerm] = hours.day?.terms ?? [];
+	if (hours.day !== null && dayTerm !== undefined) addDay(dayTerm, hours.day.terms, hours.isCarriedOver);
 	add(text, 1, false, new Set());
 	const own = [...terms.values()];
 	const asksItself = own.some(({ asksFor }) => asksFor.length > 0);

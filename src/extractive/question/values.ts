@@ -13,8 +13,13 @@ const LANGUAGES = ['en', 'de', 'fr', 'es', 'nl', 'pt', 'it', 'ja', 'ar'];
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
 const HAS_DIGIT = /\p{Nd}|[一二三四五六七八九十百千]+[日人円個回年歳名月時分割%％]/u;
+/** `9–17`: hours without minutes, if no unit follows. */
+const HAS_HOURS =
+	/(?<![\p{N}.,:/-])\p{Nd}{1,2}\s?[–-]\s?\p{Nd}{1,2}(?![\p{N}:/-]|[.,]\p{Nd}|\s?[%°€£$]|\s(?!and|und|et|y|en|e|uhr)\p{L})/iu;
+const CLOSED =
+	/(?<!\p{L})(?:closed|shut|geschlossen|ruhetag|fermée?s?|cerrad[oa]s?|gesloten|fechad[oa]s?|encerrad[oa]s?|chius[oaie]|مغلقة?)(?!\p{L})|定休|休業|休館|休み/iu;
 const HAS_CLOCK =
-	/\p{Nd}{1,2}[:.h]\s?\p{Nd}{2}(?!\p{Nd})|\p{Nd}\s?(am|pm|a\.m\.|p\.m\.|uhr|heures?|h|uur|時)(?!\p{L})|(?<!\p{L})(noon|midnight|midi|minuit|mittag|mitternacht|closed|geschlossen|fermée?s?|cerrado|gesloten|fechado|chiuso)(?!\p{L})/iu;
+	/\p{Nd}{1,2}[:.h]\s?\p{Nd}{2}(?!\p{Nd})|\p{Nd}\s?(am|pm|a\.m\.|p\.m\.|uhr|heures?|h|uur|時)(?!\p{L})|(?<!\p{L})(noon|midnight|midi|minuit|mittag|mitternacht)(?!\p{L})/iu;
 const HAS_NUMERIC_DATE = /\p{Nd}{1,4}[-/.]\p{Nd}{1,2}[-/.]\p{Nd}{1,4}|(?<!\p{Nd})(1[89]|20)\p{Nd}{2}(?!\p{Nd})/u;
 const HAS_COUNT = wordPattern(NUMBER_WORDS);
 
@@ -24,7 +29,12 @@ let durations: RegExp | undefined;
 
 /** A time of the day, or a word for closed. */
 export function hasClock(text: string): boolean {
-	return HAS_CLOCK.test(text);
+	return HAS_CLOCK.test(text) || HAS_HOURS.test(text) || saysClosed(text);
+}
+
+/** Says that something is closed. */
+export function saysClosed(text: string): boolean {
+	return CLOSED.test(text);
 }
 
 /** A date, a year, the name of a month or of a day of the week. */

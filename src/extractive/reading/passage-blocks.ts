@@ -150,7 +150,12 @@ const NEXT_KEY = /(?<=[\p{Ll}\p{N})]) (?=\p{Lu}[\p{Ll}'’-]+(?: (?:\p{Ll}[\p{L}
 
 /** The lines of a key line into which an extraction has joined the lines after it. */
 export function splitJoinedKeyLines(line: string): string[] {
-	return isKeyLine(line) ? line.split(NEXT_KEY) : [line];
+	if (!isKeyLine(line)) return [line];
+	const [first = '', second, ...others] = line.split(NEXT_KEY);
+	// `24 December: closed` is one line.
+	return second === undefined || isKeyLine(first)
+		? [first, ...(second === undefined ? [] : [second]), ...others]
+		: [`${first} ${second}`, ...others];
 }
 
 /** The two sides of a line with a key; null for any other line. */

@@ -1,8 +1,8 @@
 import { LruCache } from '../../base/index.ts';
 import { analyse, sentences } from '../../text/index.ts';
+import { readCalendar } from '../calendar/calendar-terms.ts';
 import { plainLines } from '../composing/markdown.ts';
 import type { QuotablePassage } from '../request.ts';
-import { daysInRanges } from './day-ranges.ts';
 import { type PassageBlock, parsePassageBlocks, splitJoinedKeyLines, splitKeyLine } from './passage-blocks.ts';
 import {
 	type Cell,
@@ -210,7 +210,8 @@ class PassageReader {
 	}
 
 	#terms(text: string): Terms {
-		return new Set(analyse([text, ...daysInRanges(text, this.#language)].join(' '), this.#language));
+		const calendar = readCalendar(text, this.#language);
+		return new Set([...analyse(calendar.text, this.#language), ...calendar.terms]);
 	}
 
 	#surroundings(leadIn: number | null): Surroundings {
