@@ -90,7 +90,7 @@ test('a document that crashes interrupt is parsed alone from the third claim on 
 		// A process that crashes gives no claim back: its attempts stay.
 		const database = new Database(join(app.dataDir, 'parley.db'));
 		database.exec(
-			"CREATE TRIGGER crash BEFORE UPDATE ON jobs WHEN NEW.attempts = 0 BEGIN SELECT RAISE(ABORT, 'crash'); END",
+			"CREATE TRIGGER crash BEFORE UPDATE ON jobs WHEN NEW.attempts < OLD.attempts BEGIN SELECT RAISE(ABORT, 'crash'); END",
 		);
 		database.close();
 		const base = await createResource(app, BASES, { name: 'Shop' });
