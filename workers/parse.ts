@@ -21,10 +21,13 @@ export default async function parse(job: ParseJob): Promise<WorkerResult<ParsedD
 		const title = job.title ?? document.title;
 		const language = languageOf(document.blocks) ?? document.declared_language;
 		const chunks = chunkDocument({ title: title ?? stemOf(job.file_name), language, blocks: document.blocks });
-		const { format, page_count, has_scans = false } = document;
+		const { format, page_count, has_scans = false, missing_text } = document;
 		const found = chunks.some(hasWords);
 		if (!found && !has_scans) throw new AppError('no_text', noTextMessage(bytes.length, document, job.recognition));
-		return { ok: true, value: { title, format, language, page_count, has_scans, chunks: found ? chunks : [] } };
+		return {
+			ok: true,
+			value: { title, format, language, page_count, has_scans, missing_text, chunks: found ? chunks : [] },
+		};
 	} catch (error) {
 		const shortage = shortageOf(error);
 		if (shortage !== null || !(error instanceof AppError)) throw shortage ?? error;
@@ -40,12 +43,13 @@ function hasWords({ text, heading_path }: ParsedChunk): boolean {
 /** The reason why a document has no text, with a remedy. */
 function noTextMessage(
 	size: number,
-	{ format, page_count }: ExtractedDocument,
+	{ format, page_count, missing_text }: ExtractedDocument,
 	recognition: ParseJob['recognition'],
 ): string {
 	if (size === 0) return 'The file is empty. Upload a file with text in it.';
+	if (missing_text !== undefined) return `The file has no other text. ${missing_text}`;
 	if (format === 'pdf' && typeof recognition === 'object') {
-		return 'The PDF has no text, and text recognition (OCR) found none in the pictures of its pages. Pictures of the kinds JBIG2 and JPEG 2000 cannot be read.';
+		return 'The PDF has no text, and text recognition (OCR) found none in the pictures of its pages.';
 	}
 	if (format === 'pdf') {
 		const pages = page_count === 1 ? 'Its page is' : 'Its pages are';

@@ -86,6 +86,8 @@ export interface ParsedDocument {
 	page_count: number | null;
 	/** Whether it has, or may have, scanned pages whose text was not read. Only with `detect`. */
 	has_scans?: boolean | undefined;
+	/** A sentence about text of the file that is not in the chunks; absent if nothing is known to be missing. */
+	missing_text?: string | undefined;
 	/** At least one, unless there are scans: another document without text is rejected with `no_text`. */
 	chunks: ParsedChunk[];
 }

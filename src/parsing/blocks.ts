@@ -36,6 +36,8 @@ export interface ExtractedDocument {
 	page_count: number | null;
 	/** Whether it has, or may have, scanned pages whose text was not read. */
 	has_scans?: boolean;
+	/** A sentence about text of the file that is not in the blocks. */
+	missing_text?: string;
 	blocks: Block[];
 }
 

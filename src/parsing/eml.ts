@@ -38,14 +38,18 @@ export async function parseEml(bytes: Uint8Array, parseNested: ParseNested): Pro
 	if (envelope !== '') add({ kind: 'paragraph', text: envelope, page: null });
 	for (const block of bodyOf(email)) add(asPart(block, subject === '' ? 0 : 1));
 	let has_scans = false;
+	const missing: string[] = [];
 	const parseAttachment: ParseNested = async (bytes, source) => {
 		const document = await parseNested(bytes, source);
 		has_scans ||= document.has_scans === true;
+		if (document.missing_text !== undefined) missing.push(document.missing_text);
 		return document;
 	};
 	// The first block beyond the limit ends the parsing of the attachments.
 	for await (const block of attachmentBlocks(email.attachments, parseAttachment)) add(block);
-	return { format: 'eml', title: subject || null, declared_language: null, page_count: null, has_scans, blocks };
+	const missing_text = missing.length === 0 ? {} : { missing_text: missing.join(' ') };
+	const title = subject || null;
+	return { format: 'eml', title, declared_language: null, page_count: null, has_scans, ...missing_text, blocks };
 }
 
 /** The library reads line by line. */

@@ -1,4 +1,5 @@
 import { toSingleLine } from './blocks.ts';
+import type { TextBudget } from './limits.ts';
 import type { PdfDocument } from './pdf-document.ts';
 import type { Line } from './pdf-lines.ts';
 import type { Page } from './pdf-running-heads.ts';
@@ -24,8 +25,11 @@ interface Widget {
 	rect: [left: number, bottom: number, right: number, top: number];
 }
 
-/** Adds the values of a form's fields to the lines of their labels, in place. They are not part of the text of a page. */
-export async function addFormValues(pdf: PdfDocument, pages: readonly Page[]): Promise<void> {
+/**
+ * Adds the values of a form's fields to the lines of their labels, in place. They are not part of the text of a page.
+ * @throws AppError `resource_limit` if there is too much text
+ */
+export async function addFormValues(pdf: PdfDocument, pages: readonly Page[], budget: TextBudget): Promise<void> {
 	if ((await pdf.getFieldObjects().catch(() => null)) === null) return;
 	let count = 0;
 	for (const page of pages) {
@@ -34,6 +38,7 @@ export async function addFormValues(pdf: PdfDocument, pages: readonly Page[]): P
 		const [, bottom = 0] = proxy.view;
 		for (const widget of widgets) {
 			if (++count > MAX_FIELDS) return;
+			budget.spend(textOf(widget));
 			addValue(page, widget, bottom);
 		}
 		proxy.cleanup();

@@ -44,6 +44,8 @@ export const MAX_PICTURE_PIXELS = 40_000_000;
 const MAX_RASTER_PIXELS = 10_000_000;
 /** Pixels that are drawn for one page, overlapping pictures included. */
 const MAX_DRAWN_PIXELS = 10 * MAX_RASTER_PIXELS;
+/** Pixels of the different pictures of one page that are converted to gray. */
+const MAX_CONVERTED_PIXELS = 100_000_000;
 const MAX_PICTURES = 500;
 /** The most samples of a picture, in each direction, whose mean is one pixel of the page. */
 const MAX_SAMPLES = 4;
@@ -112,11 +114,20 @@ export async function drawPictures(
 	if (!(scale > 0) || raster.width * raster.height > 1.1 * MAX_RASTER_PIXELS) return null;
 	raster.pixels = new Uint8Array(raster.width * raster.height).fill(255);
 	let drawn = 0;
+	let converted = 0;
 	let isEmpty = true;
+	/** A page may paint one picture many times. */
+	const grays = new Map<PlacedPicture['data'], PagePicture | null>();
 	for (const picture of pictures) {
 		drawn += Math.min(areaOf(picture.matrix), width * height) * scale ** 2;
 		if (drawn > MAX_DRAWN_PIXELS) break;
-		const gray = await grayOf(page, picture);
+		let gray = grays.get(picture.data);
+		if (gray === undefined) {
+			converted += picture.width * picture.height;
+			if (converted > MAX_CONVERTED_PIXELS) break;
+			gray = await grayOf(page, picture);
+			grays.set(picture.data, gray);
+		}
 		if (gray === null) continue;
 		isEmpty = false;
 		draw(raster, gray, product([scale, 0, 0, scale, 0, 0], picture.matrix));

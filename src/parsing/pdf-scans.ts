@@ -9,6 +9,19 @@ import type { Page } from './pdf-running-heads.ts';
 export interface TextRecogniser {
 	/** The lines of a page in reading order; null if they cannot be read. */
 	linesOf(page: GrayPicture): Promise<RecognisedLine[] | null>;
+	/** Whether the time of the document is used up: its other pages are not recognised. */
+	readonly isExhausted: boolean;
+}
+
+/** Scanned pages by what became of them. */
+interface ScanCounts {
+	scanned: number;
+	/** Pages for which the time did not suffice. */
+	late: number;
+	/** Pages whose recognition failed or took too long. */
+	failed: number;
+	/** Pages whose pictures cannot be decoded. */
+	undecodable: number;
 }
 
 /** What to do about scanned pages: find out whether there are any, or read them. */
@@ -47,33 +60,58 @@ export async function hasScans(bytes: Uint8Array, pages: readonly Page[]): Promi
 
 /**
  * Adds the text of scanned pages, in place.
+ * @returns a sentence about the pages whose text is missing; null if there are none
  * @throws AppError `resource_limit` if there are too many
  */
 export async function recogniseScans(
 	bytes: Uint8Array,
 	pages: readonly Page[],
 	recogniser: TextRecogniser,
-): Promise<void> {
+): Promise<string | null> {
 	const candidates = pages.filter(hasLittleText);
-	if (candidates.length > 0) await withPictures(bytes, (pdf) => recognisePages(pdf, candidates, recogniser));
+	if (candidates.length === 0) return null;
+	return missingTextSentence(await withPictures(bytes, (pdf) => recognisePages(pdf, candidates, recogniser)));
+}
+
+function missingTextSentence({ scanned, late, failed, undecodable }: ScanCounts): string | null {
+	const causes: string[] = [];
+	if (late > 0) causes.push(`the time limit of text recognition (OCR) ended before ${late}`);
+	if (failed > 0) causes.push(`the recognition of ${failed} failed or took too long`);
+	if (undecodable > 0) causes.push(`the pictures of ${undecodable} cannot be decoded (JBIG2 and JPEG 2000 cannot)`);
+	if (causes.length === 0) return null;
+	return `The text of ${late + failed + undecodable} of ${scanned} scanned pages is missing: ${causes.join(', ')}.`;
 }
 
 async function recognisePages(
 	pdf: PdfDocument,
 	candidates: readonly Page[],
 	recogniser: TextRecogniser,
-): Promise<void> {
-	let count = 0;
+): Promise<ScanCounts> {
+	const counts: ScanCounts = { scanned: 0, late: 0, failed: 0, undecodable: 0 };
 	const recognised: Line[] = [];
 	for (const page of candidates) {
+		if (recogniser.isExhausted) {
+			if (await isScan(pdf, page.number)) {
+				counts.scanned++;
+				counts.late++;
+			}
+			continue;
+		}
 		const scan = await scanOf(pdf, page.number);
 		if (scan === null) continue;
-		if (++count > MAX_SCANNED_PAGES) {
+		if (++counts.scanned > MAX_SCANNED_PAGES) {
 			throw resourceLimit(`The PDF has more than ${MAX_SCANNED_PAGES} scanned pages. Split it into smaller files.`);
 		}
 		const { raster, height } = scan;
-		const found = raster === null ? null : await recogniser.linesOf(raster);
-		if (raster === null || found === null) continue;
+		if (raster === null) {
+			counts.undecodable++;
+			continue;
+		}
+		const found = await recogniser.linesOf(raster);
+		if (found === null) {
+			counts.failed++;
+			continue;
+		}
 		const lines = found.map((line) => pageLine(line, page.number, raster));
 		if (page.lines.length === 0) page.height = height;
 		const added = lines.filter((line) => !page.lines.some((drawn) => overlap(drawn, line)));
@@ -81,6 +119,7 @@ async function recognisePages(
 		recognised.push(...added);
 	}
 	equalizeSizes(recognised);
+	return counts;
 }
 
 /** A scanned page. */

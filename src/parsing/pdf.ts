@@ -30,10 +30,11 @@ export async function parsePdf(bytes: Uint8Array, scans: ScanHandling = undefine
 			const pages = `${pdf.numPages} pages`;
 			throw resourceLimit(`The PDF has ${pages}; at most ${MAX_PAGES} are read. Split it.`);
 		}
-		const pages = await readPages(pdf);
+		const budget = new PageBudget();
+		const pages = await readPages(pdf, budget);
 		const found = scans === 'detect' && (await hasScans(bytes, pages));
-		if (typeof scans === 'object') await recogniseScans(bytes, pages, scans);
-		await addFormValues(pdf, pages);
+		const missing = typeof scans === 'object' ? await recogniseScans(bytes, pages, scans) : null;
+		await addFormValues(pdf, pages, budget);
 		removeRunningHeads(pages);
 		const lines = pages.flatMap((page) => page.lines);
 		removeLeaders(lines);
@@ -48,6 +49,7 @@ export async function parsePdf(bytes: Uint8Array, scans: ScanHandling = undefine
 			declared_language: language,
 			page_count: pdf.numPages,
 			has_scans: found,
+			...(missing === null ? {} : { missing_text: missing }),
 			blocks,
 		};
 	} finally {
@@ -64,9 +66,8 @@ function titleHeading(blocks: Block[]): string | null {
 }
 
 /** A bad page does not affect the others. The file is unreadable only if no page can be read. */
-async function readPages(pdf: PdfDocument): Promise<Page[]> {
+async function readPages(pdf: PdfDocument, budget: PageBudget): Promise<Page[]> {
 	const pages: Page[] = [];
-	const budget = new PageBudget();
 	let failure: unknown;
 	for (let number = 1; number <= pdf.numPages; number++) {
 		try {

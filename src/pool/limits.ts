@@ -42,7 +42,10 @@ export function workerPoolLimits(threads: number, overrides: Partial<WorkerPoolL
 	};
 }
 
-/** The limits of documents whose scanned pages are read: each page takes seconds, and the library's memory is outside of the heap. */
+/**
+ * The limits of documents whose scanned pages are read: each page takes seconds, and the library's memory is outside of the heap.
+ * Recognition ends earlier by itself (`TextRecogniser.isExhausted`), so that a long document keeps the pages that were read.
+ */
 export function recognitionLimits(overrides: Partial<WorkerPoolLimits> = {}): WorkerPoolLimits {
-	return workerPoolLimits(1, { parseCpuMs: 1_800_000, parseTimeoutMs: 7_200_000, parseRssMb: 1536, ...overrides });
+	return workerPoolLimits(1, { parseCpuMs: 2_400_000, parseTimeoutMs: 7_200_000, parseRssMb: 1536, ...overrides });
 }

@@ -42,6 +42,9 @@ const MAX_PAGE_CPU_MS = 60_000;
 const CHECK_MS = 250;
 /** Time of one page, and of the start. It ends the wait for a thread that has ended: such a thread takes no processor time. */
 const MAX_WAIT_MS = 300_000;
+/** Processor time of the pages of a document, and its time on a machine that is busy with other work. */
+const MAX_TOTAL_CPU_MS = 30 * 60_000;
+const MAX_TOTAL_MS = 100 * 60_000;
 /** Of 100. Tesseract finds "words" in photographs, with less. */
 const MIN_WORD_CONFIDENCE = 30;
 const MIN_LINE_CONFIDENCE = 50;
@@ -52,12 +55,25 @@ const RULES = /^[|¦]+|[|¦]+$/g;
 export class TextRecogniser implements AsyncDisposable {
 	readonly #recognition: TextRecognition;
 	readonly #maxWaitMs: number;
+	readonly #maxTotalCpuMs: number;
+	readonly #cpuAtStart = process.cpuUsage();
+	readonly #startedAt = performance.now();
 	#worker: Promise<Worker> | undefined;
 
-	/** @param maxWaitMs the maximum time of one page, and of the start */
-	constructor(recognition: TextRecognition, maxWaitMs = MAX_WAIT_MS) {
+	/**
+	 * @param maxWaitMs the maximum time of one page, and of the start
+	 * @param maxTotalCpuMs the processor time of this process after which no more pages are recognised
+	 */
+	constructor(recognition: TextRecognition, maxWaitMs = MAX_WAIT_MS, maxTotalCpuMs = MAX_TOTAL_CPU_MS) {
 		this.#recognition = recognition;
 		this.#maxWaitMs = maxWaitMs;
+		this.#maxTotalCpuMs = maxTotalCpuMs;
+	}
+
+	/** Whether the time of the document is used up. The process that parses it has a longer time limit, so what was read is kept. */
+	get isExhausted(): boolean {
+		const { user, system } = process.cpuUsage(this.#cpuAtStart);
+		return (user + system) / 1000 > this.#maxTotalCpuMs || performance.now() - this.#startedAt > MAX_TOTAL_MS;
 	}
 
 	/** The lines of a page in reading order; null if the page takes too long or cannot be read. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pino } from 'pino';
 import { AppError, type Deferred, deferred, ResourceShortage } from '../../src/base/index.ts';
 import type { ParsedDocument } from '../../src/contract/index.ts';
 import { parseWithRecognition } from '../../src/knowledge/ingest/parse-with-recognition.ts';
@@ -76,7 +77,9 @@ test('if recognition fails, a document keeps the text that it has itself, and on
 	await untilSettled(app, base);
 	const documentOf = async (id: string) =>
 		(await app.call('GET', `/api/v1/knowledge-bases/${base}/documents/${id}`)).body;
-	assert.equal((await documentOf(mixed)).status, 'indexed');
+	const indexed = await documentOf(mixed);
+	assert.equal(indexed.status, 'indexed');
+	assert.match(indexed.error.message, /scanned pages is missing\. The PDF has too many scanned pages/);
 	const { status, error } = await documentOf(empty);
 	assert.deepEqual([status, error.code], ['error', 'resource_limit']);
 });
@@ -97,10 +100,18 @@ test('if recognition cannot be started, a document keeps its own text after its 
 	scanner.hold.resolve();
 	const pool = { parse: async () => own, recognise: scanner.pool.recognise };
 	const { signal } = new AbortController();
-	for (const failures of [0, 1]) {
-		await assert.rejects(parseWithRecognition(pool, job, signal, failures), { code: 'unavailable' });
-	}
-	assert.equal(await parseWithRecognition(pool, job, signal, 2), own);
+	const lines: Array<Record<string, unknown>> = [];
+	const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+	const parse = (failures: number) =>
+		parseWithRecognition({ pool, log }, { documentId: 'doc_1', job, failures }, signal);
+	for (const failures of [0, 1]) await assert.rejects(parse(failures), { code: 'unavailable' });
+	const { missing_text, ...parsed } = await parse(2);
+	assert.deepEqual(parsed, own);
+	assert.match(missing_text ?? '', /could not be started/);
+	assert.deepEqual(
+		lines.map(({ document }) => document),
+		['doc_1'],
+	);
 	scanner.failure = new ResourceShortage('The disk of the server is full.', undefined);
-	await assert.rejects(parseWithRecognition(pool, job, signal, 2), { code: 'unavailable' });
+	await assert.rejects(parse(2), { code: 'unavailable' });
 });

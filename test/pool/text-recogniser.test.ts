@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { createLog, shortageFromWorker, shortageOf } from '../../src/base/index.ts';
 import type { ParseJob } from '../../src/contract/index.ts';
 import { createWorkerPool, TextRecogniser } from '../../src/pool/index.ts';
+import { until } from '../support/until.ts';
 
 const SCAN = fileURLToPath(new URL('../fixtures/documents/scan.pdf', import.meta.url));
 const PAGE = { width: 1, height: 1, pixels: new Uint8Array(1) };
@@ -53,6 +54,17 @@ test('does not wait without end for a thread that has ended', async () => {
 	await using recogniser = new TextRecogniser({ library, languages: [] }, 1);
 	assert.equal(await recogniser.linesOf(PAGE), null);
 	assert.equal((globalThis as { ended?: boolean }).ended, true);
+});
+
+test('a document has its own time limit, after which no more pages are recognised', async () => {
+	const recognition = {
+		library: await libraryOf('idle', 'async () => ({ terminate: async () => {} })'),
+		languages: [],
+	};
+	await using recogniser = new TextRecogniser(recognition);
+	assert.equal(recogniser.isExhausted, false);
+	await using short = new TextRecogniser(recognition, 1, 0);
+	await until('some processor time is used', () => short.isExhausted);
 });
 
 test('a shortage in another thread is known by its message', () => {

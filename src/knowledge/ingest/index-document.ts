@@ -64,8 +64,9 @@ export async function indexDocument(
 					: await writesWithVectors(store, knowledgeBase, generation, titled, parsed, prepared);
 		}
 		if (indexed === null) return { commit: null, result: false };
-		const { page_count, language, chunks } = parsed;
-		const fields = { title: titled.title, chunk_count: chunks.length, page_count, language };
+		const { page_count, language, chunks, missing_text } = parsed;
+		const error = missing_text ? { code: 'unreadable_file', message: missing_text } : null;
+		const fields = { title: titled.title, chunk_count: chunks.length, page_count, language, error };
 		const writes = [...indexed.writes, ...addToRebuilding(knowledgeBase, titled, parsed)];
 		const now = clock.now();
 		const indexFields = indexed.needsTraining ? { ...indexed.fields, training_asked_at: now } : indexed.fields;
@@ -107,8 +108,8 @@ export function copyIndexedDuplicate(
 		if (!document || !knowledgeBase || document.status !== 'processing') return { commit: null, result: true };
 		const duplicate = knowledgeBase.rebuilding === null ? await store.documents.indexedDuplicate(document) : undefined;
 		if (!duplicate) return { commit: null, result: false };
-		const { title, chunk_count, page_count, language } = duplicate;
-		const fields = { title: document.title || title, chunk_count, page_count, language };
+		const { title, chunk_count, page_count, language, error } = duplicate;
+		const fields = { title: document.title || title, chunk_count, page_count, language, error };
 		const writes: Write[] = knowledgeBase.generation
 			? [
 					{
@@ -131,7 +132,7 @@ export function copyIndexedDuplicate(
 /** How a document becomes indexed. */
 interface DocumentChange {
 	/** The fields of its record that describe its content. */
-	fields: Pick<DocumentRecord, 'title' | 'chunk_count' | 'page_count' | 'language'>;
+	fields: Pick<DocumentRecord, 'title' | 'chunk_count' | 'page_count' | 'language' | 'error'>;
 	/** Chunks that were added, removed or replaced. */
 	changedChunks: number;
 	writes: readonly Write[];
@@ -151,7 +152,7 @@ function indexedCommit(
 		problem: null,
 		last_indexed_at: now,
 	});
-	const set = { ...fields, status: 'indexed' as const, error: null, indexed_at: now, updated_at: now };
+	const set = { ...fields, status: 'indexed' as const, indexed_at: now, updated_at: now };
 	return {
 		expect: [expectVersion('knowledge_bases', knowledgeBase), expectVersion('documents', document)],
 		write: [...writes, { op: 'patch', kind: 'documents', id: document.id, set }, counts.write],

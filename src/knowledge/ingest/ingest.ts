@@ -1,4 +1,4 @@
-import { AppError, KeyedLock, shortageOf } from '../../base/index.ts';
+import { AppError, KeyedLock, type Log, shortageOf } from '../../base/index.ts';
 import { isRecoverable } from '../../models/index.ts';
 import {
 	type Commit,
@@ -31,6 +31,7 @@ export interface IngestDependencies
 	store: IndexDependencies['store'];
 	/** One lock for each knowledge base, by its id: changes of its index run one at a time, in order. Parsing does not hold it. */
 	indexing: KeyedLock;
+	log: Log;
 	retryMs: number;
 }
 
@@ -134,7 +135,11 @@ export class Ingest implements JobHandler {
 			const parsed =
 				this.kind === INGEST
 					? await pool.parse(parsing, signal, { isolated: job.attempts >= ISOLATE_FROM_CLAIM })
-					: await parseWithRecognition(pool, parsing, signal, document.attempts);
+					: await parseWithRecognition(
+							this.#deps,
+							{ documentId: document.id, job: parsing, failures: document.attempts },
+							signal,
+						);
 			if (this.kind === INGEST && parsed.has_scans) {
 				const next = recognitionJob(document.id, knowledge_base_id);
 				await store.commit({ jobs: [{ op: 'complete', id: job.id }, next] });

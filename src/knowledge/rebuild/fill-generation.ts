@@ -1,4 +1,4 @@
-import { AppError, shortageOf } from '../../base/index.ts';
+import { AppError, type Log, shortageOf } from '../../base/index.ts';
 import type { WorkerPool } from '../../pool/index.ts';
 import { type DocumentRecord, expectVersion, type Store } from '../../store/index.ts';
 import { type FailureReason, finalReason } from '../ingest/fail-document.ts';
@@ -9,6 +9,7 @@ import { paginate } from '../paginate.ts';
 export interface GenerationFillerDependencies {
 	store: Store;
 	pool: WorkerPool;
+	log: Log;
 	signal: AbortSignal;
 }
 
@@ -89,7 +90,7 @@ export class GenerationFiller {
 	}
 
 	async #parse(document: DocumentRecord): Promise<'built' | 'unreadable' | 'changed' | 'failed'> {
-		const { store, pool, signal } = this.#deps;
+		const { store, signal } = this.#deps;
 		const { file_name, content_type, url, title, version } = document;
 		// Failures count for one version: earlier versions of the document do not count against it.
 		const key = `${document.id} ${version}`;
@@ -99,7 +100,11 @@ export class GenerationFiller {
 			if (!document.blob) throw new AppError('unreadable_file', 'The bytes of the document are not stored any more.');
 			const path = store.blobs.path(document.blob);
 			const job = { path, file_name, content_type, title: title || null, url };
-			parsed = await parseWithRecognition(pool, job, signal, failuresBefore);
+			parsed = await parseWithRecognition(
+				this.#deps,
+				{ documentId: document.id, job, failures: failuresBefore },
+				signal,
+			);
 		} catch (error) {
 			if (signal.aborted) throw error;
 			// The whole rebuild waits, because every other document would fail in the same way.
