@@ -19,7 +19,7 @@ const MIME_OPTIONS = { maxNestingDepth: 50, forceRfc822Attachments: true, maxHea
 
 /**
  * Reads a mail message (RFC 5322 with MIME): its subject as heading, sender and date, its text, and each attachment that is a document
- * as a section under its file name. Attachments that cannot be read are left out.
+ * as a section under its file name. Attachments that are not read are named.
  * @throws AppError `unreadable_file` or `resource_limit`
  */
 export async function parseEml(bytes: Uint8Array, parseNested: ParseNested): Promise<ExtractedDocument> {
@@ -102,10 +102,16 @@ function asPart(block: Block, levels: number): Block {
 async function* attachmentBlocks(attachments: Attachment[], parseNested: ParseNested): AsyncGenerator<Block> {
 	let count = 0;
 	let size = 0;
-	for (const { content, filename, mimeType } of attachments) {
+	const unread: string[] = [];
+	for (const { content, filename, mimeType, disposition, related } of attachments) {
 		const bytes = typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
 		const name = toSingleLine(filename ?? '') || null;
-		if (!isDocument(bytes, name, mimeType)) continue;
+		if (!isDocument(bytes, name, mimeType)) {
+			// Pictures within the text are not attached.
+			const isAttached = disposition === 'attachment' && related !== true;
+			if (isAttached && name !== null && unread.length < MAX_ATTACHMENTS) unread.push(name);
+			continue;
+		}
 		size += bytes.byteLength;
 		if (++count > MAX_ATTACHMENTS || size > MAX_ATTACHMENT_BYTES) {
 			throw resourceLimit(`The message has more than ${MAX_ATTACHMENTS} attachments or 100 MB of them.`);
@@ -119,6 +125,10 @@ async function* attachmentBlocks(attachments: Attachment[], parseNested: ParseNe
 		const heading = name ?? (document.blocks[0]?.kind === 'heading' ? null : document.title);
 		if (heading !== null) yield { kind: 'heading', level: 1, text: heading, page: null };
 		for (const block of document.blocks) yield asPart(block, heading === null ? 0 : 1);
+	}
+	if (unread.length > 0) {
+		const text = `Attachments that are no documents: ${unread.join(', ')}`;
+		yield { kind: 'paragraph', text, page: null };
 	}
 }
 

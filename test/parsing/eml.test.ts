@@ -11,6 +11,7 @@ const HEAD = [
 	'Subject: Your order',
 	'MIME-Version: 1.0',
 ];
+const PICTURE = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 const part = (type: string, content: string, more: string[] = []) =>
 	[`Content-Type: ${type}`, ...more, '', content].join('\r\n');
 const multipart = (kind: string, parts: string[], mark = 'b') =>
@@ -53,13 +54,14 @@ test('reads the form of a message with markup once, with its tables', async () =
 	assert.deepEqual(outlined(blocks).slice(2), ['paragraph Hello,', 'row Part | Price', 'row Lid | 5']);
 });
 
-test('appends attachments that are documents as sections, names those that cannot be read, and leaves out pictures and calendar entries', async () => {
+test('appends attachments that are documents as sections, and names all others', async () => {
 	const slides = makePptx([{ shapes: shape([ap('Plan')], 'title') + shape([ap('Two steps.')]) }]);
 	const inner = message(part('text/plain', 'Inner text'), ['From: a@b.example', 'Subject: Inner']);
 	const parts = [
 		part('text/plain', 'See below.'),
 		attached('prices.csv', 'text/csv', 'Part,Price\nLid,5\n'),
-		attached('logo.png', 'image/png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')),
+		attached('photo.png', 'image/png', PICTURE),
+		attached('logo.png', 'image/png', PICTURE).replace('attachment;', 'inline;'),
 		attached('invite.ics', 'text/calendar', 'BEGIN:VCALENDAR\r\nEND:VCALENDAR'),
 		attached('broken.docx', 'application/octet-stream', 'PK\x03\x04 nothing'),
 		attached('slides.pptx', 'application/octet-stream', slides),
@@ -83,6 +85,7 @@ test('appends attachments that are documents as sections, names those that canno
 		'h1 Forwarded',
 		'paragraph From: a@b.example',
 		'paragraph Inner text',
+		'paragraph Attachments that are no documents: photo.png, invite.ics',
 	]);
 	assert.ok(blocks.every(({ page }) => page === null));
 });
