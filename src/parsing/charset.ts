@@ -29,7 +29,7 @@ export function decodeText(bytes: Uint8Array, declared: Array<string | null> = [
 }
 
 /** The charset parameter of a Content-Type. */
-export function charsetOf(contentType: string | null): string | null {
+export function charsetOfContentType(contentType: string | null): string | null {
 	return /;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(contentType ?? '')?.[1] ?? null;
 }
 

@@ -1,7 +1,7 @@
 import type { ExtractedDocument } from './blocks.ts';
 import { csvRecords } from './csv-records.ts';
 import { TextBudget } from './limits.ts';
-import { sheetBlocks } from './sheet-blocks.ts';
+import { type SheetRow, sheetBlocks } from './sheet-blocks.ts';
 
 /** In order of preference where a sample fits several. Commas also stand in numbers and in texts. */
 const DELIMITERS = ['\t', ';', '|', ','];
@@ -17,7 +17,7 @@ export function parseCsv(text: string): ExtractedDocument {
 	const named = /^sep=([^"\n])\n/i.exec(text);
 	const body = named === null ? text : text.slice(named[0].length);
 	const delimiter = named?.[1] ?? delimiterOf(body);
-	const blocks = sheetBlocks(csvRecords(body, delimiter), new TextBudget());
+	const blocks = sheetBlocks(rowsOf(csvRecords(body, delimiter)), new TextBudget());
 	return { format: 'csv', title: null, declared_language: null, page_count: null, blocks };
 }
 
@@ -38,4 +38,8 @@ function delimiterOf(text: string): string {
 		if (share > best.share) best = { delimiter, share };
 	}
 	return best.delimiter;
+}
+
+function* rowsOf(records: Iterable<string[]>): Generator<SheetRow> {
+	for (const cells of records) yield { cells, isMerged: false };
 }

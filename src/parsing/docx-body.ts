@@ -1,12 +1,13 @@
-import { type Block, stripInvisible } from './blocks.ts';
+import type { Block } from './blocks.ts';
 import type { Notes } from './docx-notes.ts';
 import type { Numbering } from './docx-numbering.ts';
+import { newParagraph, normaliseSpace, type Paragraph } from './docx-paragraph.ts';
 import { outlineOf, type ParagraphRole, type Styles } from './docx-styles.ts';
 import { MAX_TEXT_BYTES, resourceLimit, TextBudget } from './limits.ts';
 import { isOn } from './ooxml-package.ts';
-import { TableBuilder } from './ooxml-table.ts';
 import { raisedText } from './superscript.ts';
 import { symbolOf } from './symbol-font.ts';
+import { TableStack } from './table-stack.ts';
 import { type Element, readXml } from './xml-reader.ts';
 
 /** Subtrees that are not part of the document: deleted or moved text, properties before a change, and names of form fields. */
@@ -15,26 +16,8 @@ const SKIPPED = new Set(
 	w:sectPrChange w:instrText w:delText w:ffData`.split(/\s+/),
 );
 
-/** The maximum number of characters that nested tables may copy into the cells around them. */
-const MAX_NESTED_CHARACTERS = 5 * MAX_TEXT_BYTES;
-
-interface Paragraph {
-	text: string;
-	style: string | null;
-	outline: number | null;
-	/** The list of its own numbering, empty for none; null: its style decides. */
-	listId: string | null;
-	level: number | null;
-	/** Whether its end is part of the document. Without it, and without text, it takes no number. */
-	hasMark: boolean;
-	/** The notes that it refers to. They follow it. */
-	notes: string[];
-	/** The blocks of its text boxes. */
-	textBoxes: Block[];
-}
-
-/** Rows are kept until their table ends; their text counts already. */
-const MAX_TABLE_CELLS = 500_000;
+/** What the file is, for the sentences of errors. */
+const KIND = 'Word document';
 
 /** What the main part of a document refers to. */
 export interface BodyContext {
@@ -56,7 +39,7 @@ export interface Body {
  */
 export function readBody(part: Uint8Array, context: BodyContext): Body {
 	const reader = new BodyReader(context);
-	readXml(part, reader, 'Word document');
+	readXml(part, reader, KIND);
 	return { blocks: reader.blocks, title: reader.title };
 }
 
@@ -68,13 +51,11 @@ class BodyReader {
 	readonly #notes: Notes;
 	/** Open paragraphs: a text box holds paragraphs within a paragraph. */
 	readonly #paragraphs: Paragraph[] = [];
-	readonly #tables: TableBuilder[] = [];
+	readonly #tables = new TableStack(KIND);
 	/** Blocks of the text boxes that are open. */
 	readonly #boxes: Block[][] = [];
 	readonly #budget = new TextBudget();
 	#written = 0;
-	#nested = 0;
-	#cells = 0;
 	#skipping = 0;
 	#inText = 0;
 	#inProperties = false;
@@ -105,7 +86,7 @@ class BodyReader {
 	/** An element that describes the open paragraph, run or table. */
 	#openProperty(element: Element): void {
 		const paragraph = this.#paragraphs.at(-1);
-		const table = this.#tables.at(-1);
+		const table = this.#tables.innermost;
 		switch (element.name) {
 			case 'w:pStyle':
 				if (paragraph !== undefined) paragraph.style = element.attribute('val');
@@ -192,7 +173,7 @@ class BodyReader {
 				this.#boxes.push([]);
 				break;
 			case 'w:tbl':
-				this.#tables.push(new TableBuilder());
+				this.#tables.open(this.#boxes.length);
 				break;
 			case 'mc:AlternateContent':
 				this.#alternatives.push(false);
@@ -211,8 +192,8 @@ class BodyReader {
 		if (name === 'w:p') this.#endParagraph();
 		else if (name === 'w:pPr') this.#inProperties = false;
 		else if (name === 'w:t' || name === 'm:t') this.#inText--;
-		else if (name === 'w:tc') this.#endCell();
-		else if (name === 'w:tr') this.#endRow();
+		else if (name === 'w:tc') this.#tables.endCell();
+		else if (name === 'w:tr') this.#tables.endRow();
 		else if (name === 'w:tbl') this.#endTable();
 		else if (name === 'w:txbxContent') this.#endBox();
 		else if (name === 'w:sdt') this.#prompts.pop();
@@ -262,8 +243,8 @@ class BodyReader {
 		// Each paragraph of a list advances its numbers: a heading, an empty one and one in a cell too.
 		const marker = isCounted ? this.#markerOf(paragraph, role) : undefined;
 		const numbered = marker == null ? text : `${marker} ${text}`.trim();
-		const table = this.#tables.at(-1);
-		if (table !== undefined && this.#boxes.length === 0) {
+		const table = this.#tables.around(this.#boxes.length);
+		if (table !== undefined) {
 			if (numbered !== '') table.addText(numbered);
 			for (const block of paragraph.textBoxes) table.addText(block.text);
 			for (const note of paragraph.notes) table.notes.push(note);
@@ -289,26 +270,11 @@ class BodyReader {
 		return marker;
 	}
 
-	#endCell(): void {
-		this.#nested += this.#tables.at(-1)?.endCell() ?? 0;
-		if (this.#nested > MAX_NESTED_CHARACTERS)
-			throw resourceLimit('The tables of the Word document are nested too deeply.');
-		if (++this.#cells > MAX_TABLE_CELLS) {
-			throw resourceLimit('The tables of the Word document have too many cells. Split it.');
-		}
-	}
-
-	#endRow(): void {
-		const texts = this.#tables.at(-1)?.endRow() ?? [];
-		// A table within a cell is part of that cell's text.
-		if (texts.length > 0) this.#tables.at(-2)?.addText(texts.join(', '));
-	}
-
 	#endTable(): void {
-		const table = this.#tables.pop();
-		if (table === undefined) return;
-		if (this.#tables.length === 0) for (const block of table.blocks(null)) this.#emit(block);
-		for (const note of table.notes) this.#emit({ kind: 'paragraph', text: note, page: null });
+		const ended = this.#tables.end();
+		if (ended === null) return;
+		if (!ended.isNested) for (const block of ended.table.blocks(null)) this.#emit(block);
+		for (const note of ended.table.notes) this.#emit({ kind: 'paragraph', text: note, page: null });
 	}
 
 	#endBox(): void {
@@ -327,19 +293,8 @@ class BodyReader {
 	}
 }
 
-function newParagraph(): Paragraph {
-	return { text: '', style: null, outline: null, listId: null, level: null, hasMark: true, notes: [], textBoxes: [] };
-}
-
 /** Whether the style of a table sets off its first row (ISO/IEC 29500-1, 17.4.56; the bit is that of the first edition). */
 function hasHeaderStyle(look: Element): boolean {
 	const firstRow = look.attribute('firstRow');
 	return firstRow === null ? (Number.parseInt(look.attribute('val') ?? '20', 16) & 0x20) !== 0 : isOn(firstRow);
-}
-
-function normaliseSpace(text: string): string {
-	return stripInvisible(text)
-		.replace(/[^\S\n]+/gu, ' ')
-		.replace(/ ?\n ?/g, '\n')
-		.trim();
 }

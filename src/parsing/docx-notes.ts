@@ -4,7 +4,11 @@ import { type Element, readXml } from './xml-reader.ts';
 export type Notes = ReadonlyMap<string, string>;
 
 /** The texts of a notes part, without its separator lines. */
-export function readNotes(part: Uint8Array | undefined, kind: 'footnote' | 'endnote', into: Map<string, string>): void {
+export function readFootnotes(
+	part: Uint8Array | undefined,
+	kind: 'footnote' | 'endnote',
+	into: Map<string, string>,
+): void {
 	if (part === undefined) return;
 	let id: string | null = null;
 	let text = '';

@@ -1,7 +1,7 @@
 import { AppError } from '../base/index.ts';
 import { type ExtractedDocument, languageOf } from './blocks.ts';
 import { readBody } from './docx-body.ts';
-import { readNotes } from './docx-notes.ts';
+import { readFootnotes } from './docx-notes.ts';
 import { Numbering } from './docx-numbering.ts';
 import { Styles } from './docx-styles.ts';
 import { type OfficeKind, openPackage, propertiesOf, relationshipsOf } from './ooxml-package.ts';
@@ -25,8 +25,8 @@ export function parseDocx(bytes: Uint8Array): ExtractedDocument {
 	}
 	const folder = main.slice(0, main.lastIndexOf('/') + 1);
 	const notes = new Map<string, string>();
-	readNotes(parts.get(`${folder}footnotes.xml`), 'footnote', notes);
-	readNotes(parts.get(`${folder}endnotes.xml`), 'endnote', notes);
+	readFootnotes(parts.get(`${folder}footnotes.xml`), 'footnote', notes);
+	readFootnotes(parts.get(`${folder}endnotes.xml`), 'endnote', notes);
 	const styles = new Styles(parts.get(`${folder}styles.xml`));
 	const numbering = new Numbering(parts.get(`${folder}numbering.xml`));
 	const { blocks, title } = readBody(body, { styles, numbering, notes });

@@ -6,9 +6,8 @@ import { contentBlocks } from './html.ts';
 import type { NodeBudget } from './html-dom.ts';
 import { parsePage } from './html-dom.ts';
 import { resourceLimit, TextBudget } from './limits.ts';
-import { resolvePath } from './ooxml-package.ts';
 import { type Element, readXml } from './xml-reader.ts';
-import { Parts } from './zip-archive.ts';
+import { Parts, resolveEntryPath } from './zip-archive.ts';
 
 const KIND = 'EPUB book';
 const MAX_CHAPTERS = 5000;
@@ -161,7 +160,7 @@ function fileOf(folder: string, href: string): string {
 	} catch {
 		// A percent sign in a file name.
 	}
-	return resolvePath(folder, decoded.toLowerCase());
+	return resolveEntryPath(folder, decoded.toLowerCase());
 }
 
 /** The first name of a file is that of the whole, unless it names a place in it. */

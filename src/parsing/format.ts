@@ -1,5 +1,5 @@
 import type { DocumentFormat } from '../contract/index.ts';
-import { charsetOf, decodeText } from './charset.ts';
+import { charsetOfContentType, decodeText } from './charset.ts';
 
 /** The number of bytes from the beginning of a file that `sniffFormat` needs. */
 export const SNIFF_BYTES = 64 * 1024;
@@ -192,7 +192,7 @@ function sniffText(
 	fileName: string | null,
 	contentType: string | null,
 ): DocumentFormat | null {
-	const text = decodeText(head, [charsetOf(contentType)]);
+	const text = decodeText(head, [charsetOfContentType(contentType)]);
 	const start = text === null ? '' : withoutPrologue(text);
 	if (HTML_START.test(start)) return 'html';
 	if (claimed === 'pdf' || isOffice(claimed)) return claimed;

@@ -1,7 +1,8 @@
 import { type Block, toSingleLine } from './blocks.ts';
 import { type DomElement, type DomNode, isElement, isText } from './html-dom.ts';
 import { isInvisible, isWithoutSpace } from './html-visibility.ts';
-import { looksLikeHeader, markHeaders, type TableRow, tableBlocks } from './table-blocks.ts';
+import { type TableRow, tableBlocks } from './table-blocks.ts';
+import { looksLikeHeader, markHeaders } from './table-headers.ts';
 
 /** A table without headings is a layout table if a cell has one of these. */
 const LAYOUT_ELEMENTS = new Set('TABLE H1 H2 H3 H4 H5 H6 UL OL DL PRE FORM SECTION ARTICLE BLOCKQUOTE'.split(' '));

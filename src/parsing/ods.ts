@@ -2,7 +2,7 @@ import { type Block, type ExtractedDocument, languageOf, stripInvisible, toSingl
 import { TextBudget } from './limits.ts';
 import { countOf, openOdf } from './odf-package.ts';
 import { propertiesOf } from './ooxml-package.ts';
-import { sheetBlocks } from './sheet-blocks.ts';
+import { type SheetRow, sheetBlocks } from './sheet-blocks.ts';
 import { SheetGrid, SheetUsage } from './sheet-grid.ts';
 import { DEFAULT_SHEET_NAME } from './sheet-names.ts';
 import { type Element, readXml } from './xml-reader.ts';
@@ -61,7 +61,7 @@ interface Cell {
 
 /** Reads all tables of a spreadsheet; repeated cells and rows as often as they stand there, within limits. */
 class SheetsReader {
-	readonly sheets: Array<{ name: string; rows: string[][] }> = [];
+	readonly sheets: Array<{ name: string; rows: SheetRow[] }> = [];
 	/** The names of the styles of hidden sheets. */
 	readonly #hiddenStyles = new Set<string>();
 	readonly #usage = new SheetUsage();

@@ -2,14 +2,10 @@ import { type Block, stripInvisible } from './blocks.ts';
 import { MAX_PAGES, MAX_TEXT_BYTES, resourceLimit, TextBudget } from './limits.ts';
 import { countOf } from './odf-package.ts';
 import { OdtStyles } from './odt-styles.ts';
-import { TableBuilder } from './ooxml-table.ts';
 import { raisedText } from './superscript.ts';
+import { TableStack } from './table-stack.ts';
 import { type Element, readXml } from './xml-reader.ts';
 
-/** Rows are kept until their table ends. */
-const MAX_TABLE_CELLS = 500_000;
-/** The maximum number of characters that nested tables may copy into the cells around them. */
-const MAX_NESTED_CHARACTERS = 5 * MAX_TEXT_BYTES;
 const MAX_SPACES = 100;
 
 /** Subtrees whose text is not part of the document: deletions, comments, tables of contents, ruby, declarations, pictures. */
@@ -29,13 +25,6 @@ interface Paragraph {
 	heading: number | null;
 	/** The blocks of its notes and text boxes, which follow it. */
 	after: Block[];
-}
-
-interface OpenTable {
-	builder: TableBuilder;
-	inHeader: boolean;
-	/** The number of notes and text boxes around it. */
-	boxes: number;
 }
 
 interface List {
@@ -60,7 +49,7 @@ export class OdtReader {
 	readonly #outerLists: List[][] = [];
 	/** The last number of each list style, for lists that continue another. */
 	readonly #lastNumbers = new Map<string | null, number>();
-	readonly #tables: OpenTable[] = [];
+	readonly #tables: TableStack;
 	/** Open notes and text boxes. */
 	readonly #boxes: Block[][] = [];
 	readonly #budget = new TextBudget();
@@ -72,13 +61,12 @@ export class OdtReader {
 	#slideStart = 0;
 	#inBody = false;
 	#written = 0;
-	#nested = 0;
-	#cells = 0;
 	#skipping = 0;
 
 	/** @param kind what the file is, for the sentences of errors */
 	constructor(kind: string) {
 		this.#kind = kind;
+		this.#tables = new TableStack(kind);
 	}
 
 	readStyles(part: Uint8Array): void {
@@ -143,7 +131,7 @@ export class OdtReader {
 				this.#openItem(element);
 				break;
 			case 'table:table':
-				this.#tables.push({ builder: new TableBuilder(), inHeader: false, boxes: this.#boxes.length });
+				this.#tables.open(this.#boxes.length);
 				break;
 			default:
 				this.#openTablePart(element);
@@ -170,15 +158,15 @@ export class OdtReader {
 	}
 
 	#openTablePart(element: Element): void {
-		const table = this.#tables.at(-1);
+		const table = this.#tables.innermost;
 		if (table === undefined) return;
-		if (element.name === 'table:table-header-rows') table.inHeader = true;
-		else if (element.name === 'table:table-row') table.builder.markRow(table.inHeader);
+		if (element.name === 'table:table-header-rows') table.isInHeader = true;
+		else if (element.name === 'table:table-row') table.markRow(table.isInHeader);
 		else if (element.name === 'table:table-cell') {
 			// A repeated cell is read as a cell that spans its copies.
 			const repeated = countOf(element.attribute('number-columns-repeated'));
-			table.builder.spanColumns(repeated * countOf(element.attribute('number-columns-spanned')));
-			table.builder.spanRows(countOf(element.attribute('number-rows-spanned')));
+			table.spanColumns(repeated * countOf(element.attribute('number-columns-spanned')));
+			table.spanRows(countOf(element.attribute('number-rows-spanned')));
 		}
 	}
 
@@ -196,12 +184,17 @@ export class OdtReader {
 		else if (name === 'text:note-body' || name === 'draw:text-box') this.#endBox();
 		else if (name === 'text:span') this.#spans.pop();
 		else if (name === 'text:list') this.#endList();
-		else if (name === 'table:table-header-rows') {
-			const table = this.#tables.at(-1);
-			if (table !== undefined) table.inHeader = false;
-		} else if (name === 'table:table-cell') this.#endCell(false);
-		else if (name === 'table:covered-table-cell') this.#endCell(true);
-		else if (name === 'table:table-row') this.#endRow();
+		else this.#closeTablePart(name);
+	}
+
+	#closeTablePart(name: string): void {
+		const table = this.#tables.innermost;
+		if (table === undefined) return;
+		if (name === 'table:table-header-rows') table.isInHeader = false;
+		else if (name === 'table:table-cell') this.#tables.endCell();
+		// A cell beside or above it spans its place.
+		else if (name === 'table:covered-table-cell') table.dropCell();
+		else if (name === 'table:table-row') this.#tables.endRow();
 		else if (name === 'table:table') this.#endTable();
 	}
 
@@ -240,10 +233,10 @@ export class OdtReader {
 		const { style, after } = paragraph;
 		const text = stripInvisible(paragraph.text.replace(/[^\S\n]+/gu, ' ').replace(/ ?\n ?/g, '\n')).trim();
 		const isShown = text !== '' && !this.#styles.isHidden(style);
-		const table = this.#tables.at(-1);
-		if (table !== undefined && table.boxes === this.#boxes.length) {
-			if (isShown) table.builder.addText(text);
-			for (const block of after) table.builder.addText(block.text);
+		const table = this.#tables.around(this.#boxes.length);
+		if (table !== undefined) {
+			if (isShown) table.addText(text);
+			for (const block of after) table.addText(block.text);
 			return;
 		}
 		if (isShown) this.#emit(this.#blockOf(text, paragraph));
@@ -272,38 +265,10 @@ export class OdtReader {
 		}
 	}
 
-	/** @param isCovered a cell beside or above it spans its place */
-	#endCell(isCovered: boolean): void {
-		const table = this.#tables.at(-1);
-		if (table === undefined) return;
-		if (isCovered) {
-			table.builder.dropCell();
-			return;
-		}
-		this.#nested += table.builder.endCell();
-		if (this.#nested > MAX_NESTED_CHARACTERS)
-			throw resourceLimit(`The tables of the ${this.#kind} are nested too deeply.`);
-		if (++this.#cells > MAX_TABLE_CELLS)
-			throw resourceLimit(`The tables of the ${this.#kind} have too many cells. Split it.`);
-	}
-
-	#endRow(): void {
-		const table = this.#tables.at(-1);
-		const texts = table?.builder.endRow() ?? [];
-		// A table within a cell is part of that cell's text.
-		if (texts.length > 0 && table !== undefined) this.#outerTable(table)?.builder.addText(texts.join(', '));
-	}
-
-	/** The table in whose cell a table stands; undefined if it stands in a text box of its own. */
-	#outerTable(table: OpenTable): OpenTable | undefined {
-		const others = this.#tables.filter((one) => one !== table);
-		return others.at(-1)?.boxes === table.boxes ? others.at(-1) : undefined;
-	}
-
 	#endTable(): void {
-		const table = this.#tables.pop();
-		if (table === undefined || this.#outerTable(table) !== undefined) return;
-		for (const block of table.builder.blocks(null)) this.#emit(block);
+		const ended = this.#tables.end();
+		if (ended === null || ended.isNested) return;
+		for (const block of ended.table.blocks(null)) this.#emit(block);
 	}
 
 	#emit(block: Block): void {

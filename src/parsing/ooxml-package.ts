@@ -1,7 +1,7 @@
 import { AppError } from '../base/index.ts';
 import { toSingleLine } from './blocks.ts';
 import { readXml } from './xml-reader.ts';
-import { Parts } from './zip-archive.ts';
+import { Parts, resolveEntryPath } from './zip-archive.ts';
 
 /** A kind of Office Open XML documents, for the sentences of errors. */
 export interface OfficeKind {
@@ -62,7 +62,7 @@ export function relationshipsOf(parts: Parts, part: string, kind: OfficeKind): R
 				found.push({
 					id: element.attribute('Id') ?? '',
 					type: type.slice(type.lastIndexOf('/') + 1),
-					target: target.startsWith('/') ? target.slice(1) : resolvePath(folder, target),
+					target: target.startsWith('/') ? target.slice(1) : resolveEntryPath(folder, target),
 				});
 			},
 			close: () => {},
@@ -71,16 +71,6 @@ export function relationshipsOf(parts: Parts, part: string, kind: OfficeKind): R
 		kind.name,
 	);
 	return found;
-}
-
-/** A path relative to a folder, without its `..`. */
-export function resolvePath(folder: string, target: string): string {
-	const path: string[] = [];
-	for (const name of `${folder}${target}`.split('/')) {
-		if (name === '..') path.pop();
-		else if (name !== '.' && name !== '') path.push(name);
-	}
-	return path.join('/');
 }
 
 /** Title and language of a document, from the part with its Dublin Core properties. */

@@ -1,7 +1,7 @@
 import { AppError } from '../base/index.ts';
 import type { DocumentFormat } from '../contract/index.ts';
 import type { DocumentSource, ExtractedDocument } from './blocks.ts';
-import { charsetOf, decodeText } from './charset.ts';
+import { charsetOfContentType, decodeText } from './charset.ts';
 import { sniffFormat } from './format.ts';
 import { MAX_TITLE_CHARACTERS, resourceLimit, TextBudget } from './limits.ts';
 import type { ScanHandling } from './pdf-scans.ts';
@@ -104,7 +104,7 @@ function limitedTextOf(bytes: Uint8Array, source: DocumentSource): string {
 
 /** @param namedInPage the charset that the document itself names, where its format can name one */
 function textOf(bytes: Uint8Array, source: DocumentSource, namedInPage: string | null): string {
-	const text = decodeText(bytes, [charsetOf(source.content_type), namedInPage]);
+	const text = decodeText(bytes, [charsetOfContentType(source.content_type), namedInPage]);
 	if (text === null) throw new AppError('unsupported_file_type', 'The file holds data, not text.');
 	return text;
 }

@@ -1,7 +1,7 @@
 import { type Block, stripInvisible, toSingleLine } from './blocks.ts';
 import type { TextBudget } from './limits.ts';
-import { TableBuilder } from './ooxml-table.ts';
 import { raisedText } from './superscript.ts';
+import { TableBuilder } from './table-builder.ts';
 import { type Element, readXml } from './xml-reader.ts';
 
 /** The content of one slide. */
@@ -32,7 +32,7 @@ export function readSlide(part: Uint8Array, page: number, budget: TextBudget, di
 }
 
 /** The speaker notes of a slide. */
-export function readNotes(part: Uint8Array, page: number, budget: TextBudget): Block[] {
+export function readSpeakerNotes(part: Uint8Array, page: number, budget: TextBudget): Block[] {
 	const reader = new SlideReader(page, budget, new Set());
 	readXml(part, reader, 'presentation');
 	return reader.blocks;

@@ -2,7 +2,7 @@ import { AppError } from '../base/index.ts';
 import { type Block, type ExtractedDocument, languageOf } from './blocks.ts';
 import { MAX_PAGES, resourceLimit, TextBudget } from './limits.ts';
 import { type OfficeKind, openPackage, propertiesOf, relationshipsOf } from './ooxml-package.ts';
-import { readNotes, readSlide, type Slide } from './pptx-slide.ts';
+import { readSlide, readSpeakerNotes, type Slide } from './pptx-slide.ts';
 import { type Element, readXml } from './xml-reader.ts';
 import type { Parts } from './zip-archive.ts';
 
@@ -44,7 +44,7 @@ export function parsePptx(bytes: Uint8Array): ExtractedDocument {
 			});
 		const slide = readSlide(part, page, budget, targetsOf('diagramData'));
 		if (slide.isHidden) continue;
-		const notes = targetsOf('notesSlide').flatMap((notes) => readNotes(notes, page, budget));
+		const notes = targetsOf('notesSlide').flatMap((notes) => readSpeakerNotes(notes, page, budget));
 		for (const block of [...withHeading(slide, page), ...notes]) blocks.push(block);
 	}
 	const core = propertiesOf(parts.get('docprops/core.xml'), KIND.name);

@@ -22,7 +22,7 @@ export const SYMBOL_CHARSET = 2;
 const DEFAULT_CHARSET = 1;
 
 /** The label of a font's charset; null for that of the document. */
-export function charsetOf(fontCharset: number): string | null {
+export function charsetOfFont(fontCharset: number): string | null {
 	return fontCharset === DEFAULT_CHARSET ? null : (FONT_CHARSETS[fontCharset] ?? 'windows-1252');
 }
 

@@ -1,15 +1,22 @@
 import type { Block } from './blocks.ts';
-import { TableBuilder } from './ooxml-table.ts';
+import { TableBuilder } from './table-builder.ts';
 
 /** Cells of a row whose definitions are kept. */
 const MAX_COLUMNS = 1000;
 
+interface CellDefinition {
+	isContinued: boolean;
+	isJoined: boolean;
+}
+
+const PLAIN_CELL: CellDefinition = { isContinued: false, isJoined: false };
+
 /** The table of an RTF document that is being read. Its rows are defined (`\trowd` to `\cellx`) before or after their cells. */
 export class RtfTable {
 	#builder: TableBuilder | null = null;
-	/** For each cell of the row, whether it continues the one above it. */
-	#continued: boolean[] = [];
-	#isContinued = false;
+	/** For each cell of the row, whether it continues the one above it, and whether it is joined to the one before it. */
+	#definitions: CellDefinition[] = [];
+	#next: CellDefinition = PLAIN_CELL;
 	#cellIndex = 0;
 	/** The cells of the open row of a table within a cell. */
 	#nestedCells: string[] = [];
@@ -22,8 +29,8 @@ export class RtfTable {
 	/** Begins the definition of a row. */
 	beginRow(): void {
 		this.#open();
-		this.#continued = [];
-		this.#isContinued = false;
+		this.#definitions = [];
+		this.#next = PLAIN_CELL;
 	}
 
 	markHeader(): void {
@@ -32,12 +39,17 @@ export class RtfTable {
 
 	/** The next cell that is defined continues the one above it. */
 	continueCell(): void {
-		this.#isContinued = true;
+		this.#next = { ...this.#next, isContinued: true };
+	}
+
+	/** The next cell that is defined is joined to the one before it. */
+	joinCell(): void {
+		this.#next = { ...this.#next, isJoined: true };
 	}
 
 	defineCell(): void {
-		if (this.#continued.length < MAX_COLUMNS) this.#continued.push(this.#isContinued);
-		this.#isContinued = false;
+		if (this.#definitions.length < MAX_COLUMNS) this.#definitions.push(this.#next);
+		this.#next = PLAIN_CELL;
 	}
 
 	/** Adds a paragraph to the open cell. */
@@ -51,8 +63,10 @@ export class RtfTable {
 		this.endNestedRow();
 		this.addText(text);
 		const builder = this.#open();
-		builder.continueCell(this.#continued[this.#cellIndex++] ?? false);
-		builder.endCell();
+		const { isContinued, isJoined } = this.#definitions[this.#cellIndex++] ?? PLAIN_CELL;
+		builder.continueCell(isContinued);
+		if (isJoined) builder.joinToPrevious();
+		else builder.endCell();
 	}
 
 	endRow(): void {

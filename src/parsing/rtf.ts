@@ -1,6 +1,9 @@
 import { type Block, type ExtractedDocument, stripInvisible, toSingleLine } from './blocks.ts';
 import { resourceLimit, TextBudget } from './limits.ts';
-import { charsetOf, decodeBytes, SYMBOL_CHARSET } from './rtf-charsets.ts';
+import { decodeBytes } from './rtf-charsets.ts';
+import { RtfFontTable } from './rtf-font-table.ts';
+import { FIRST_GROUP, isSkippedGroup, RTF_CHARACTERS, type RtfGroup } from './rtf-groups.ts';
+import { RtfStyleSheet } from './rtf-style-sheet.ts';
 import { RtfTable } from './rtf-table.ts';
 import { type RtfToken, rtfTokens } from './rtf-tokens.ts';
 import { raisedText } from './superscript.ts';
@@ -12,45 +15,14 @@ const MAX_PENDING_BYTES = 64 * 1024;
 /** Text without the end of a paragraph is divided. */
 const MAX_PARAGRAPH_CHARACTERS = 64 * 1024;
 
-/** Groups whose text is not part of the document (RTF 1.9.1). All groups that begin with `\*` and are unknown are left out, too. */
-const SKIPPED = new Set(
-	`fonttbl colortbl stylesheet listtable listoverridetable revtbl rsidtbl generator info pict object objdata header headerl
-	headerr headerf footer footerl footerr footerf ftnsep ftnsepc ftncn aftnsep annotation atnid atnauthor atntime atndate
-	fldinst bkmkstart bkmkend themedata colorschememapping latentstyles datastore xmlnstbl nonshppict sp tc xe private
-	panose nonesttables falt fname datafield formfield template filetbl`.split(/\s+/),
-);
-/** Groups that begin with `\*` and have text. */
-const SHOWN = new Set(['shpinst', 'shptxt', 'pntext']);
-
-const CHARACTERS: Record<string, string> = {
-	line: '\n',
-	tab: ' ',
-	emdash: '—',
-	endash: '–',
-	emspace: ' ',
-	enspace: ' ',
-	bullet: '•',
-	lquote: '‘',
-	rquote: '’',
-	ldblquote: '“',
-	rdblquote: '”',
-	'~': ' ',
-	_: '-',
-};
-
-/** What a group inherits from the one around it. */
-interface Group {
-	skipped: boolean;
-	/** The text of a skipped group that is kept: the title of the document, the marker of a list item, the names of styles and of fonts with signs. */
-	capture: 'title' | 'marker' | 'style' | 'font' | null;
-	hidden: boolean;
-	/** Superscript. */
-	isRaised: boolean;
-	/** The characters that stand for a `\u` in programs without Unicode. */
-	fallback: number;
-	/** The charset of the font, or the name of a font of signs. */
-	charset: string | null;
+/** What describes the open paragraph. */
+interface ParagraphState {
+	heading: number | null;
+	inTable: boolean;
+	isContentsEntry: boolean;
 }
+
+const NEW_PARAGRAPH: ParagraphState = { heading: null, inTable: false, isContentsEntry: false };
 
 /** Reads a Rich Text Format document (RTF 1.9.1). @throws AppError `resource_limit` */
 export function parseRtf(bytes: Uint8Array): ExtractedDocument {
@@ -70,15 +42,8 @@ class RtfReader {
 	readonly blocks: Block[] = [];
 	title = '';
 	readonly #budget = new TextBudget();
-	#group: Group = {
-		skipped: false,
-		capture: null,
-		hidden: false,
-		isRaised: false,
-		fallback: 1,
-		charset: 'windows-1252',
-	};
-	readonly #outer: Group[] = [];
+	#group: RtfGroup = { ...FIRST_GROUP };
+	readonly #outer: RtfGroup[] = [];
 	/** Whether the last token was `\*`: the next word names a group that programs may leave out. */
 	#isOptional = false;
 	/** Whether the group has begun and its first word names it. */
@@ -88,24 +53,16 @@ class RtfReader {
 	#pendingBytes = 0;
 	/** Characters after a `\u` that are left out. */
 	#skipCharacters = 0;
-	readonly #charsets = new Map<number, string>();
-	#font = 0;
-	#fontName = '';
-	/** The charset of text whose font names none. */
-	#documentCharset = 'windows-1252';
-	/** The heading levels of the paragraph styles. */
-	readonly #headings = new Map<number, number>();
-	#styleNumber = 0;
-	#styleName = '';
+	readonly #fonts = new RtfFontTable();
+	readonly #styles = new RtfStyleSheet();
 	#text = '';
 	#marker = '';
-	#heading: number | null = null;
-	#inTable = false;
+	#paragraph: ParagraphState = NEW_PARAGRAPH;
 	readonly #table = new RtfTable();
-	/** The notes that are open, with the state of the paragraph that refers to them, and the depth of their groups. */
-	readonly #openNotes: Array<{ depth: number; text: string; heading: number | null; inTable: boolean }> = [];
-	/** The notes that follow the paragraph. */
-	#notes: string[] = [];
+	/** The open notes and text boxes, with the state of the paragraph in which they stand, and the depth of their groups. */
+	readonly #openAsides: Array<{ depth: number; text: string } & ParagraphState> = [];
+	/** The notes and text boxes that follow the paragraph. */
+	#asides: string[] = [];
 
 	take(token: RtfToken): void {
 		if (token.kind === 'text') {
@@ -145,9 +102,9 @@ class RtfReader {
 	}
 
 	#close(): void {
-		if (this.#group.capture === 'style') this.#endStyle();
-		if (this.#group.capture === 'font') this.#endFont();
-		if (this.#openNotes.at(-1)?.depth === this.#outer.length) this.#endNote();
+		if (this.#group.capture === 'style') this.#styles.end();
+		if (this.#group.capture === 'font') this.#fonts.endName();
+		if (this.#openAsides.at(-1)?.depth === this.#outer.length) this.#endAside();
 		this.#group = this.#outer.pop() ?? this.#group;
 		this.#isGroupStart = false;
 		this.#skipCharacters = 0;
@@ -165,10 +122,14 @@ class RtfReader {
 			return true;
 		}
 		if (word === 'footnote') {
-			this.#beginNote();
+			this.#beginAside(this.#text.replace(/(?:\^\d{1,3}|[⁰¹²³⁴-⁹]{1,3})$/u, ''));
 			return true;
 		}
-		if (SKIPPED.has(word) || (isOptional && !SHOWN.has(word))) {
+		if (word === 'shptxt') {
+			this.#beginAside(this.#text);
+			return true;
+		}
+		if (isSkippedGroup(word, isOptional)) {
 			this.#group.skipped = true;
 			if (this.#group.capture === 'font') this.#group.capture = null;
 			return word !== 'fonttbl' && word !== 'stylesheet';
@@ -176,35 +137,33 @@ class RtfReader {
 		return false;
 	}
 
-	#beginNote(): void {
-		const text = this.#text.replace(/(?:\^\d{1,3}|[⁰¹²³⁴-⁹]{1,3})$/u, '');
-		const note = { depth: this.#outer.length, text, heading: this.#heading, inTable: this.#inTable };
-		this.#openNotes.push(note);
+	/** @param text the text of the paragraph so far, without the number of a note */
+	#beginAside(text: string): void {
+		this.#openAsides.push({ depth: this.#outer.length, text, ...this.#paragraph });
 		this.#text = '';
 	}
 
-	#endNote(): void {
-		const outside = this.#openNotes.pop();
-		const note = this.#takeText();
-		if (note !== '') this.#notes.push(note);
+	#endAside(): void {
+		const outside = this.#openAsides.pop();
+		const aside = this.#takeText();
+		if (aside !== '') this.#asides.push(aside);
 		if (outside === undefined) return;
-		this.#text = outside.text;
-		this.#heading = outside.heading;
-		this.#inTable = outside.inTable;
+		const { text, heading, inTable, isContentsEntry } = outside;
+		this.#text = text;
+		this.#paragraph = { heading, inTable, isContentsEntry };
 	}
 
 	#control(word: string, value: number | null): void {
 		const group = this.#group;
-		if (word === 'ansicpg' && value !== null) group.charset = this.#documentCharset = `windows-${value}`;
+		if (word === 'ansicpg' && value !== null) group.charset = this.#fonts.documentCharset = `windows-${value}`;
 		else if (word === 'uc') group.fallback = value ?? 1;
 		else if (word === 'u' && value !== null) {
 			const code = value < 0 ? value + 65_536 : value;
 			this.#write(isSymbolFont(group.charset ?? '') ? symbolOf(group.charset ?? '', code) : String.fromCharCode(code));
 			this.#skipCharacters = group.fallback;
 		} else if (word === 'f') {
-			if (group.capture === 'font') this.#endFont();
-			this.#font = value ?? 0;
-			group.charset = this.#charsets.get(this.#font) ?? this.#documentCharset;
+			if (group.capture === 'font') this.#fonts.endName();
+			group.charset = this.#fonts.use(value ?? 0);
 		} else if (word === 'fcharset') this.#fontCharset(value ?? 0);
 		else if (word === 'super') group.isRaised = value !== 0;
 		else if (word === 'nosupersub' || word === 'sub') group.isRaised = false;
@@ -215,11 +174,9 @@ class RtfReader {
 		// It stands in a group of properties that are not read.
 		else if (word === 'nestrow') this.#table.endNestedRow();
 		else if (group.skipped || group.capture === 'marker') return;
-		else if (word === 'outlinelevel') this.#heading = value !== null && value < 9 ? value + 1 : null;
-		else if (word === 'pard') {
-			this.#heading = null;
-			this.#inTable = false;
-		} else if (word === 'intbl') this.#inTable = true;
+		else if (word === 'outlinelevel') this.#setParagraph({ heading: value !== null && value < 9 ? value + 1 : null });
+		else if (word === 'pard') this.#paragraph = NEW_PARAGRAPH;
+		else if (word === 'intbl') this.#setParagraph({ inTable: true });
 		else if (word === 'par' || word === 'sect' || word === 'page') this.#endParagraph();
 		else if (word === 'cell') this.#endCell();
 		else if (word === 'nestcell') this.#endNestedCell();
@@ -227,37 +184,26 @@ class RtfReader {
 		else if (word === 'trowd') this.#table.beginRow();
 		else if (word === 'trhdr') this.#table.markHeader();
 		else if (word === 'clvmrg') this.#table.continueCell();
+		else if (word === 'clmrg') this.#table.joinCell();
 		else if (word === 'cellx') this.#table.defineCell();
-		else this.#write(CHARACTERS[word] ?? (/^[\\{}]$/.test(word) ? word : ''));
+		else this.#write(RTF_CHARACTERS[word] ?? (/^[\\{}]$/.test(word) ? word : ''));
+	}
+
+	#setParagraph(state: Partial<ParagraphState>): void {
+		this.#paragraph = { ...this.#paragraph, ...state };
 	}
 
 	/** The charset of a font in the table of fonts. That of a font with signs is its name, which follows. */
 	#fontCharset(charset: number): void {
-		this.#charsets.delete(this.#font);
-		const label = charsetOf(charset);
-		if (charset === SYMBOL_CHARSET && this.#group.skipped) {
-			this.#group.capture = 'font';
-			this.#fontName = '';
-		} else if (label !== null) this.#charsets.set(this.#font, label);
-	}
-
-	#endFont(): void {
-		const name = this.#fontName.replace(/;.*/s, '').trim();
-		this.#charsets.set(this.#font, isSymbolFont(name) ? name : 'windows-1252');
+		if (this.#fonts.define(charset, this.#group.skipped)) this.#group.capture = 'font';
 	}
 
 	/** A style of a paragraph, or the definition of one in the table of styles. */
 	#paragraphStyle(number: number): void {
 		if (this.#group.skipped) {
 			this.#group.capture = 'style';
-			this.#styleNumber = number;
-			this.#styleName = '';
-		} else this.#heading = this.#headings.get(number) ?? null;
-	}
-
-	#endStyle(): void {
-		const level = /^\s*(?:heading|überschrift|titre|título|titolo|kop)\s*([1-9])/iu.exec(this.#styleName)?.[1];
-		if (level !== undefined) this.#headings.set(this.#styleNumber, Number(level));
+			this.#styles.begin(number);
+		} else this.#setParagraph(this.#styles.roleOf(number));
 	}
 
 	#addBytes(bytes: Uint8Array): void {
@@ -290,12 +236,12 @@ class RtfReader {
 		const { capture, skipped, hidden, isRaised } = this.#group;
 		if (text === '') return;
 		if (capture === 'title') this.title += text.slice(0, 1000 - this.title.length);
-		else if (capture === 'style') this.#styleName += text.slice(0, 200 - this.#styleName.length);
-		else if (capture === 'font') this.#fontName += text.slice(0, 100 - this.#fontName.length);
+		else if (capture === 'style') this.#styles.addName(text);
+		else if (capture === 'font') this.#fonts.addName(text);
 		else if (capture === 'marker') this.#marker += text.slice(0, 50 - this.#marker.length);
 		else if (!skipped && !hidden) {
 			this.#text += isRaised ? raisedText(this.#text, text) : text;
-			if (this.#text.length > MAX_PARAGRAPH_CHARACTERS && this.#openNotes.length === 0) this.#endParagraph();
+			if (this.#text.length > MAX_PARAGRAPH_CHARACTERS && this.#openAsides.length === 0) this.#endParagraph();
 		}
 	}
 
@@ -307,32 +253,34 @@ class RtfReader {
 	}
 
 	#endParagraph(): void {
-		if (this.#openNotes.length > 0) {
+		if (this.#openAsides.length > 0) {
 			this.#text += '\n';
 			return;
 		}
 		const text = this.#takeText();
 		const marker = this.#marker.replace(/\s+/g, ' ').trim();
 		this.#marker = '';
-		if (this.#inTable) {
+		const { inTable, isContentsEntry } = this.#paragraph;
+		if (inTable) {
 			this.#table.addText(text);
 			return;
 		}
 		this.#endTable();
-		if (text !== '') this.blocks.push(this.#blockOf(text, marker));
-		this.#addNotes();
+		if (text !== '' && !isContentsEntry) this.blocks.push(this.#blockOf(text, marker));
+		this.#addAsides();
 	}
 
 	#blockOf(text: string, marker: string): Block {
-		if (this.#heading !== null)
-			return { kind: 'heading', level: this.#heading, text: toSingleLine(`${marker} ${text}`), page: null };
+		const { heading } = this.#paragraph;
+		if (heading !== null)
+			return { kind: 'heading', level: heading, text: toSingleLine(`${marker} ${text}`), page: null };
 		if (marker === '') return { kind: 'paragraph', text, page: null };
 		return { kind: 'item', text: `${/[\p{L}\p{N}]/u.test(marker) ? marker : '-'} ${text}`, page: null };
 	}
 
-	#addNotes(): void {
-		for (const text of this.#notes) this.blocks.push({ kind: 'paragraph', text, page: null });
-		this.#notes = [];
+	#addAsides(): void {
+		for (const text of this.#asides) this.blocks.push({ kind: 'paragraph', text, page: null });
+		this.#asides = [];
 	}
 
 	#endCell(): void {
@@ -348,6 +296,6 @@ class RtfReader {
 	#endTable(): void {
 		if (!this.#table.isOpen) return;
 		for (const block of this.#table.end()) this.blocks.push(block);
-		this.#addNotes();
+		this.#addAsides();
 	}
 }

@@ -1,6 +1,7 @@
 import { type Block, type BodyBlock, toSingleLine } from './blocks.ts';
 import { resourceLimit, type TextBudget } from './limits.ts';
-import { isName, isValue, joinHeaders, looksLikePairs, rowText } from './table-blocks.ts';
+import { joinHeaders, rowText } from './table-blocks.ts';
+import { isName, isValue, looksLikePairs } from './table-headers.ts';
 
 /** The maximum number of cells of a file, empty ones between others included. 10 MB of text have fewer. */
 export const MAX_CELLS = 2_000_000;
@@ -8,9 +9,18 @@ export const MAX_CELLS = 2_000_000;
 const SPACING_SAMPLE_ROWS = 40;
 const MIN_SPACED_ROWS = 3;
 
+/** A row of a sheet. */
+export interface SheetRow {
+	cells: string[];
+	/** Its only cell spans several columns, so it names what follows. */
+	isMerged: boolean;
+}
+
 /** Rows that are read before the first ones are written, to find the columns that have text. */
 interface Region {
 	rows: string[][];
+	/** The indices of rows whose only cell spans several columns. */
+	merged: Set<number>;
 	/** Whether a row after the first one has a value. */
 	hasValues: boolean;
 	/** The lines above the table, each in one cell. The last one names the table. */
@@ -18,31 +28,34 @@ interface Region {
 }
 
 /**
- * The blocks of a sheet: rows of cells without any mark. A blank row ends a table only if the next row is a title or names the
+ * The blocks of a sheet, whose rows have no mark but merged cells. A blank row ends a table only if the next row is a title or names the
  * columns of the row after it. A single cell above a table is its caption. Single cells within a table name the rows after them if
  * the table begins with one and has several.
  */
-export function sheetBlocks(rows: Iterable<string[]>, budget: TextBudget): Block[] {
+export function sheetBlocks(rows: Iterable<SheetRow>, budget: TextBudget): Block[] {
 	const blocks: Block[] = [];
-	let region: Region = { rows: [], hasValues: false, titles: [] };
+	let region = emptyRegion();
 	let isAfterBlank = false;
 	const end = () => {
 		writeRegion(region, blocks, budget);
-		region = { rows: [], hasValues: false, titles: [] };
+		region = emptyRegion();
 	};
 	for (const [row, next] of withNext(withoutDoubleSpacing(trimmedRows(rows)))) {
-		const filled = countFilled(row);
+		const { cells } = row;
+		const filled = countFilled(cells);
 		if (filled === 0) {
 			isAfterBlank = true;
 			continue;
 		}
 		const isTitle = filled === 1 && (region.rows.length === 0 || isAfterBlank);
-		const startsTable = isAfterBlank && region.rows.length > 0 && (isTitle || isOtherHeader(row, next, region));
+		const startsTable =
+			isAfterBlank && region.rows.length > 0 && (isTitle || isOtherHeader(cells, next?.cells, region));
 		if (startsTable) end();
-		if (isTitle) region.titles.push(row.find((cell) => cell !== '') ?? '');
+		if (isTitle) region.titles.push(onlyText(cells));
 		else {
-			region.hasValues ||= region.rows.length > 0 && row.some(isValue);
-			region.rows.push(row);
+			region.hasValues ||= region.rows.length > 0 && cells.some(isValue);
+			if (row.isMerged) region.merged.add(region.rows.length);
+			region.rows.push(cells);
 		}
 		isAfterBlank = false;
 	}
@@ -50,37 +63,46 @@ export function sheetBlocks(rows: Iterable<string[]>, budget: TextBudget): Block
 	return blocks;
 }
 
+function emptyRegion(): Region {
+	return { rows: [], merged: new Set(), hasValues: false, titles: [] };
+}
+
+/** The text of a row with one cell. */
+function onlyText(cells: readonly string[]): string {
+	return cells.find((cell) => cell !== '') ?? '';
+}
+
 const TOO_MANY_CELLS = `The file has more than ${MAX_CELLS.toLocaleString('en')} cells. Split it into smaller files.`;
 
 /** The rows with each cell on one line, without empty cells at their end. */
-function* trimmedRows(rows: Iterable<string[]>): Generator<string[]> {
-	let cells = 0;
-	for (const row of rows) {
-		cells += row.length + 1;
-		if (cells > MAX_CELLS) throw resourceLimit(TOO_MANY_CELLS);
-		yield withoutEmptyEnd(row.map(toSingleLine));
+function* trimmedRows(rows: Iterable<SheetRow>): Generator<SheetRow> {
+	let count = 0;
+	for (const { cells, isMerged } of rows) {
+		count += cells.length + 1;
+		if (count > MAX_CELLS) throw resourceLimit(TOO_MANY_CELLS);
+		yield { cells: withoutEmptyEnd(cells.map(toSingleLine)), isMerged };
 	}
 }
 
 /** Leaves out blank rows if each row of the sheet is followed by one: then they separate nothing. */
-function* withoutDoubleSpacing(rows: Iterable<string[]>): Generator<string[]> {
-	const sample: string[][] = [];
+function* withoutDoubleSpacing(rows: Iterable<SheetRow>): Generator<SheetRow> {
+	const sample: SheetRow[] = [];
 	let isSpaced: boolean | null = null;
 	for (const row of rows) {
 		if (isSpaced === null) {
 			sample.push(row);
 			if (sample.length < SPACING_SAMPLE_ROWS) continue;
 			isSpaced = isDoubleSpaced(sample);
-			for (const row of sample) if (!isSpaced || row.length > 0) yield row;
-		} else if (!isSpaced || row.length > 0) yield row;
+			for (const row of sample) if (!isSpaced || row.cells.length > 0) yield row;
+		} else if (!isSpaced || row.cells.length > 0) yield row;
 	}
 	if (isSpaced !== null) return;
 	isSpaced = isDoubleSpaced(sample);
-	for (const row of sample) if (!isSpaced || row.length > 0) yield row;
+	for (const row of sample) if (!isSpaced || row.cells.length > 0) yield row;
 }
 
-function isDoubleSpaced(rows: readonly string[][]): boolean {
-	const isFilled = rows.map((row) => row.length > 0);
+function isDoubleSpaced(rows: readonly SheetRow[]): boolean {
+	const isFilled = rows.map(({ cells }) => cells.length > 0);
 	const filled = isFilled.filter((is) => is).length;
 	return filled >= MIN_SPACED_ROWS && isFilled.every((is, index) => index === 0 || is !== isFilled[index - 1]);
 }
@@ -94,7 +116,7 @@ function* withNext<T>(items: Iterable<T>): Generator<[item: T, next: T | undefin
 	if (held !== null) yield [held.item, undefined];
 }
 
-function writeRegion({ rows, titles }: Region, blocks: Block[], budget: TextBudget): void {
+function writeRegion({ rows, merged, titles }: Region, blocks: Block[], budget: TextBudget): void {
 	const push = (block: BodyBlock) => {
 		budget.spend(block.text);
 		blocks.push(block);
@@ -106,13 +128,13 @@ function writeRegion({ rows, titles }: Region, blocks: Block[], budget: TextBudg
 	const headers = rows.slice(0, countHeaders(rows));
 	const header = headers.length === 0 ? null : joinHeaders(headers);
 	const textOf = (cells: string[]) => rowText(cells.filter((_, column) => used.has(column)));
-	const groups = used.size > 2 ? groupRows(rows, headers.length) : new Set<number>();
+	const groups = groupRows(rows, headers.length, merged, used.size);
 	let isStart = true;
 	for (let index = headers.length; index < rows.length; index++) {
 		const cells = rows[index] ?? [];
 		if (groups.has(index)) {
-			caption = cells[0];
-			push({ kind: 'paragraph', text: cells[0] ?? '', page: null });
+			caption = onlyText(cells);
+			push({ kind: 'paragraph', text: caption, page: null });
 			isStart = true;
 			continue;
 		}
@@ -123,17 +145,31 @@ function writeRegion({ rows, titles }: Region, blocks: Block[], budget: TextBudg
 	}
 }
 
-/** The rows that name the rows after them. A single row with one cell is an item without values. */
-function groupRows(rows: readonly string[][], from: number): Set<number> {
-	const groups = new Set<number>();
+/**
+ * The rows that name the rows after them: those of one merged cell. In a sheet without, those of one cell, if the table begins with
+ * one and has several; a single one is an item without values.
+ */
+function groupRows(
+	rows: readonly string[][],
+	from: number,
+	merged: ReadonlySet<number>,
+	columnCount: number,
+): ReadonlySet<number> {
+	const marked = new Set<number>();
+	const unmarked = new Set<number>();
+	let areAllNames = columnCount > 2;
 	for (let index = from; index < rows.length; index++) {
 		const cells = rows[index] ?? [];
-		if (cells[0] === '' || countFilled(cells) !== 1) continue;
+		if (countFilled(cells) !== 1) continue;
 		const isFollowed = countFilled(rows[index + 1] ?? []) > 1;
-		if (!isFollowed || !isName(cells[0] ?? '')) return new Set();
-		groups.add(index);
+		if (merged.has(index) && isFollowed) marked.add(index);
+		else if (cells[0] !== '') {
+			areAllNames &&= isFollowed && isName(cells[0] ?? '');
+			unmarked.add(index);
+		}
 	}
-	return groups.has(from) && groups.size > 1 ? groups : new Set();
+	if (marked.size > 0) return marked;
+	return areAllNames && unmarked.has(from) && unmarked.size > 1 ? unmarked : new Set();
 }
 
 /**

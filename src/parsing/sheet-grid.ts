@@ -1,5 +1,5 @@
 import { MAX_TEXT_BYTES, resourceLimit } from './limits.ts';
-import { MAX_CELLS } from './sheet-blocks.ts';
+import { MAX_CELLS, type SheetRow } from './sheet-blocks.ts';
 
 /** The number of columns in Excel and LibreOffice. */
 const MAX_COLUMNS = 16_384;
@@ -31,6 +31,8 @@ export class SheetGrid {
 	/** Ranges of hidden columns. */
 	readonly #hiddenColumns: Array<{ from: number; to: number }> = [];
 	readonly #hiddenRows = new Set<number>();
+	/** Rows whose only cell spans several columns. */
+	readonly #mergedRows = new Set<number>();
 
 	constructor(usage: SheetUsage) {
 		this.#usage = usage;
@@ -71,7 +73,11 @@ export class SheetGrid {
 	/** Repeats the text of a merged cell in each cell of its range, up to the limit. */
 	merge(from: CellReference, to: CellReference): void {
 		const text = this.#rows.get(from.row)?.get(from.column);
-		if (text === undefined || text.length > MAX_REPEATED_CHARACTERS || this.#isTitle(from, to)) return;
+		if (text === undefined || text.length > MAX_REPEATED_CHARACTERS) return;
+		if (this.#isTitle(from, to)) {
+			this.#mergedRows.add(from.row);
+			return;
+		}
 		for (let row = from.row; row <= to.row; row++) {
 			for (let column = from.column; column <= to.column; column++) {
 				if (++this.#usage.merged > MAX_MERGED_CELLS) return;
@@ -92,19 +98,19 @@ export class SheetGrid {
 	}
 
 	/** The rows from top to bottom, with the columns that have text. An empty row stands for any number of them. */
-	rows(): string[][] {
+	rows(): SheetRow[] {
 		const columns = [...new Set([...this.#rows.values()].flatMap((cells) => [...cells.keys()]))].sort((a, b) => a - b);
-		const rows: string[][] = [];
+		const rows: SheetRow[] = [];
 		let last = -1;
 		for (const [row, cells] of [...this.#rows].sort(([a], [b]) => a - b)) {
-			if (last !== -1 && row > this.#visibleRowAfter(last)) rows.push([]);
+			if (last !== -1 && row > this.#visibleRowAfter(last)) rows.push({ cells: [], isMerged: false });
 			const end = Math.max(...cells.keys());
 			const texts: string[] = [];
 			for (const column of columns) {
 				if (column > end) break;
 				texts.push(cells.get(column) ?? '');
 			}
-			rows.push(texts);
+			rows.push({ cells: texts, isMerged: this.#mergedRows.has(row) });
 			last = row;
 			// The filled cells were counted when they were set.
 			this.#usage.cells += texts.length - cells.size;

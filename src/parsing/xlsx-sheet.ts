@@ -1,4 +1,5 @@
 import { stripInvisible } from './blocks.ts';
+import type { SheetRow } from './sheet-blocks.ts';
 import { type CellReference, SheetGrid, type SheetUsage } from './sheet-grid.ts';
 import { type NumberFormat, plainNumber } from './xlsx-format.ts';
 import { type Element, readXml } from './xml-reader.ts';
@@ -46,7 +47,7 @@ export class SheetReader {
 	}
 
 	/** The rows of a sheet that no person has hidden, as `SheetGrid` gives them. @param tables the parts of its tables */
-	read(part: Uint8Array, tables: readonly Uint8Array[] = []): string[][] {
+	read(part: Uint8Array, tables: readonly Uint8Array[] = []): SheetRow[] {
 		this.#filtered = [part, ...tables].flatMap((each) => filteredRows(each) ?? []);
 		readXml(part, this, 'spreadsheet');
 		return this.#grid.rows();

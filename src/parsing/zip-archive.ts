@@ -101,3 +101,13 @@ export class Parts {
 		return resourceLimit(`The ${this.#kind} unpacks to far more data than a document holds.`);
 	}
 }
+
+/** The path of an entry that is named relative to a folder, without `..`. */
+export function resolveEntryPath(folder: string, target: string): string {
+	const path: string[] = [];
+	for (const name of `${folder}${target}`.split('/')) {
+		if (name === '..') path.pop();
+		else if (name !== '.' && name !== '') path.push(name);
+	}
+	return path.join('/');
+}

@@ -171,6 +171,18 @@ test('a text box is read once, though the file holds it twice', async () => {
 	assert.deepEqual(outlined(blocks), ['paragraph Around', 'paragraph In the box']);
 });
 
+test('a table in a text box keeps its rows, also if the box is anchored in a cell', async () => {
+	const cell = (content: string) => `<w:tc>${content}</w:tc>`;
+	const table = (...rows: string[][]) =>
+		`<w:tbl>${rows.map((cells) => `<w:tr>${cells.map(cell).join('')}</w:tr>`).join('')}</w:tbl>`;
+	const inner = table([p('Day'), p('Hours')], [p('Monday'), p('9–17')]);
+	const box = `<w:p>${r('Around')}<w:r><w:pict><w:txbxContent>${inner}</w:txbxContent></w:pict></w:r></w:p>`;
+	const free = await parsed(makeDocx({ body: box }), 'a.docx');
+	assert.deepEqual(outlined(free.blocks), ['paragraph Around', 'row Day | Hours', 'row Monday | 9–17']);
+	const inCell = await parsed(makeDocx({ body: table([p('Shop'), box], [p('Store'), p('closed')]) }), 'a.docx');
+	assert.deepEqual(outlined(inCell.blocks), ['row Shop | Around Day \\| Hours Monday \\| 9–17', 'row Store | closed']);
+});
+
 test('leaves out tracked deletions and reads tracked insertions', async () => {
 	const body =
 		`<w:p>${r('The fee is ')}<w:del><w:r><w:delText>ten</w:delText></w:r></w:del>` +

@@ -84,3 +84,31 @@ test('a table within a cell of an RTF document is part of the text of the cell',
 	const body = `${row('\\pard\\intbl Day\\cell Note\\cell')}${row(`${nested}\\pard\\intbl Open\\cell yes\\cell`)}\\pard Text\\par`;
 	assert.deepEqual(await linesOf(body), ['row Day | Note', 'row Mon, 9 Open | yes', 'paragraph Text']);
 });
+
+test('a text box of an RTF document is read once, after the paragraph in which it stands', async () => {
+	const box =
+		'{\\shp{\\*\\shpinst\\shpleft0{\\sp{\\sn fLine}{\\sv 0}}{\\shptxt \\pard\\plain In the box\\par Its end\\par}}{\\shprslt\\par In the box\\par}}';
+	assert.deepEqual(await linesOf(`\\pard\\s1 Opening ${box}hours\\par\\pard Text\\par`), [
+		'h1 Opening hours',
+		'paragraph In the box\nIts end',
+		'paragraph Text',
+	]);
+});
+
+test('a table of contents of an RTF document is not read', async () => {
+	const head = HEAD.replace('heading 1;}', 'heading 1;}{\\s7 toc 1;}');
+	const body = '\\pard\\s7 Fees\\tab 3\\par\\pard\\s7 Hours\\tab 4\\par\\pard\\s1 Fees\\par\\pard Five\\par';
+	assert.deepEqual(await linesOf(body, head), ['h1 Fees', 'paragraph Five']);
+});
+
+test('cells of an RTF table that are joined to the one before them span columns', async () => {
+	const row = (cells: string[], definition: string) =>
+		`\\trowd${definition}\\pard\\intbl ${cells.map((cell) => `${cell}\\cell `).join('')}\\row\\pard `;
+	const plain = '\\cellx1\\cellx2\\cellx3';
+	const body =
+		row(['', 'Price', ''], '\\trhdr\\cellx1\\clmgf\\cellx2\\clmrg\\cellx3') +
+		row(['', 'Month', 'Year'], `\\trhdr${plain}`) +
+		row(['Cups', '', ''], '\\clmgf\\cellx1\\clmrg\\cellx2\\clmrg\\cellx3') +
+		row(['Solo', '5', '50'], plain);
+	assert.deepEqual(await linesOf(body), ['paragraph Cups', 'row | Price Month | Price Year', 'row Solo | 5 | 50']);
+});

@@ -133,6 +133,29 @@ test('a title over two rows stays one text, and merged names are joined with the
 	]);
 });
 
+test('a merged cell across the table names the rows after it, also if it is the only one or the table has two columns', async () => {
+	const sheetOf = (ref: string, ...rows: Array<Array<string | number | null>>) => {
+		const after = `<mergeCells><mergeCell ref="${ref}"/></mergeCells>`;
+		return makeXlsx({ sheets: [{ name: 'Sheet1', data: rowsOf(...rows), after }] });
+	};
+	const wide = sheetOf('A3:C3', ['Part', 'Price', 'Note'], ['Lid', 5, 'a'], ['Cups'], ['Small', 3, 'b']);
+	assert.deepEqual(outlined((await parsed(wide, 'a.xlsx')).blocks), [
+		'row Part | Price | Note',
+		'row Lid | 5 | a',
+		'paragraph Cups',
+		'row Part | Price | Note',
+		'row Small | 3 | b',
+	]);
+	const narrow = sheetOf('A3:B3', ['Part', 'Price'], ['Lid', 5], ['Cups'], ['Small', 3]);
+	assert.deepEqual(outlined((await parsed(narrow, 'a.xlsx')).blocks), [
+		'row Part | Price',
+		'row Lid | 5',
+		'paragraph Cups',
+		'row Part | Price',
+		'row Small | 3',
+	]);
+});
+
 test('the pronunciation of a text in a cell is no part of it', async () => {
 	const data =
 		'<row r="1"><c r="A1" t="inlineStr"><is><t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh></is></c>' +

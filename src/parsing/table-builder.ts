@@ -1,16 +1,10 @@
 import type { Block } from './blocks.ts';
-import {
-	hasColumnOfValues,
-	isName,
-	looksLikeHeader,
-	looksLikePairs,
-	markHeaders,
-	type TableCell,
-	type TableRow,
-	tableBlocks,
-} from './table-blocks.ts';
+import { type TableCell, type TableRow, tableBlocks } from './table-blocks.ts';
+import { hasColumnOfValues, isName, looksLikeHeader, looksLikePairs, markHeaders } from './table-headers.ts';
 
 const MAX_HEADER_CHARACTERS = 60;
+/** Cells of a row that are joined to one. */
+const MAX_JOINED_COLUMNS = 200;
 
 /** A cell that was read, before the cells below it that continue it are joined to it. */
 interface OpenCell extends TableCell {
@@ -24,11 +18,13 @@ interface OpenCell extends TableCell {
  */
 export type FirstRow = 'plain' | 'unstyled' | 'unknown';
 
-/** Collects a table of a Word document or a presentation while its elements are read. */
+/** Collects a table of a document or a presentation while its elements are read. */
 export class TableBuilder {
 	/** Blocks that follow the table: its notes. */
 	readonly notes: string[] = [];
 	firstRow: FirstRow = 'unknown';
+	/** Whether the rows that begin are header rows, where the format groups those. */
+	isInHeader = false;
 	readonly #rows: TableRow[] = [];
 	/** The cells of the open row. */
 	#cells: OpenCell[] = [];
@@ -86,11 +82,25 @@ export class TableBuilder {
 		return text.length;
 	}
 
+	/** Ends the open cell, whose place the cell before it spans. That one gets its text. */
+	joinToPrevious(): void {
+		const previous = this.#cells.at(-1);
+		if (previous === undefined || previous.columns >= MAX_JOINED_COLUMNS) {
+			this.endCell();
+			return;
+		}
+		previous.text = [previous.text, ...this.#texts].join(' ').trim();
+		previous.columns++;
+		previous.isHeading = this.#cells.length === 1;
+		this.dropCell();
+	}
+
 	/** Leaves out the open cell: a cell beside it spans its place. */
 	dropCell(): void {
 		this.#texts = [];
 		this.#columns = 1;
 		this.#rowSpan = 1;
+		this.#isContinued = false;
 	}
 
 	/** Ends the open row; returns the texts of its cells. */
