@@ -129,6 +129,34 @@ test('documents of every kind, the API docs, the widget, model providers and MCP
 	assert.match(JSON.stringify(functions.body), /greet/);
 });
 
+test('reads scans with the packages that PARLEY_OCR_DIR names, and says without them that it has none', {
+	skip,
+}, async (t) => {
+	const cache = join(await emptyFolder(t), 'cache');
+	const program = unpackingInto(cache);
+	await using server = await startServer({ program, env: { PARLEY_OCR: 'eng', PARLEY_OCR_DIR: root } });
+	const { body } = await server.call('POST', '/api/v1/knowledge-bases', { name: 'Scans' });
+	const form = new FormData();
+	form.append('file', new Blob([await readFile(join(root, 'test/fixtures/documents/scan.pdf'))]), 'scan.pdf');
+	const base = `/api/v1/knowledge-bases/${body.id}`;
+	assert.equal((await server.call('POST', `${base}/documents`, form)).status, 201);
+	await until('the scan is indexed', async () => {
+		return (await server.call('GET', `${base}/status`)).body.documents_indexed === 1;
+	});
+	const found = await server.call('POST', `${base}/search`, { query: 'How long does the warranty cover the parts?' });
+	const documents = await server.call('GET', `${base}/documents`);
+	assert.match(found.body.data[0]?.text ?? '', /two years/, JSON.stringify([documents.body, found.body]));
+
+	const folder = await emptyFolder(t);
+	const without = await runExecutable(
+		['serve'],
+		{ PARLEY_CACHE_DIR: cache, PARLEY_OCR: 'eng', PARLEY_PORT: '0' },
+		folder,
+	);
+	assert.notEqual(without.code, 0);
+	assert.match(without.err, /The single executable has no text recognition \(OCR\)\. Install tesseract\.js/);
+});
+
 test('accepts a closed output pipe, and parses its arguments itself instead of Node', {
 	skip,
 }, async (t) => {
