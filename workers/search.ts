@@ -93,6 +93,7 @@ function searchTarget(
 		nearest: (vector: Int8Array, limit: number) => nearest(reader, generation, vector, limit),
 		vector: (chunk: number) => reader.vector(basis, chunk),
 		terms: (chunk: number) => reader.termsOf(chunk),
+		text: (chunk: number) => reader.chunk(chunk)?.text,
 	};
 	return searchGeneration(index, dialogueQuery(query, context ?? null, index.languages), options);
 }

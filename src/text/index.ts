@@ -1,5 +1,15 @@
+export {
+	type Acronym,
+	definedAcronyms,
+	generalVariants,
+	type SpellingVariants,
+	spellAcronyms,
+	variantsOf,
+	withVariants,
+} from './acronyms.ts';
 export { analyse, queryTerms } from './analyse.ts';
 export { detectLanguage } from './language.ts';
-export { isContentWord, type QueryWord, queryLanguage, queryWords } from './query-words.ts';
+export type { QueryWord } from './query-word.ts';
+export { isContentWord, queryLanguage, queryWords } from './query-words.ts';
 export { sentences } from './sentences.ts';
 export { words } from './words.ts';

@@ -1,14 +1,8 @@
+import { spellAcronyms } from './acronyms.ts';
+import type { QueryWord } from './query-word.ts';
 import { stemmerOf } from './stem.ts';
 import { isInterrogative, STOP_WORD_LANGUAGES, stopWordsOf } from './stop-words.ts';
 import { words } from './words.ts';
-
-/** One word of a question. */
-export interface QueryWord {
-	/** Its index term in each of the given languages, without repeats. */
-	stems: string[];
-	/** Whether it is an interrogative or auxiliary (who, how, can, …) without content. */
-	isInterrogative: boolean;
-}
 
 /**
  * The words of a question, in order and with repeats, stemmed for documents in several languages. Stop words of the
@@ -18,7 +12,7 @@ export interface QueryWord {
  *   the unstemmed word and for the question's own language.
  */
 export function queryWords(text: string, languages: ReadonlyArray<string | null>): QueryWord[] {
-	const all = words(text);
+	const all = words(spellAcronyms(text));
 	const language = languageOf(all, languages);
 	const stop = stopWordsOf(language);
 	const stems = [...new Set(languages.includes(null) ? [...languages, language] : languages)].map(stemmerOf);

@@ -62,6 +62,7 @@ test('searches in the context only if the message says nothing without it, and c
 		nearest: () => [],
 		vector: () => undefined,
 		terms: () => ({ title_terms: '', body_terms: 'refund' }),
+		text: () => undefined,
 	};
 	const words = queryWords('refund zebra', [null]);
 	const options = { hybrid: true, semantic_weight: 0.5, limit: 5 };

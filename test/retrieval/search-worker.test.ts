@@ -52,6 +52,25 @@ const LIBRARY: typeof SHOP = [
 	['loans', 'en', 'Loans', 'Readers may borrow ten books for a month and extend the loan twice.'],
 	['fees', 'en', 'Fees', 'A late book costs a fee of one coin for each day.'],
 ];
+/** `SLA` is defined in one document, and another one has the short form or the long form alone. */
+const CONTRACTS: typeof SHOP = [
+	[
+		'terms',
+		'en',
+		'Terms',
+		'The Service Level Agreement (SLA) is a part of each contract. It is signed by both parties.',
+	],
+	[
+		'uptime',
+		'en',
+		'Uptime',
+		'The service level agreement promises that the platform is available on each day of the month.',
+	],
+	['support', 'en', 'Support', 'According to the SLA our engineers respond to urgent tickets within an hour.'],
+	['abroad', 'en', 'Parcels', 'Parcels to the United Kingdom need a form for customs.'],
+	['taxes', 'en', 'Invoices', 'Invoices to companies in the EU have no VAT.'],
+	['holidays', 'en', 'Closing', 'The office is closed in the second week of October.'],
+];
 
 let folder: string;
 let database: string;
@@ -67,6 +86,7 @@ before(async () => {
 	for (const [generation, documents] of [
 		['gen_shop', SHOP],
 		['gen_library', LIBRARY],
+		['gen_contracts', CONTRACTS],
 	] as const) {
 		fill(generation, documents);
 		await train(generation, `basis_${generation}`);
@@ -166,6 +186,18 @@ test('a question in the language of one document finds it among others', async (
 test('corrects a typing error', async () => {
 	assert.equal(await first('warrenty'), 'warranty');
 	assert.equal(await first('bicylces'), 'warranty');
+});
+
+test('finds acronyms by their long forms, and the reverse', async () => {
+	const generations = ['gen_contracts'];
+	const found = async (query: string) => (await ask(query, { generations })).hits.map(({ document_id }) => document_id);
+	assert.deepEqual((await found('SLA')).slice(0, 3).sort(), ['support', 'terms', 'uptime']);
+	assert.deepEqual((await found('service level agreement')).slice(0, 3).sort(), ['support', 'terms', 'uptime']);
+	assert.equal((await found('shipping to the UK'))[0], 'abroad');
+	assert.equal((await found('value added tax'))[0], 'taxes');
+	assert.equal((await found('closed in oct'))[0], 'holidays');
+	const { confidence } = await ask('customs for the UK', { generations });
+	assert.ok(confidence > 0.5, `a long form is evidence as the short one is: ${confidence}`);
 });
 
 test('each half works alone', async () => {

@@ -18,6 +18,8 @@ export interface Vocabulary {
 export interface ResolvedWord {
 	/** Its terms in the knowledge base; none if it is unknown. */
 	terms: string[];
+	/** The long forms of an acronym in the knowledge base. All words of one stand for it. */
+	longForms?: ReadonlyArray<readonly string[]>;
 	/** Its weight: the inverse document frequency of its most frequent term. */
 	weight: number;
 	/** 1, or less if a similar known word replaces an unknown one. Only the coverage counts it: a correction costs confidence once. */
@@ -71,8 +73,9 @@ export function analyseQuery(words: readonly QueryWord[], vocabulary: Vocabulary
 			resolvedWord = resolve(word, vocabulary);
 			resolved.set(key, resolvedWord);
 		}
-		terms.push(...resolvedWord.terms);
-		const counted = resolvedWord.terms.length > 0 ? resolvedWord.terms : word.stems.slice(0, 1);
+		const found = [...resolvedWord.terms, ...(resolvedWord.longForms ?? []).flat()];
+		terms.push(...found);
+		const counted = found.length > 0 ? found : word.stems.slice(0, 1);
 		for (const term of counted) counts.set(term, (counts.get(term) ?? 0) + 1);
 		if (contentOnly && word.isInterrogative) continue;
 		contentWords.set(key, resolvedWord);
@@ -86,7 +89,18 @@ function firstAndLastWords(words: readonly QueryWord[]): readonly QueryWord[] {
 	return [...words.slice(0, MAX_QUERY_WORDS / 2), ...words.slice(-MAX_QUERY_WORDS / 2)];
 }
 
-function resolve({ stems }: QueryWord, vocabulary: Vocabulary): ResolvedWord {
+function resolve(word: QueryWord, vocabulary: Vocabulary): ResolvedWord {
+	const forms = (word.variants ?? []).filter((form) => form.every((term) => isKnown(term, vocabulary)));
+	const longForms = forms.filter(({ length }) => length > 1);
+	const others = forms.filter(({ length }) => length === 1).flat();
+	const stems = [...word.stems, ...others];
+	if (longForms.length === 0) return resolveForms(stems, vocabulary);
+	const resolved = stems.some((form) => isKnown(form, vocabulary)) ? resolveForms(stems, vocabulary) : null;
+	const weight = resolved?.weight ?? Math.max(...longForms.flat().map((term) => weightOf(term, vocabulary)));
+	return { terms: resolved?.terms ?? [], longForms, weight, reliability: 1 };
+}
+
+function resolveForms(stems: readonly string[], vocabulary: Vocabulary): ResolvedWord {
 	const known = stems
 		.filter((form) => isKnown(form, vocabulary))
 		.map((term) => ({ term, matches: matchesOf(term, vocabulary), weight: weightOf(term, vocabulary) }));

@@ -54,9 +54,11 @@ export function coverage(
 	const smoothing = Math.log((chunks + 1 + SMOOTHING_CHUNKS) / (chunks + 1));
 	let all = 0;
 	let found = 0;
-	for (const { terms: forms, weight, reliability } of contentWords) {
+	for (const { terms: forms, longForms = [], weight, reliability } of contentWords) {
 		all += weight + smoothing;
-		if (forms.some((form) => terms.has(form))) found += reliability * (weight + smoothing);
+		const isFound =
+			forms.some((form) => terms.has(form)) || longForms.some((form) => form.every((term) => terms.has(term)));
+		if (isFound) found += reliability * (weight + smoothing);
 	}
 	return all === 0 ? 0 : found / all;
 }

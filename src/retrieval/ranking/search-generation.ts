@@ -4,6 +4,7 @@ import { type AnalysedQuery, analyseQuery } from './analysed-query.ts';
 import { confidence, coverage, embedderEvidence, familiarity, keywordEvidence } from './confidence.ts';
 import { type Candidate, fuse, mergeRankings, type Scores } from './fusion.ts';
 import type { SpellingCorrector } from './spelling-corrector.ts';
+import { withSpellings } from './variants.ts';
 
 /** The number of best candidates of each half that are fused. */
 const MAX_FUSION_CANDIDATES = 100;
@@ -45,6 +46,8 @@ export interface GenerationIndex {
 	nearest(vector: Int8Array, limit: number): Array<{ id: number; score: number }>;
 	vector(id: number): Int8Array | undefined;
 	terms(id: number): ChunkTerms | undefined;
+	/** The text of a chunk. */
+	text(id: number): string | undefined;
 }
 
 export interface SearchOptions {
@@ -138,7 +141,7 @@ function withMemoisedSpelling(semantic: GenerationIndex['semantic']): Generation
 
 function analyse(index: GenerationIndex, words: readonly QueryWord[]): AnalysedQuery {
 	const trained = trainedVectorsOf(index);
-	return analyseQuery(words, {
+	return analyseQuery(withSpellings(words, index), {
 		basis: trained?.basis ?? null,
 		spelling: trained?.spelling ?? null,
 		chunks: index.chunks,
