@@ -1,11 +1,11 @@
-import { analyse } from '../../text/index.ts';
+import { analyse, generalVariants, variantsOf } from '../../text/index.ts';
 import { isCalendarTerm, isWeekdayTerm } from '../calendar/calendar-terms.ts';
 import { wordsOfType } from '../question/answer-types.ts';
 import { functionWords } from '../question/function-words.ts';
 import type { Question, QuestionTerm } from '../question/question.ts';
 import { synonymsIn } from '../question/synonyms.ts';
 import type { Terms } from '../reading/passage-reading.ts';
-import { bestMatch, matchTerms, type TermMatch } from './match-terms.ts';
+import { bestMatch, hasMatch, matchOfWord, matchTerms, type TermMatch } from './match-terms.ts';
 import { replacedTerms } from './replaced-terms.ts';
 import type { Source } from './source.ts';
 
@@ -47,7 +47,11 @@ export function termSpaceOf(question: Question, sources: readonly Source[], lang
 	const asked = question.termsIn(language);
 	const vocabulary = new Set<string>();
 	const texts = textsOf(sources, vocabulary);
-	const matches = matchTerms(asked, vocabulary, language);
+	const defined = variantsOf(
+		sources.flatMap(({ reading }) => reading.acronyms),
+		language,
+	);
+	const matches = matchTerms(asked, vocabulary, language, [generalVariants(language), defined]);
 	const isReplaced = replacedTerms(asked, matches, sources);
 	const terms = asked.map((term, i) => (isReplaced[i] ? { ...term, weight: 0 } : term));
 	const counts = matches.map((match) => texts.filter((text) => bestMatch(match, text) > 0).length);
@@ -65,7 +69,7 @@ export function termSpaceOf(question: Question, sources: readonly Source[], lang
 		subject: terms.map(({ term, weight }, i) => {
 			return weight * (0.5 + 0.5 * (rarity[i] as number)) * (isWeekdayTerm(term) ? DAY_FACTOR : 1);
 		}),
-		isKnown: matches.map(({ size }) => size > 0),
+		isKnown: matches.map(hasMatch),
 		typeTerms: typeTermsOf(question, language),
 		matchesIn,
 		fit,
@@ -149,7 +153,7 @@ function fitOf(
 	for (const word of name) {
 		if (ignored.has(word)) continue;
 		let best = 0;
-		for (const match of matches) best = Math.max(best, match.get(word) ?? 0);
+		for (const match of matches) best = Math.max(best, matchOfWord(match, word, name));
 		const weight = weightOf(word);
 		if (isWeekdayTerm(word)) {
 			if (day === null || best > day.match) day = { weight, match: best };

@@ -1,5 +1,5 @@
 import { dialogueContext } from '../../retrieval/index.ts';
-import { analyse, detectLanguage, queryTerms, words } from '../../text/index.ts';
+import { analyse, detectLanguage, queryTerms, spellAcronyms, words } from '../../text/index.ts';
 import { weekdaysOfQuestion, weekdayTerm } from '../calendar/weekdays.ts';
 import { quantitiesIn } from '../reading/ranges.ts';
 import type { ExtractiveRequest } from '../request.ts';
@@ -285,7 +285,7 @@ interface WeightedTerm {
 function weightedTerms(text: string, spoken: SpokenLanguage, language: string | null): WeightedTerm[] {
 	const ignored = functionWords(language);
 	const spokenIgnored = functionWords(spoken).ignored;
-	return words(text).flatMap((word) => {
+	return words(spellAcronyms(text)).flatMap((word) => {
 		const [term] = queryTerms(word, language);
 		if (term === undefined || ignored.ignored.has(term) || spokenIgnored.has(analyse(word, spoken)[0] ?? '')) return [];
 		const weight = ignored.lowWeight.has(term) ? REQUEST_WORD_WEIGHT : /^\p{Nd}+$/u.test(term) ? NUMBER_WEIGHT : 1;

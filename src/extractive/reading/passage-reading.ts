@@ -1,3 +1,4 @@
+import type { Acronym } from '../../text/index.ts';
 import type { NumberRange } from './ranges.ts';
 
 /** `Yes.`, `Nein, …`: a sentence that repeats nothing of its question. */
@@ -72,6 +73,8 @@ export interface PassageReading {
 	language: string | null;
 	units: Unit[];
 	tables: Table[];
+	/** The acronyms that it defines. */
+	acronyms: readonly Acronym[];
 	/** The analysed words of the title, then of the innermost heading. */
 	headings: Terms[];
 }

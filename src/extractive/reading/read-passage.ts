@@ -1,5 +1,5 @@
 import { LruCache } from '../../base/index.ts';
-import { analyse, sentences } from '../../text/index.ts';
+import { type Acronym, analyse, definedAcronyms, sentences, spellAcronyms } from '../../text/index.ts';
 import { readCalendar } from '../calendar/calendar-terms.ts';
 import { plainLines } from '../composing/markdown.ts';
 import type { QuotablePassage } from '../request.ts';
@@ -68,6 +68,7 @@ class PassageReader {
 	readonly #units: Unit[] = [];
 	readonly #tables: Table[] = [];
 	readonly #language: string | null;
+	readonly #acronyms: readonly Acronym[];
 	readonly #headings: Terms[];
 	readonly #farTerms: Terms;
 	#headingTerms: Terms;
@@ -77,17 +78,24 @@ class PassageReader {
 	#topicDistance = 0;
 	#block = 0;
 
-	constructor(language: string | null, { title, heading_path }: QuotablePassage) {
+	constructor(language: string | null, { title, heading_path, text }: QuotablePassage) {
 		this.#language = language;
+		this.#acronyms = definedAcronyms([title, ...heading_path, text].join('\n'));
 		const innermost = heading_path.at(-1) ?? '';
-		this.#headings = [title, innermost].map((text) => this.#terms(text));
+		this.#headings = [title, innermost].map((name) => this.#terms(name));
 		this.#farTerms = this.#terms([title, ...heading_path.slice(0, -1)].join('\n'));
 		this.#headingTerms = this.#terms(innermost);
 		if (innermost !== '') this.#startTopic(innermost);
 	}
 
 	reading(): PassageReading {
-		return { language: this.#language, units: this.#units, tables: this.#tables, headings: this.#headings };
+		return {
+			language: this.#language,
+			units: this.#units,
+			tables: this.#tables,
+			acronyms: this.#acronyms,
+			headings: this.#headings,
+		};
 	}
 
 	read(block: PassageBlock): void {
@@ -210,7 +218,7 @@ class PassageReader {
 	}
 
 	#terms(text: string): Terms {
-		const calendar = readCalendar(text, this.#language);
+		const calendar = readCalendar(spellAcronyms(text), this.#language);
 		return new Set([...analyse(calendar.text, this.#language), ...calendar.terms]);
 	}
 
