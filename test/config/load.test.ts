@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { ConfigError, loadConfig, SETTINGS, type Settings, SettingsSchema } from '../../src/config/index.ts';
+import { runProgram } from '../support/run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-config-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -317,15 +317,9 @@ test('loading settings does not change the environment, and two loads share noth
 	assert.deepEqual(loadConfig({ env: {}, file: nowhere }).trusted_proxies, []);
 });
 
-test('a server with a wrong setting does not start: one sentence, exit code 2', () => {
-	const main = new URL('../../src/main.ts', import.meta.url).pathname;
-	const { PATH, HOME } = process.env;
-	const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', main], {
-		encoding: 'utf8',
-		env: { PATH, HOME, PARLEY_PORT: 'abc', PARLEY_DATA_DIR: join(folder, 'data') },
-		timeout: 30_000,
-	});
-	assert.equal(status, 2, stderr);
-	assert.equal(stdout, '');
-	assert.match(stderr, /^parley: PARLEY_PORT [^\n]+\.\n$/);
+test('a server with a wrong setting does not start: one sentence, exit code 2', async () => {
+	const { code, out, err } = await runProgram(join(folder, 'data'), ['serve'], { PARLEY_PORT: 'abc' });
+	assert.equal(code, 2, err);
+	assert.equal(out, '');
+	assert.match(err, /^parley: PARLEY_PORT [^\n]+\.\n$/);
 });

@@ -178,7 +178,7 @@ test('disconnects a stalled reader and frees what it did not take', async (t) =>
 	await eventually(() => asked === peers.length, 'all had asked');
 	const since = performance.now();
 	await server.waitUntilIdle();
-	assert.ok(performance.now() - since < 5_000);
+	assert.ok(performance.now() - since < 10_000, 'earlier than by the default limit');
 	const grown = process.memoryUsage().rss - before;
 	assert.ok(grown < 100_000_000, `the answers were buffered: ${grown} bytes`);
 	for (const peer of peers) {

@@ -222,7 +222,7 @@ test('sends a slow reader every event in order, and produces no more than it tak
 	async function* many(): AsyncGenerator<EncodableEvent> {
 		for (; made < total; made++) yield { id: String(made), event: 'e', data };
 	}
-	const { port } = await start(t, [streaming(many)]);
+	const { port } = await start(t, [streaming(many)], { limits: { sendTimeoutMs: 600_000 } });
 	const peer = new RawClient(t, port);
 	peer.socket.pause();
 	peer.send(GET);
@@ -252,7 +252,7 @@ test('sends what was written before a pause although nothing follows it', async 
 		yield { event: 'e', data };
 		await new Promise(() => {});
 	}
-	const { port } = await start(t, [streaming(one)]);
+	const { port } = await start(t, [streaming(one)], { limits: { sendTimeoutMs: 600_000 } });
 	const peer = new RawClient(t, port);
 	peer.socket.pause();
 	peer.send(GET);
@@ -277,7 +277,7 @@ test('disconnects a reader that takes nothing within the time limit, and closes 
 	peer.socket.pause();
 	peer.send(GET);
 	await released.promise;
-	assert.ok(performance.now() - since < 5_000);
+	assert.ok(performance.now() - since < 10_000, 'earlier than by the default limit');
 	assert.ok(process.memoryUsage().rss - before < 60_000_000);
 	peer.socket.resume();
 	await peer.untilClosed();

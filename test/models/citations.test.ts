@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { citedIndexes } from '../../src/models/index.ts';
+import { cpuMilliseconds } from '../support/cpu-time.ts';
 
 const passages = [1, 2, 3, 12].map((index) => ({ index }));
 
@@ -31,12 +32,13 @@ test('ignores escaped brackets, links and definitions', () => {
 	assert.deepEqual(citedIndexes('[1]: https://example.com\n\nA backslash \\\\[2].', passages), [2]);
 });
 
-test('reads hostile answers in linear time', () => {
-	const started = performance.now();
-	for (const part of ['\\', '`', '[1', '[1 ,', '` `` ', '> ', '~~~\n', '1. ', '[[[[', '`\\`']) {
-		citedIndexes(part.repeat(50_000), passages);
-	}
-	const runs = Array.from({ length: 1_000 }, (_, i) => '`'.repeat(i + 1)).join(' ');
-	citedIndexes(runs, passages);
-	assert.ok(performance.now() - started < 3_000);
+test('reads hostile answers in linear time', async () => {
+	const spent = await cpuMilliseconds(() => {
+		for (const part of ['\\', '`', '[1', '[1 ,', '` `` ', '> ', '~~~\n', '1. ', '[[[[', '`\\`']) {
+			citedIndexes(part.repeat(50_000), passages);
+		}
+		const runs = Array.from({ length: 1_000 }, (_, i) => '`'.repeat(i + 1)).join(' ');
+		citedIndexes(runs, passages);
+	});
+	assert.ok(spent < 3_000, `${spent} ms`);
 });

@@ -246,10 +246,8 @@ test('fails a question after seconds', async () => {
 	const [vector] = [await open.embedder.embedQuestion('Tea?', NEVER_ABORTS)];
 	assert.equal(vector.length, 64, 'tried twice');
 	server.embeddings.setDefault({ hang: true });
-	const started = performance.now();
 	const error = await errorOf(open.embedder.embedQuestion('Tea?', NEVER_ABORTS));
 	assert.match(error.message, /within 3 seconds/);
-	assert.ok(performance.now() - started < 10_000);
 	assert.equal(await (await server.embeddings.call(2)).callerLeft, true);
 	server.embeddings.setDefault({ status: 503 });
 	const before = server.embeddings.calls.length;

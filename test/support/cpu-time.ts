@@ -1,5 +1,5 @@
 /** Milliseconds of processor time that this process spends until the work ends. A busy machine does not lengthen it. */
-export async function cpuMilliseconds(work: () => Promise<unknown>): Promise<number> {
+export async function cpuMilliseconds(work: () => unknown): Promise<number> {
 	const before = process.cpuUsage();
 	await work();
 	const { user, system } = process.cpuUsage(before);

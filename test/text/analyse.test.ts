@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { analyse, queryTerms } from '../../src/text/index.ts';
+import { cpuMilliseconds } from '../support/cpu-time.ts';
 
 test('words with one stem become one term, by Porter2 in English', () => {
 	assert.deepEqual(analyse('Connected connections are connecting', 'en'), ['connect', 'connect', 'are', 'connect']);
@@ -74,16 +75,16 @@ test('every term is exactly one token of the full-text index, whatever the text'
 	db.close();
 });
 
-test('analyses hostile texts in bounded time', () => {
+test('analyses hostile texts in bounded processor time', async () => {
 	for (const text of [
 		'ก'.repeat(100_000),
 		'日本語の商品'.repeat(20_000),
 		'a\u0301'.repeat(100_000),
 		'x'.repeat(1_000_000),
 	]) {
-		const started = performance.now();
-		const terms = analyse(text, 'en');
-		assert.ok(terms.every((term) => term.length <= 64));
-		assert.ok(performance.now() - started < 3000, `${text.slice(0, 4)}… took ${performance.now() - started} ms`);
+		const spent = await cpuMilliseconds(() => {
+			assert.ok(analyse(text, 'en').every((term) => term.length <= 64));
+		});
+		assert.ok(spent < 3000, `${text.slice(0, 4)}… took ${spent} ms`);
 	}
 });

@@ -76,10 +76,8 @@ for (const [fault, code, answers] of FAULTS) {
 		await using room = toolsHarness();
 		const { call } = await room.only(room.mcp({ url: peer.url, timeout_ms: 30_000 }));
 		answerCalls(peer, answers);
-		const started = performance.now();
 		const outcome = await call({}, neverAborts);
 		assert.deepEqual([outcome.is_error, outcome.error?.code], [true, code], JSON.stringify(outcome));
-		assert.ok(performance.now() - started < 20_000, 'before its time was over');
 		peer.override = () => false;
 		assert.deepEqual(await call({ a: 1 }, neverAborts), {
 			result: '{"a":1}',
@@ -285,15 +283,14 @@ test('no secret is in a result, an error or the log, whatever a server returns',
 test('closes all sessions, without waiting for a session that hangs', async () => {
 	await using peer = await mcpPeer({ echo });
 	await using hanging = await mcpPeer({ echo });
-	const room = toolsHarness();
+	// With these time limits, waiting would take longer than the test may.
+	const room = toolsHarness({ timeouts: { openTimeoutMs: 3_600_000, listTimeoutMs: 3_600_000 } });
 	await room.functions(room.mcp({ url: peer.url }), room.mcp({ url: hanging.url }));
 	hanging.override = () => true;
 	await using silent = await tcpServer((socket) => void socket.resume());
 	const opening = room.functions(room.mcp({ url: silent.origin }));
 	await until('it is being opened', () => silent.connections === 1);
-	const started = performance.now();
 	await room[Symbol.asyncDispose]();
 	assert.deepEqual(await opening, {});
-	assert.ok(performance.now() - started < 10_000);
 	assert.equal(peer.sessions(), 0);
 });
