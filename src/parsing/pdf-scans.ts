@@ -31,8 +31,10 @@ export type ScanHandling = 'detect' | TextRecogniser | undefined;
 const MAX_SCAN_LETTERS = 200;
 /** The least share of a scan that a picture covers. */
 const MIN_COVERAGE = 0.25;
-/** Pages that are examined before the document goes to text recognition undecided. */
-const MAX_EXAMINED_PAGES = 8;
+/** Milliseconds after which a document goes to text recognition undecided. A page with pictures takes 20 to 200. */
+const MAX_EXAMINATION_MS = 8_000;
+/** Pages, spread over the document, that are examined first. */
+const SAMPLE_PAGES = 8;
 const MAX_SCANNED_PAGES = 300;
 /** Sizes of letters nearer to the most frequent one are equal to it: measured sizes vary. */
 const MAX_SIZE_DEVIATION = 0.2;
@@ -46,16 +48,27 @@ function hasLittleText({ lines }: Page): boolean {
 	return letters < MAX_SCAN_LETTERS;
 }
 
-/** Whether a document has scanned pages. With many pages of little text it is assumed: they are examined when they are recognised. */
+/**
+ * Whether a document has scanned pages. If the time does not suffice to examine all pages of little text, it is assumed: they are
+ * examined when they are recognised.
+ */
 export async function hasScans(bytes: Uint8Array, pages: readonly Page[]): Promise<boolean> {
 	const candidates = pages.filter(hasLittleText);
 	if (candidates.length === 0) return false;
 	return withPictures(bytes, async (pdf) => {
-		for (const { number } of candidates.slice(0, MAX_EXAMINED_PAGES)) {
-			if (await isScan(pdf, number)) return true;
+		const end = performance.now() + MAX_EXAMINATION_MS;
+		for (const { number } of sampleFirst(candidates)) {
+			if (performance.now() > end || (await isScan(pdf, number))) return true;
 		}
-		return candidates.length > MAX_EXAMINED_PAGES;
+		return false;
 	});
+}
+
+/** All items, beginning with some that are spread evenly. */
+function sampleFirst<T>(items: readonly T[]): T[] {
+	const step = Math.ceil(items.length / SAMPLE_PAGES);
+	const isSampled = (index: number) => index % step === 0;
+	return [...items.filter((_, index) => isSampled(index)), ...items.filter((_, index) => !isSampled(index))];
 }
 
 /**

@@ -7,6 +7,7 @@ import type { PdfPage } from '../../src/parsing/pdf-document.ts';
 import { drawPictures } from '../../src/parsing/pdf-pictures.ts';
 import type { Page } from '../../src/parsing/pdf-running-heads.ts';
 import { hasScans, recogniseScans } from '../../src/parsing/pdf-scans.ts';
+import { pdfOf } from '../fixtures/documents/pdf.ts';
 
 test('no picture of a PDF is decoded whose pages all have text', async () => {
 	const text = 'The warranty covers all parts for two years. '.repeat(10);
@@ -53,8 +54,9 @@ test('converts a picture once that a page paints many times, and not more pixels
 		},
 	};
 	const page = { objs, commonObjs: objs } as unknown as PdfPage;
+	/** A fine picture is small on the page, so that it does not make the raster fine. */
 	const paint = (data: string, side = 2) => ({
-		matrix: [100, 0, 0, 100, 0, 0] as const,
+		matrix: side > 2 ? ([10, 0, 0, 10, 0, 0] as const) : ([100, 0, 0, 100, 0, 0] as const),
 		width: side,
 		height: side,
 		isMask: false,
@@ -68,3 +70,21 @@ test('converts a picture once that a page paints many times, and not more pixels
 	assert.ok(await drawPictures(page, { width: 100, height: 100, pictures: [paint('a'), ...large] }));
 	assert.equal(decoded.length, 3, '36 million pixels each');
 });
+
+for (const filter of ['JBIG2Decode', 'JPXDecode']) {
+	test(`a scan whose pictures cannot be decoded (${filter}) says so`, async () => {
+		const objects = [
+			'<</Type/Catalog/Pages 2 0 R>>',
+			'<</Type/Pages/Kids[3 0 R]/Count 1>>',
+			'<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Resources<</XObject<</I 4 0 R>>>>/Contents 5 0 R>>',
+			`<</Type/XObject/Subtype/Image/Width 50/Height 50/BitsPerComponent 1/ColorSpace/DeviceGray/Filter/${filter}/Length 4>>stream\nabcd\nendstream`,
+			'<</Length 28>>stream\nq 200 0 0 200 0 0 cm /I Do Q\nendstream',
+		];
+		const { blocks, missing_text } = await parsePdf(pdfOf(objects), { isExhausted: false, linesOf: async () => [] });
+		assert.deepEqual(blocks, []);
+		assert.match(
+			missing_text ?? '',
+			/^The text of 1 of 1 scanned pages is missing: the pictures of 1 cannot be decoded/,
+		);
+	});
+}

@@ -45,6 +45,12 @@ test('a document whose pages have text has no scans, and without text recognitio
 	await writeFile(path, makePdf({ pages: [bodyLines(['A title page of few words.'])] }));
 	await using pool = createWorkerPool({ threads: 1, log: createLog('silent'), recognition: packages() });
 	assert.equal((await pool.parse(jobOf(path))).has_scans, false);
+	const deck = join(folder, 'deck.pdf');
+	await writeFile(
+		deck,
+		makePdf({ pages: Array.from({ length: 30 }, (_, at) => bodyLines([`Slide ${at} of few words.`])) }),
+	);
+	assert.equal((await pool.parse(jobOf(deck))).has_scans, false, 'it does not wait for scans');
 	await using plain = createWorkerPool({ threads: 1, log: createLog('silent') });
 	assert.equal((await plain.parse(jobOf(SCAN))).has_scans, false);
 });
