@@ -46,7 +46,7 @@ test('documents with scans wait for each other, and other documents do not wait 
 	const scanner = new ScannerPool();
 	await using app = await startTestApp({ overrides: { pool: scanner.pool } });
 	const base = await createResource(app, '/api/v1/knowledge-bases', { name: 'Scans' });
-	const scans = [];
+	const scans: string[] = [];
 	for (let index = 0; index < 5; index++) {
 		scans.push((await upload(app, base, `${index}.txt`, { bytes: `A scan about kettle ${index}.` })).body.id);
 	}
@@ -58,7 +58,13 @@ test('documents with scans wait for each other, and other documents do not wait 
 		async () => (await app.call('GET', path(body.id))).body.status === 'indexed',
 	);
 	assert.equal(scanner.recognised, 1);
-	for (const id of scans) assert.equal((await app.call('GET', path(id))).body.status, 'processing');
+	await until('all of them say what they wait for', async () => {
+		const documents = await Promise.all(scans.map(async (id) => (await app.call('GET', path(id))).body));
+		const states = documents.map(
+			({ status, error }) => `${status} ${/wait for text recognition/.test(error?.message)}`,
+		);
+		return states.sort().join() === ['processing true', ...Array(4).fill('queued true')].join();
+	});
 	scanner.hold.resolve();
 	await untilSettled(app, base);
 	for (const id of scans) assert.equal((await app.call('GET', path(id))).body.status, 'indexed');

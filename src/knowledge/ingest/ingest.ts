@@ -42,6 +42,11 @@ export interface IngestDependencies
 const ISOLATE_FROM_CLAIM = 3;
 /** The earliest time, not the present time: a clock that is set back must not delay a document. */
 const DUE_NOW = 0;
+/** Shown until the document is indexed: with scans before it that may take hours. */
+const WAITS_FOR_RECOGNITION = {
+	code: 'unavailable',
+	message: 'Its scanned pages wait for text recognition (OCR), which reads one document at a time.',
+};
 /** Attempts to index a document whose knowledge base gets another index while its vectors are made. */
 const MAX_INDEX_ATTEMPTS = 5;
 
@@ -141,8 +146,7 @@ export class Ingest implements JobHandler {
 							signal,
 						);
 			if (this.kind === INGEST && parsed.has_scans) {
-				const next = recognitionJob(document.id, knowledge_base_id);
-				await store.commit({ jobs: [{ op: 'complete', id: job.id }, next] });
+				await this.#passToRecognition(job, document);
 				return;
 			}
 			const deps = { ...this.#deps, signal };
@@ -157,6 +161,23 @@ export class Ingest implements JobHandler {
 				}
 			}
 			throw new AppError('unavailable', 'The index of the knowledge base is replaced faster than it is added to.');
+		});
+	}
+
+	/** Ends the job of a document with scanned pages, and adds the job that recognises their text. */
+	#passToRecognition(job: Job, { id, knowledge_base_id }: DocumentRecord): Promise<void> {
+		const { store, clock } = this.#deps;
+		const complete = { op: 'complete', id: job.id } as const;
+		return decideAndCommit(store, async () => {
+			const document = await store.get('documents', id);
+			if (!document || !isPending(document)) return { commit: { jobs: [complete] }, result: undefined };
+			const set = { status: 'queued', error: WAITS_FOR_RECOGNITION, updated_at: clock.now() } as const;
+			const commit: Commit = {
+				expect: [expectVersion('documents', document)],
+				write: [{ op: 'patch', kind: 'documents', id, set }],
+				jobs: [complete, recognitionJob(id, knowledge_base_id)],
+			};
+			return { commit, result: undefined };
 		});
 	}
 
