@@ -13,10 +13,11 @@ const mayImport = {
 	store: ['base', 'contract'],
 	pool: ['base', 'contract'],
 	net: ['base'],
+	thesauri: ['base', 'text'],
 	extractive: ['base', 'text', 'retrieval'],
 	models: ['base', 'config', 'contract', 'net', 'text', 'extractive'],
 	outbox: ['base', 'contract', 'store'],
-	knowledge: ['base', 'contract', 'parsing', 'retrieval', 'store', 'pool', 'net', 'models'],
+	knowledge: ['base', 'contract', 'parsing', 'retrieval', 'store', 'pool', 'net', 'models', 'thesauri'],
 	tools: ['base', 'contract', 'store', 'net'],
 	conversations: ['base', 'contract', 'actors', 'store', 'models', 'knowledge', 'tools', 'outbox'],
 	deployments: ['base', 'contract', 'actors', 'store'],
@@ -28,7 +29,7 @@ const mayImport = {
 };
 // All modules meet in the API. It is given its settings and does not read them.
 mayImport.api = Object.keys(mayImport).filter((name) => name !== 'config' && name !== 'binary');
-mayImport.commands = ['base', 'config', 'contract', 'store', 'pool', 'net', 'models', 'access', 'tools', 'webhooks'];
+mayImport.commands = ['base', 'config', 'contract', 'store', 'pool', 'net', 'models', 'access', 'tools', 'webhooks', 'thesauri'];
 
 /**
  * Algorithms without durable state: they get values and return values, so they run in any thread. Listed beside the table,

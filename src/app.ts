@@ -47,6 +47,7 @@ import { findRecognitionPackages, workerEntry } from './pool/index.ts';
 import { Readiness } from './readiness.ts';
 import { createServices, drainServices, type Foundation, type Services, startServices } from './services.ts';
 import { dataFolderError, openSqliteStore, type Store } from './store/index.ts';
+import { openThesauri, type Thesauri } from './thesauri/index.ts';
 
 export type { OperatorConsole } from './access/index.ts';
 export type { AppOverrides } from './app-overrides.ts';
@@ -86,6 +87,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const clock = overrides.clock ?? systemClock;
 	const log = overrides.log ?? createLog(settings.log_level);
 	const recognition = recognitionOf(settings);
+	const thesauri = resources.use(await thesauriOf(settings));
 	const readiness = new Readiness();
 	const clientNames = new ClientNames(settings.request_log_address);
 	const stateRoutes = [
@@ -113,7 +115,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const isSignInImpossible = await hasNoPasswordOfOwner(store);
 	const jumpDetector = new ClockJumpDetector(clock, await readTrustedTime(store));
 
-	const base = { settings, overrides, clock, log, jumpDetector, shares, recognition };
+	const base = { settings, overrides, clock, log, jumpDetector, shares, recognition, thesauri };
 	const foundation = { ...base, network, ...modelServices, store, secretKey };
 	const services = createServices(foundation, resources);
 	errorHeaderAccess = services.access;
@@ -145,6 +147,15 @@ function recognitionOf({ ocr, ocr_dir }: Settings): TextRecognition | undefined 
 	const found = findRecognitionPackages(ocr, ocr_dir);
 	if ('problem' in found) throw new ConfigError(`Text recognition (PARLEY_OCR) is not possible. ${found.problem}`);
 	return found.recognition;
+}
+
+/** @throws ConfigError if a folder or a thesaurus cannot be read */
+async function thesauriOf({ thesauri: folders }: Settings): Promise<Thesauri> {
+	try {
+		return await openThesauri(folders);
+	} catch (error) {
+		throw new ConfigError(messageOf(error));
+	}
 }
 
 interface ServerParts {

@@ -30,6 +30,7 @@ import type { Network } from './net/index.ts';
 import { Outbox } from './outbox/index.ts';
 import { createWorkerPool } from './pool/index.ts';
 import type { openSqliteStore } from './store/index.ts';
+import type { Thesauri } from './thesauri/index.ts';
 import { Tools } from './tools/index.ts';
 import { Deliverer, Sender, SigningSecrets } from './webhooks/index.ts';
 
@@ -51,6 +52,7 @@ export interface Foundation {
 	secretKey: Buffer;
 	/** Absent: the text of scans is not recognised. */
 	recognition: TextRecognition | undefined;
+	thesauri: Thesauri;
 }
 
 export type Services = ReturnType<typeof createServices>;
@@ -61,13 +63,16 @@ export type Services = ReturnType<typeof createServices>;
  */
 export function createServices(foundation: Foundation, resources: AsyncDisposableStack) {
 	const { settings, overrides, clock, log, jumpDetector, shares, network, embedders, models, store } = foundation;
-	const { recognition } = foundation;
+	const { recognition, thesauri } = foundation;
 	const secrets = new SecretBox(foundation.secretKey);
 	const pool = resources.use(overrides.pool ?? createWorkerPool({ threads: settings.workers, log, recognition }));
 	const outbox = resources.use(new Outbox(store));
 	const tools = resources.use(new Tools({ network, checker: pool, secrets, clock, log, version: version() }));
 	const knowledge = resources.use(
-		new Knowledge({ store, pool, network, embedders, clock, log, crawlDelayMs: overrides.crawlDelayMs }),
+		new Knowledge({
+			...{ store, pool, network, embedders, thesauri, clock, log },
+			crawlDelayMs: overrides.crawlDelayMs,
+		}),
 	);
 	const tokenSettings = new VisitorTokenSettings({ secrets, network });
 	const deployments = resources.use(new Deployments({ store, clock, log, tokenSettings }));

@@ -12,6 +12,7 @@ import {
 	textAfter,
 	textBefore,
 	VectorIndexCache,
+	withSynonyms,
 } from '../src/retrieval/index.ts';
 import { SearchReader } from '../src/store/sqlite/search/index.ts';
 
@@ -75,7 +76,7 @@ function searchAll(job: SearchJob): SearchResult {
 function searchTarget(
 	reader: SearchReader,
 	target: SearchJob['targets'][number],
-	{ query, context }: Pick<SearchJob, 'query' | 'context'>,
+	{ query, context, synonyms }: Pick<SearchJob, 'query' | 'context' | 'synonyms'>,
 	options: SearchOptions,
 ) {
 	const id = target.generation;
@@ -95,7 +96,8 @@ function searchTarget(
 		terms: (chunk: number) => reader.termsOf(chunk),
 		text: (chunk: number) => reader.chunk(chunk)?.text,
 	};
-	return searchGeneration(index, dialogueQuery(query, context ?? null, index.languages), options);
+	const asked = dialogueQuery(query, context ?? null, index.languages);
+	return searchGeneration(index, synonyms ? withSynonyms(asked, synonyms, index.languages) : asked, options);
 }
 
 /** From the cache if the generation is large, else from the store. */

@@ -12,6 +12,7 @@ import {
 	inspectDatabase,
 	repairSearchIndex,
 } from '../store/index.ts';
+import { openThesauri } from '../thesauri/index.ts';
 import { alignColumns, type Command } from './command.ts';
 import { secretKeyProblems } from './secret-key-problems.ts';
 
@@ -40,6 +41,7 @@ const doctor: Command = {
 			...(await folder(settings)),
 			checkDefaultModel(settings, network),
 			...checkRecognition(settings),
+			...(await checkThesauri(settings)),
 		];
 		// Checks run concurrently, so that several hanging ones take the time of one.
 		const probes = settings.providers.map((provider) => checkProvider(provider, settings, network));
@@ -155,6 +157,20 @@ function checkRecognition({ ocr, ocr_dir }: Settings): Finding[] {
 	if ('problem' in found) return [{ ok: false, subject, message: found.problem }];
 	const languages = found.recognition.languages.map(({ code }) => code).join(', ');
 	return [{ ok: true, subject, message: `tesseract.js ${found.version} with ${languages}, in ${found.folder}.` }];
+}
+
+/** The thesauri, if any are configured. */
+async function checkThesauri({ thesauri: folders }: Settings): Promise<Finding[]> {
+	if (folders.length === 0) return [];
+	const subject = 'thesauri';
+	try {
+		await using thesauri = await openThesauri(folders);
+		return thesauri.loaded.map(({ language, file, size }) => {
+			return { ok: true, subject, message: `${size} words of ${language}, in ${file}.` };
+		});
+	} catch (error) {
+		return [{ ok: false, subject, message: messageOf(error) }];
+	}
 }
 
 async function checkProvider(

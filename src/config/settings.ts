@@ -44,6 +44,7 @@ export const SettingsSchema = Type.Object(
 		workers: Type.Integer({ minimum: 1, maximum: 64, default: 2 }),
 		ocr: Type.Optional(Type.String({ pattern: '^[a-z]{3}(_[a-z]+)*(\\+[a-z]{3}(_[a-z]+)*){0,7}$' })),
 		ocr_dir: Type.Optional(Type.String({ minLength: 1 })),
+		thesauri: Type.Array(Type.String({ minLength: 1 }), { maxItems: 20, default: [] }),
 		request_log: Type.Boolean({ default: true }),
 		request_log_sample: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 100 }),
 		request_log_address: Type.Unsafe<'plain' | 'hashed' | 'off'>({
@@ -138,6 +139,11 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 		variable: 'PARLEY_OCR_DIR',
 		description: 'Folder whose node_modules has tesseract.js and the packages of these languages.',
 	},
+	thesauri: {
+		variable: 'PARLEY_THESAURI',
+		description:
+			'Folders with MyThes thesauri (th_*.idx and th_*.dat), separated by commas, for synonyms of words that the documents do not have; on Debian /usr/share/mythes.',
+	},
 	request_log: {
 		variable: 'PARLEY_REQUEST_LOG',
 		description: '1 or 0: whether each request has a line in the log, at the level info.',
@@ -167,6 +173,7 @@ export function normaliseSettings(settings: RawSettings, providers: ProviderSett
 		// A server that is reachable from outside shows every deployment only if the operator says so.
 		demo: settings.demo ?? (public_url === undefined && isLoopback(settings.host)),
 		data_dir: resolve(settings.data_dir),
+		thesauri: settings.thesauri.map((folder) => resolve(folder)),
 		...(ocr_dir === undefined ? {} : { ocr_dir: resolve(ocr_dir) }),
 		...(public_url === undefined ? {} : { public_url: new URL(public_url).origin }),
 		...(secret_key === undefined ? {} : { secret_key: secretKeyBytes(secret_key).toString('base64') }),

@@ -160,6 +160,12 @@ export type ArgumentCheckResult =
 	| { verdict: 'no_schema' };
 
 /** Search one or more generations. */
+/** A word, normalised, with words of nearly the same meaning. */
+export interface WordSynonyms {
+	word: string;
+	synonyms: string[];
+}
+
 export interface SearchJob {
 	database: string;
 	/** The serving generation of each knowledge base, with its basis and weights. */
@@ -183,6 +189,8 @@ export interface SearchJob {
 	query: string;
 	/** What the query depends on: the question before, the reply to it, and how much (up to 1). Absent if it stands alone. */
 	context?: { question: string; reply: string; weight: number } | undefined;
+	/** The synonyms of words of the query, for those that the documents do not have. */
+	synonyms?: WordSynonyms[] | undefined;
 	top_k: number;
 	min_score: number;
 	/** Hits for a prompt: texts that repeat another hit give way to others, and each hit has the text around it. */
@@ -212,4 +220,6 @@ export interface SearchResult {
 	hits: SearchHit[];
 	/** How well the best hit matches in absolute terms, 0..1: the highest of all targets. */
 	confidence: number;
+	/** The synonyms that the search was given; absent without a thesaurus. */
+	synonyms?: WordSynonyms[] | undefined;
 }

@@ -41,7 +41,9 @@ export async function groundingOf(
 ): Promise<Grounding> {
 	const found = await search(deps, request, signal);
 	if (found === null) return { passages: [], confidence: 0, search_failed: true };
-	return { passages: found.hits.map(passageOf), confidence: found.confidence };
+	const { synonyms } = found;
+	const grounding = { passages: found.hits.map(passageOf), confidence: found.confidence };
+	return synonyms === undefined ? grounding : { ...grounding, synonyms };
 }
 
 /** The part of a grounding that the model was given: other passages cannot be cited. */

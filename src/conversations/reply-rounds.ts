@@ -1,4 +1,4 @@
-import type { ToolCall, Usage } from '../contract/index.ts';
+import type { SearchResult, ToolCall, Usage } from '../contract/index.ts';
 import type { CompletedRound, Passage, ToolResult } from '../models/index.ts';
 import type { ListQuery, MessageRecord, ReplyCallRecord, ReplyRoundRecord, Store, Write } from '../store/index.ts';
 
@@ -7,6 +7,8 @@ export interface Grounding {
 	passages: readonly Passage[];
 	/** How well the knowledge bases answer the question, 0..1. */
 	confidence: number;
+	/** Synonyms of words of the question, which the built-in model uses. */
+	synonyms?: SearchResult['synonyms'];
 	/** The search for passages has failed. */
 	search_failed?: boolean;
 }

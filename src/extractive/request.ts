@@ -24,6 +24,8 @@ export interface ExtractiveRequest {
 	confidence: number;
 	/** The least probability with which an answer is given, 0..1; null or absent: the threshold of the trained weights. */
 	min_confidence?: number | null;
+	/** Synonyms of words of the question in its language, for those that the passages do not have. */
+	synonyms?: ReadonlyArray<{ word: string; synonyms: readonly string[] }> | undefined;
 	/** When the question was asked, in milliseconds, and in which IANA time zone. Without it `today` is a word like any other. */
 	moment?: { asked_at: number; time_zone: string };
 	/** The search failed, so an empty list of passages does not mean that the knowledge bases have no answer. */

@@ -5,6 +5,7 @@ import type { Network } from '../net/index.ts';
 import type { WorkerPool } from '../pool/index.ts';
 import { type Dialogue, dialogueContext, textInContext } from '../retrieval/index.ts';
 import { aroundCommit, type KnowledgeBaseRecord, type Store, type UncommittedChange } from '../store/index.ts';
+import type { Thesauri } from '../thesauri/index.ts';
 import { INGEST, RECOGNISE } from './document-changes.ts';
 import { Documents } from './documents.ts';
 import { ModelIdentity, QuestionVectors, UnsavedVectors } from './embedding/index.ts';
@@ -35,6 +36,8 @@ export interface KnowledgeDependencies {
 	maxSyncTrainingChunks?: number;
 	/** Milliseconds between two requests of a crawl to one host that asks for no delay. */
 	crawlDelayMs?: number | undefined;
+	/** No synonyms if absent. */
+	thesauri?: Thesauri;
 }
 
 const RETRY_MS = 5_000;
@@ -95,6 +98,7 @@ export class Knowledge implements AsyncDisposable {
 	readonly #log: Log;
 	readonly #clock: Clock;
 	readonly #embedders: Embedders;
+	readonly #thesauri: Thesauri | undefined;
 	readonly #questionVectors: QuestionVectors;
 	readonly #shutdown = new AbortController();
 	/** Tasks of the start that may take longer than it. They never reject. */
@@ -107,6 +111,7 @@ export class Knowledge implements AsyncDisposable {
 		this.#clock = deps.clock;
 		const { embedders = builtinEmbedders, log } = deps;
 		this.#embedders = embedders;
+		this.#thesauri = deps.thesauri;
 		const models = new ModelIdentity({ store: deps.store, configured: embedders.configured, log });
 		this.#questionVectors = new QuestionVectors({ embedders, models, log });
 		const documents = new Documents({
@@ -199,14 +204,17 @@ export class Knowledge implements AsyncDisposable {
 	): Promise<SearchResult> {
 		const context = dialogueContext({ message: query, earlier }) ?? undefined;
 		const texts = { query, inContext: context && textInContext(query, context) };
+		const found = (await this.#thesauri?.synonymsOf(query)) ?? [];
+		const synonyms = found.length === 0 ? undefined : found;
 		const timeoutSignal = vectorTimeoutMs === undefined ? undefined : AbortSignal.timeout(vectorTimeoutMs);
 		for (let attempt = 1; ; attempt++) {
 			const targets = await this.#targets(knowledgeBases, texts, { settings, signal, timeoutSignal });
 			if (targets.length === 0) return { hits: [], confidence: 0 };
 			const limits = { top_k, min_score, for_prompt: forPrompt };
-			const job = { database: this.#store.databaseFile, targets, query, context, ...limits };
+			const job = { database: this.#store.databaseFile, targets, query, context, synonyms, ...limits };
 			const result = await this.#pool.search(job, signal);
-			if (attempt === MAX_SEARCH_ATTEMPTS || (await this.#isStillServing(targets))) return result;
+			if (attempt === MAX_SEARCH_ATTEMPTS || (await this.#isStillServing(targets)))
+				return synonyms === undefined ? result : { ...result, synonyms };
 		}
 	}
 

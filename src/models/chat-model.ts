@@ -74,6 +74,8 @@ export interface ChatRequest {
 	answer_policy?: RagSettings['answer_policy'];
 	/** The least probability with which the built-in model answers; null or absent: its own threshold. */
 	min_confidence?: RagSettings['min_confidence'];
+	/** Synonyms of words of the question; only the built-in model uses them. */
+	synonyms?: ReadonlyArray<{ word: string; synonyms: readonly string[] }> | undefined;
 	/** When the question was asked, in milliseconds, and the IANA time zone of the deployment; only for a model with `needsMoment`. */
 	moment?: { asked_at: number; time_zone: string };
 	/** The search failed, so an empty list of passages does not mean that the knowledge bases have no answer. */

@@ -16,6 +16,7 @@ export {
 	searchGeneration,
 	type TrainedVectors,
 	VectorIndexCache,
+	withSynonyms,
 } from './ranking/index.ts';
 export {
 	type Basis,

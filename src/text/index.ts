@@ -12,4 +12,5 @@ export { detectLanguage } from './language.ts';
 export type { QueryWord } from './query-word.ts';
 export { isContentWord, queryLanguage, queryWords } from './query-words.ts';
 export { sentences } from './sentences.ts';
+export { stemmerOf } from './stem.ts';
 export { words } from './words.ts';

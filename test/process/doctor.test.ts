@@ -7,6 +7,7 @@ import Database from 'better-sqlite3';
 import { ModelServer } from '../support/model-server.ts';
 import { runProgram, temporaryFolder } from '../support/run-command.ts';
 import { startServer } from '../support/server-process.ts';
+import { writeThesaurus } from '../thesauri/write-thesaurus.ts';
 
 const KEY = 'gsk_doctor_0123456789';
 
@@ -21,7 +22,7 @@ async function usedFolder(t: TestContext): Promise<string> {
 	return dataDir;
 }
 
-test('the doctor passes beside a running server and probes each provider', async () => {
+test('the doctor passes beside a running server and probes each provider', async (t) => {
 	await using models = await ModelServer.start();
 	await using server = await startServer();
 	const entry = { type: 'openai-compatible', base_url: models.baseUrl };
@@ -32,7 +33,10 @@ test('the doctor passes beside a running server and probes each provider', async
 	];
 	// The packages of this project; the single executable has none.
 	const recognition = { PARLEY_OCR: 'eng', PARLEY_OCR_DIR: fileURLToPath(new URL('../..', import.meta.url)) };
-	const env = { PARLEY_PROVIDERS: JSON.stringify(providers), DOCTOR_KEY: KEY, ...recognition };
+	const mythes = await temporaryFolder(t);
+	await writeThesaurus(mythes, 'th_de_DE_v2', { garantie: ['-|Gewährleistung'], preis: ['-|Kosten'] });
+	const thesauri = { PARLEY_THESAURI: mythes };
+	const env = { PARLEY_PROVIDERS: JSON.stringify(providers), DOCTOR_KEY: KEY, ...recognition, ...thesauri };
 	const { code, out, err } = await doctor(server.dataDir, env);
 	assert.deepEqual([code, err], [0, ''], out);
 	const lines = out.trimEnd().split('\n');
@@ -43,6 +47,7 @@ test('the doctor passes beside a running server and probes each provider', async
 		/^ok {2}disk +[\d.]+ (MiB|GiB|TiB) are free\.$/,
 		/^ok {2}default model +It is builtin\/extractive\.$/,
 		/^ok {2}text recognition +tesseract\.js 7\.\d+\.\d+ with eng, in .+node_modules\.$/,
+		/^ok {2}thesauri +2 words of de, in .+th_de_DE_v2\.idx\.$/,
 		/^ok {2}provider listed +The model small began to answer after \d+ ms\.$/,
 		/^ok {2}provider open +The provider answers at http:.*\/v1, within \d+ ms\.$/,
 		/^ok {2}provider claude +The model c began to answer after \d+ ms\.$/,

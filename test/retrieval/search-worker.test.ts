@@ -141,6 +141,7 @@ function ask(query: string, options: Options = {}): Promise<SearchResult> {
 		top_k = 5,
 		min_score = 0,
 		earlier = [],
+		synonyms,
 	} = options;
 	const targets = generations.map((generation) => ({
 		knowledge_base_id: `kb_${generation}`,
@@ -150,7 +151,7 @@ function ask(query: string, options: Options = {}): Promise<SearchResult> {
 		semantic_weight,
 	}));
 	const context = dialogueContext({ message: query, earlier }) ?? undefined;
-	return pool.search({ database, targets, query, context, top_k, min_score });
+	return pool.search({ database, targets, query, context, synonyms, top_k, min_score });
 }
 
 const first = async (query: string, options?: Options) => (await ask(query, options)).hits[0]?.document_id;
@@ -198,6 +199,14 @@ test('finds acronyms by their long forms, and the reverse', async () => {
 	assert.equal((await found('closed in oct'))[0], 'holidays');
 	const { confidence } = await ask('customs for the UK', { generations });
 	assert.ok(confidence > 0.5, `a long form is evidence as the short one is: ${confidence}`);
+});
+
+test('a synonym of a thesaurus replaces a word that no document has, and costs confidence', async () => {
+	const synonyms = [{ word: 'guarantee', synonyms: ['warranty', 'pledge'] }];
+	assert.notEqual(await first('guarantee'), 'warranty');
+	assert.equal(await first('guarantee', { synonyms }), 'warranty');
+	const [plain, replaced] = [await ask('warranty'), await ask('guarantee', { synonyms })];
+	assert.ok(replaced.confidence > 0.1 && replaced.confidence < plain.confidence);
 });
 
 test('each half works alone', async () => {

@@ -14,6 +14,8 @@ const PART_SCORE = 0.6;
 const COMPOUND_SCORE = 0.75;
 const TYPO_SCORE = 0.8;
 
+/** A synonym of a large thesaurus, which has many for other meanings. */
+const FALLBACK_SCORE = 0.6;
 /** The long form of an acronym, or the reverse. */
 const VARIANT_SCORE = 0.95;
 
@@ -35,6 +37,7 @@ export function matchTerms(
 	vocabulary: ReadonlySet<string>,
 	language: string | null,
 	variants: readonly SpellingVariants[],
+	fallbacks: ReadonlyMap<string, ReadonlySet<string>>,
 ): TermMatch[] {
 	const compounds = language === 'de' || language === 'nl';
 	const synonyms = synonymsIn(language);
@@ -58,6 +61,10 @@ export function matchTerms(
 		for (const { terms, short } of asked) if (isKnown(short) && terms.includes(term)) matches.set(short, VARIANT_SCORE);
 		if (vocabulary.has(term)) matches.set(term, 1);
 		const phrases = forms.filter(({ length }) => length > 1);
+		if (matches.size === 0 && phrases.length === 0) {
+			for (const word of fallbacks.get(term) ?? [])
+				if (isKnown(word) && !meaningless.has(word)) matches.set(word, FALLBACK_SCORE);
+		}
 		if (matches.size === 0 && phrases.length === 0 && term.length >= MIN_TYPO_LENGTH) {
 			for (const word of vocabulary) if (isTypo(term, word)) matches.set(word, TYPO_SCORE);
 		}

@@ -51,7 +51,13 @@ export function termSpaceOf(question: Question, sources: readonly Source[], lang
 		sources.flatMap(({ reading }) => reading.acronyms),
 		language,
 	);
-	const matches = matchTerms(asked, vocabulary, language, [generalVariants(language), defined]);
+	const matches = matchTerms(
+		asked,
+		vocabulary,
+		language,
+		[generalVariants(language), defined],
+		fallbacksOf(question, language),
+	);
 	const isReplaced = replacedTerms(asked, matches, sources);
 	const terms = asked.map((term, i) => (isReplaced[i] ? { ...term, weight: 0 } : term));
 	const counts = matches.map((match) => texts.filter((text) => bestMatch(match, text) > 0).length);
@@ -79,6 +85,16 @@ export function termSpaceOf(question: Question, sources: readonly Source[], lang
 			return ofQuestion + ofHeading === 0 ? 0 : (2 * ofQuestion * ofHeading) / (ofQuestion + ofHeading);
 		},
 	};
+}
+
+/** The synonyms of the question's words as terms. */
+function fallbacksOf({ synonyms }: Question, language: string | null): ReadonlyMap<string, ReadonlySet<string>> {
+	const found = new Map<string, ReadonlySet<string>>();
+	for (const { word, synonyms: others } of synonyms) {
+		const [term] = analyse(word, language);
+		if (term !== undefined) found.set(term, new Set(analyse(others.join(' '), language)));
+	}
+	return found;
 }
 
 /** The mean of values by weight. */

@@ -40,6 +40,8 @@ export interface Question {
 	isComparison: boolean;
 	/** The numbers with a unit that it names. */
 	quantities: ReadonlyArray<{ value: number; unit: string }>;
+	/** Synonyms of its words, for those that the passages do not have. */
+	synonyms: NonNullable<ExtractiveRequest['synonyms']>;
 	/** The day that a question about hours asks about; null for any other. */
 	day: AskedDay | null;
 	/** Opening and closing time of the day are asked: `Are you open today?` */
@@ -104,6 +106,7 @@ export function readQuestion(request: ExtractiveRequest, passageLanguage: string
 		countPattern: countPattern(text, language),
 		isComparison: asksComparison(text, language),
 		quantities: quantitiesIn(text, language),
+		synonyms: request.synonyms ?? [],
 		day: hours.day,
 		asksWholeDay: hours.day !== null && asksWholeDay(text, language),
 		codes: codesIn(text),

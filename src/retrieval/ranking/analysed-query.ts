@@ -55,6 +55,10 @@ const MAX_TERM_REPEATS = 3;
  */
 const MIN_FORM_SHARE = 0.25;
 
+/** The weight of the synonyms of a word that no document has, and how many count. */
+const SYNONYM_RELIABILITY = 0.5;
+const MAX_SYNONYMS = 4;
+
 /** The weight of a corrected word relative to a word that was found. */
 const CORRECTED_RELIABILITY = 0.5;
 
@@ -94,13 +98,17 @@ function resolve(word: QueryWord, vocabulary: Vocabulary): ResolvedWord {
 	const longForms = forms.filter(({ length }) => length > 1);
 	const others = forms.filter(({ length }) => length === 1).flat();
 	const stems = [...word.stems, ...others];
-	if (longForms.length === 0) return resolveForms(stems, vocabulary);
+	if (longForms.length === 0) return resolveForms(stems, vocabulary, word.synonyms);
 	const resolved = stems.some((form) => isKnown(form, vocabulary)) ? resolveForms(stems, vocabulary) : null;
 	const weight = resolved?.weight ?? Math.max(...longForms.flat().map((term) => weightOf(term, vocabulary)));
 	return { terms: resolved?.terms ?? [], longForms, weight, reliability: 1 };
 }
 
-function resolveForms(stems: readonly string[], vocabulary: Vocabulary): ResolvedWord {
+function resolveForms(
+	stems: readonly string[],
+	vocabulary: Vocabulary,
+	synonyms: readonly string[] = [],
+): ResolvedWord {
 	const known = stems
 		.filter((form) => isKnown(form, vocabulary))
 		.map((term) => ({ term, matches: matchesOf(term, vocabulary), weight: weightOf(term, vocabulary) }));
@@ -108,6 +116,11 @@ function resolveForms(stems: readonly string[], vocabulary: Vocabulary): Resolve
 		const maxMatches = Math.max(...known.map(({ matches }) => matches));
 		const terms = known.filter(({ matches }) => matches >= MIN_FORM_SHARE * maxMatches).map(({ term }) => term);
 		return { terms, weight: Math.min(...known.map(({ weight }) => weight)), reliability: 1 };
+	}
+	const similar = synonyms.filter((term) => isKnown(term, vocabulary)).slice(0, MAX_SYNONYMS);
+	if (similar.length > 0) {
+		const weight = Math.min(...similar.map((term) => weightOf(term, vocabulary)));
+		return { terms: similar, weight, reliability: SYNONYM_RELIABILITY };
 	}
 	for (const form of stems) {
 		const corrected = vocabulary.spelling?.nearest(form);

@@ -8,4 +8,5 @@ export {
 	type TrainedVectors,
 } from './search-generation.ts';
 export { SpellingCorrector } from './spelling-corrector.ts';
+export { withSynonyms } from './synonyms.ts';
 export { VectorIndexCache } from './vector-index-cache.ts';

@@ -1,0 +1,1 @@
+export { type LoadedThesaurus, openThesauri, type Thesauri } from './thesauri.ts';
