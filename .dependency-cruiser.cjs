@@ -29,7 +29,19 @@ const mayImport = {
 };
 // All modules meet in the API. It is given its settings and does not read them.
 mayImport.api = Object.keys(mayImport).filter((name) => name !== 'config' && name !== 'binary');
-mayImport.commands = ['base', 'config', 'contract', 'store', 'pool', 'net', 'models', 'access', 'tools', 'webhooks', 'thesauri'];
+mayImport.commands = [
+	'base',
+	'config',
+	'contract',
+	'store',
+	'pool',
+	'net',
+	'models',
+	'access',
+	'tools',
+	'webhooks',
+	'thesauri',
+];
 
 /**
  * Algorithms without durable state: they get values and return values, so they run in any thread. Listed beside the table,
