@@ -1,4 +1,6 @@
+import { namedMember } from './composing/closed-lists.ts';
 import { dayNameOf } from './composing/day-name.ts';
+import { escapeMarkdown } from './composing/markdown.ts';
 import { nearestTopics } from './composing/nearest-topics.ts';
 import { PHRASES } from './composing/phrases.ts';
 import { render } from './composing/render.ts';
@@ -6,8 +8,8 @@ import { selectParts } from './composing/select-parts.ts';
 import { isProbableEnough, probabilityOf } from './matching/answer-model.ts';
 import type { Candidate } from './matching/candidate.ts';
 import { exceptionsFirst } from './matching/exceptions.ts';
-import { answerFeatures } from './matching/features.ts';
-import { orderByEvidence } from './matching/order-candidates.ts';
+import { evidenceFeatures } from './matching/features.ts';
+import { choiceFeatures, orderByEvidence } from './matching/order-candidates.ts';
 import { rankCandidates } from './matching/rank.ts';
 import type { Source } from './matching/source.ts';
 import { readQuestion } from './question/question.ts';
@@ -22,9 +24,6 @@ const MIN_CONFIDENCE = 0.05;
 /** A part that, with its headings, has a smaller share of what the question names is about something else. */
 const MIN_COVERAGE = 0.2;
 
-/** A value whose names lack a word with this share of the question is about something else: `the capital of France`. */
-const MAX_MISSING_IN_FACT = 0.45;
-
 /** Composes the answer in Markdown. Yields between its steps, so that other work can run. */
 export function* composeAnswer(request: ExtractiveRequest, sources: readonly Source[]): Generator<void, string> {
 	const courtesy = courtesyOf(request.question);
@@ -33,13 +32,18 @@ export function* composeAnswer(request: ExtractiveRequest, sources: readonly Sou
 	const phrases = PHRASES[question.language];
 	if (request.search_failed) return phrases.searchFailed;
 	yield;
-	const ranked =
-		request.confidence > MIN_CONFIDENCE
-			? exceptionsFirst(orderByEvidence(yield* rankCandidates(question, sources)))
-			: [];
-	const [best] = ranked;
-	if (best && isAnswer(best, ranked, request)) {
-		const parts = selectParts(ranked, question);
+	const ordered = request.confidence > MIN_CONFIDENCE ? orderByEvidence(yield* rankCandidates(question, sources)) : [];
+	const utilities = ordered.map(({ utility }) => utility);
+	const ranked = exceptionsFirst(ordered.map(({ candidate }) => candidate));
+	const named = namedMember(question, ranked);
+	if (named?.kind === 'unlisted') {
+		const names = named.listed.map(escapeMarkdown).join(phrases.separator);
+		return `${phrases.notListed(escapeMarkdown(named.asked), names)} [${named.source.passage.index}]`;
+	}
+	const answering = named === null ? ranked : [named.candidate, ...ranked.filter((other) => other !== named.candidate)];
+	const [best] = answering;
+	if (best && (named !== null || isAnswer(best, ranked, utilities, request))) {
+		const parts = selectParts(answering, question);
 		return render(parts, { name: dayNameOf(best, question.language), weekday: question.day?.weekday ?? null });
 	}
 	return [phrases.nothingFound, nearestTopics(ranked, request.confidence, phrases)]
@@ -49,15 +53,15 @@ export function* composeAnswer(request: ExtractiveRequest, sources: readonly Sou
 
 function isAnswer(
 	best: Candidate,
-	ranked: readonly Candidate[],
+	candidates: readonly Candidate[],
+	utilities: readonly number[],
 	{ confidence, min_confidence = null }: ExtractiveRequest,
 ): boolean {
-	const features = answerFeatures(best, ranked, confidence);
-	const isFact = features.sentence === 0;
-	if (isFact && features.type === 0 && features.missing >= MAX_MISSING_IN_FACT) return false;
-	const probability = probabilityOf(features);
-	const isProbable = min_confidence === null ? isProbableEnough(probability, !isFact) : probability >= min_confidence;
-	return features.all >= MIN_COVERAGE && isProbable;
+	const evidence = evidenceFeatures(best, candidates, confidence);
+	const probability = probabilityOf({ ...evidence, ...choiceFeatures(utilities) });
+	const isProbable =
+		min_confidence === null ? isProbableEnough(probability, evidence.sentence === 1) : probability >= min_confidence;
+	return evidence.all >= MIN_COVERAGE && isProbable;
 }
 
 /** Reads one passage. Yields between its blocks, so that other work can run. */

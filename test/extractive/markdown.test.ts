@@ -64,7 +64,7 @@ test('escapes markup in headings and labels', async () => {
 test('keeps each list item on its line, whatever it begins with', async () => {
 	const items = ['# not a heading tariff', '> not a quote tariff', '--- tariff', '1. nested tariff', '| a tariff'];
 	const list = items.map((item) => `- ${item}`).join('\n');
-	const html = await marked.parse(await ask('Which tariff?', [passage(`Tariff notes:\n\n${list}`)]));
+	const html = await marked.parse(await ask('Which tariff notes are there?', [passage(`Tariff notes:\n\n${list}`)]));
 	assert.doesNotMatch(html, /<(h1|blockquote|hr|ol|table)\b/);
 	assert.equal(html.split('<li>').length - 1, items.length, html);
 });

@@ -65,6 +65,39 @@ test('pairs no row of a table with a value of another row', async () => {
 	assert.ok(answered > asked * 0.7, `${answered} of ${asked} questions answered`);
 });
 
+test('pairs no row of a table with a value of another row in follow-ups', async () => {
+	const tables = (await companyPassages()).flatMap(tablesOf);
+	const wrong: string[] = [];
+	let answered = 0;
+	let asked = 0;
+	for (const table of tables) {
+		const { header, rows } = table;
+		for (const [at, row] of rows.entries()) {
+			const before = rows[at === 0 ? rows.length - 1 : at - 1] as string[];
+			const [label = '', other = ''] = [row[0], before[0]];
+			const isUnique = [label, other].every((name) => rows.filter(([own]) => own === name).length === 1);
+			const name = header[1 + (at % (header.length - 1))] ?? '';
+			if (label === '' || other === '' || name === '' || !isUnique) continue;
+			const question = `${other} ${name}?`;
+			const reply = await ask(question, [table.passage]);
+			const history = [
+				{ role: 'user' as const, content: question },
+				{ role: 'assistant' as const, content: reply },
+			];
+			asked++;
+			const answer = await ask(`And ${label}?`, [table.passage], { history });
+			if (citedIndexes(answer, [table.passage]).length === 0) continue;
+			answered++;
+			for (const line of answer.split('\n').filter((one) => one.toLowerCase().includes(label.toLowerCase()))) {
+				const foreign = foreignValues(table, row).filter((value) => line.includes(value));
+				if (foreign.length > 0) wrong.push(`${question} And ${label}? → ${line} has ${foreign.join(', ')}`);
+			}
+		}
+	}
+	assert.deepEqual(wrong, []);
+	assert.ok(asked >= 100 && answered > asked * 0.6, `${answered} of ${asked} follow-ups answered`);
+});
+
 test('gives the value of the row and the column that the question names', async () => {
 	const tables = (await companyPassages()).flatMap(tablesOf);
 	let right = 0;

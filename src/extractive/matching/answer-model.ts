@@ -15,11 +15,10 @@ export function probabilityOf(features: Record<AnswerFeature, number>): number {
 	return 1 / (1 + Math.exp(-sum));
 }
 
-/** A value under wrong names misleads. A sentence shows what it is about, so it may be less probable. */
-const MIN_FACT_PROBABILITY = 0.4;
-const MIN_SENTENCE_PROBABILITY = 0.31;
-
-/** Whether an answer with this probability is given. */
+/**
+ * Whether an answer with this probability is given. A value under wrong names misleads; a sentence shows what it is about, so it may be
+ * less probable. The training derives both thresholds.
+ */
 export function isProbableEnough(probability: number, isSentence: boolean): boolean {
-	return probability >= (isSentence ? MIN_SENTENCE_PROBABILITY : MIN_FACT_PROBABILITY);
+	return probability >= (isSentence ? weights.thresholds.sentence : weights.thresholds.value);
 }

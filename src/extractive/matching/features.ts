@@ -1,4 +1,5 @@
 import type { AnswerType } from '../question/answer-type-cues.ts';
+import { isNegated } from '../question/negation.ts';
 import type { Candidate } from './candidate.ts';
 import { type Matches, type TermSpace, weightedShare } from './term-space.ts';
 
@@ -11,6 +12,8 @@ const STRICT_TYPES: ReadonlySet<AnswerType> = new Set(['phone', 'email', 'price'
 /** Below this confidence the search hardly found anything. */
 const LOW_CONFIDENCE = 0.2;
 const MAX_LOG_SCORE = 2;
+/** A value whose names lack a word with about half of the question's weight is about something else: `the capital of France`. */
+const HALF_MISSING = 0.45;
 
 /** What orders the candidates of one question. Each value is between -1 and 1. */
 export const RANKING_FEATURES = [
@@ -23,6 +26,7 @@ export const RANKING_FEATURES = [
 	'missing',
 	'missingName',
 	'factMissingName',
+	'count',
 	'type',
 	'typeMissing',
 	'strictTypeMissing',
@@ -32,6 +36,7 @@ export const RANKING_FEATURES = [
 	'table',
 	'wholeRow',
 	'rows',
+	'rowsMissing',
 	'pair',
 	'item',
 	'dependent',
@@ -39,8 +44,8 @@ export const RANKING_FEATURES = [
 ] as const;
 export type RankingFeature = (typeof RANKING_FEATURES)[number];
 
-/** The evidence that the best candidate answers. Each value is between -1 and 1. */
-export const ANSWER_FEATURES = [
+/** The evidence that a candidate answers. Each value is between -1 and 1. */
+export const EVIDENCE_FEATURES = [
 	'own',
 	'all',
 	'exact',
@@ -75,7 +80,28 @@ export const ANSWER_FEATURES = [
 	'sentenceMissingCount',
 	'sentenceAbsent',
 	'sentenceConfidence',
+	'untypedFactMissing',
+	'factTypeMissing',
+	'factStrictTypeMissing',
+	'wholeRowTypeMissing',
+	'rows',
+	'rowsMissing',
+	'count',
+	'yesNo',
+	'yesNoMissing',
+	'negation',
+	'denied',
+	'onlyType',
+	'onlyTypeFound',
 ] as const;
+export type EvidenceFeature = (typeof EVIDENCE_FEATURES)[number];
+
+/** How the best candidate compares with the others, by the trained order: its share (softmax), and its lead over the next one. */
+export const CHOICE_FEATURES = ['choice', 'lead'] as const;
+export type ChoiceFeature = (typeof CHOICE_FEATURES)[number];
+
+/** What decides whether the best candidate answers. */
+export const ANSWER_FEATURES = [...EVIDENCE_FEATURES, ...CHOICE_FEATURES] as const;
 export type AnswerFeature = (typeof ANSWER_FEATURES)[number];
 
 /** The evidence of the words of a question in a candidate. */
@@ -92,6 +118,8 @@ interface WordEvidence {
 	contentWords: number;
 	lacksName: boolean;
 	carried: number;
+	/** The message has no words but those that ask for a type of answer: `phone number?` */
+	isOnlyType: boolean;
 	/** The message names nothing, so it is about what was named before. */
 	isOnlyCarried: boolean;
 }
@@ -115,6 +143,7 @@ export function rankingFeatures(
 		missing: words.missing,
 		missingName: words.lacksName ? 1 : 0,
 		factMissingName: words.lacksName && unit?.kind !== 'sentence' ? 1 : 0,
+		count: hasCount(candidate) ? 1 : 0,
 		...typeEvidence(candidate),
 		labelFit,
 		topicFit,
@@ -122,6 +151,7 @@ export function rankingFeatures(
 		table: selection ? 1 : 0,
 		wholeRow: selection?.isWholeRow && selection.columns.length > 1 ? 1 : 0,
 		rows: selection ? Math.min(1, (selection.rows.length - 1) / 4) : 0,
+		rowsMissing: selection && selection.rows.length > 1 ? words.missing : 0,
 		pair: unit?.kind === 'pair' ? 1 : 0,
 		item: unit?.kind === 'item' ? 1 : 0,
 		dependent: unit?.isDependent ? 1 : 0,
@@ -133,11 +163,11 @@ export function rankingFeatures(
  * @param candidates all compared ones of the question
  * @param confidence that of the search
  */
-export function answerFeatures(
+export function evidenceFeatures(
 	candidate: Candidate,
 	candidates: readonly Candidate[],
 	confidence: number,
-): Record<AnswerFeature, number> {
+): Record<EvidenceFeature, number> {
 	const words = wordEvidence(candidate);
 	const { part, space, labelFit, topicFit } = candidate;
 	const selection = 'selection' in part ? part.selection : null;
@@ -148,6 +178,11 @@ export function answerFeatures(
 	const types = typeEvidence(candidate);
 	// Prose needs fewer of the words: a sentence leaves out what the text has named before.
 	const sentence = unit?.kind === 'sentence' ? 1 : 0;
+	const rows = selection ? Math.min(1, (selection.rows.length - 1) / 4) : 0;
+	const isWholeRow = selection?.isWholeRow && selection.columns.length > 1 ? 1 : 0;
+	const { question } = space;
+	const yesNo = question.isYesNo ? 1 : 0;
+	const text = textOf(candidate);
 	return {
 		own: words.own,
 		all: words.all,
@@ -181,6 +216,19 @@ export function answerFeatures(
 		sentenceMissingCount: sentence * Math.min(1, words.missingCount / 3),
 		sentenceAbsent: sentence * words.absent,
 		sentenceConfidence: sentence * confidence,
+		untypedFactMissing: candidate.hasType ? 0 : (1 - sentence) * Math.max(0, words.missing - HALF_MISSING),
+		factTypeMissing: (1 - sentence) * types.typeMissing,
+		factStrictTypeMissing: (1 - sentence) * types.strictTypeMissing,
+		wholeRowTypeMissing: isWholeRow * types.typeMissing,
+		rows,
+		rowsMissing: rows > 0 ? words.missing : 0,
+		count: hasCount(candidate) ? 1 : 0,
+		yesNo,
+		yesNoMissing: yesNo * words.missing,
+		negation: question.isNegated && !isNegated(text) ? 1 : 0,
+		denied: yesNo * (isNegated(text) ? 1 : 0),
+		onlyType: words.isOnlyType ? 1 : 0,
+		onlyTypeFound: words.isOnlyType ? types.type : 0,
 	};
 }
 
@@ -230,8 +278,25 @@ function wordEvidence({ space, own, all }: Pick<Candidate, 'space' | 'own' | 'al
 		contentWords: subject.filter((_, i) => isContent(i)).length,
 		lacksName: terms.some(({ isName }, i) => isName && (all[i] as number) < MATCHED),
 		carried: carriedShare(space, all),
+		isOnlyType: isOnlyCarried && !terms.some(({ isCarriedOver }) => isCarriedOver) && terms.length > 0,
 		isOnlyCarried,
 	};
+}
+
+/** Whether it has a number of the things that the question asks the number of: `45 days` for `how many days`. */
+function hasCount({ part, space }: Candidate): boolean {
+	return 'unit' in part && (space.question.countPattern?.test(part.unit.text) ?? false);
+}
+
+/** The text that it shows, with its names. */
+function textOf({ part }: Candidate): string {
+	if ('unit' in part) return `${part.unit.label} ${part.unit.text}`;
+	const { table, rows, columns } = part.selection;
+	const names = columns.map((column) => table.header?.[column]?.text ?? '');
+	const shown = rows.flatMap((row) =>
+		(table.rows[row] ?? []).filter((_, at) => at < table.labelColumns || columns.includes(at)),
+	);
+	return [...names, ...shown.map(({ text }) => text)].join(' ');
 }
 
 function carriedShare({ terms, subject }: TermSpace, all: Matches): number {

@@ -1,9 +1,6 @@
 import { utilityOf } from './answer-model.ts';
 import type { Candidate } from './candidate.ts';
-import { type RankingFeature, rankingFeatures } from './features.ts';
-
-/** `45 days` for `how many days`: a sentence without the number of what is asked for hardly answers. */
-const COUNT_UTILITY = 2;
+import { type ChoiceFeature, type RankingFeature, rankingFeatures } from './features.ts';
 
 /** Only the best parts are compared by their evidence. */
 const MAX_COMPARED = 24;
@@ -22,18 +19,22 @@ export function comparedCandidates(
 	return compared.map((candidate) => ({ candidate, features: rankingFeatures(candidate, best) }));
 }
 
-/** The best candidates, ordered by their evidence. @param ranked by score, best first */
-export function orderByEvidence(ranked: readonly Candidate[]): Candidate[] {
-	return comparedCandidates(ranked)
-		.map(({ candidate, features }) => ({
-			candidate,
-			utility: utilityOf(features) + (hasCount(candidate) ? COUNT_UTILITY : 0),
-		}))
-		.sort((a, b) => b.utility - a.utility)
-		.map(({ candidate }) => candidate);
+/** A candidate with how well it answers, compared with the others. */
+export interface OrderedCandidate {
+	candidate: Candidate;
+	utility: number;
 }
 
-/** Whether it has a number of the things that the question asks the number of. */
-function hasCount({ part, space }: Candidate): boolean {
-	return 'unit' in part && (space.question.countPattern?.test(part.unit.text) ?? false);
+/** The best candidates, ordered by their evidence. @param ranked by score, best first */
+export function orderByEvidence(ranked: readonly Candidate[]): OrderedCandidate[] {
+	return comparedCandidates(ranked)
+		.map(({ candidate, features }) => ({ candidate, utility: utilityOf(features) }))
+		.sort((a, b) => b.utility - a.utility);
+}
+
+/** How the candidate with the highest utility compares with the others. */
+export function choiceFeatures(utilities: readonly number[]): Record<ChoiceFeature, number> {
+	const [first = 0, ...others] = [...utilities].sort((a, b) => b - a);
+	const odds = others.reduce((sum, utility) => sum + Math.exp(utility - first), 1);
+	return { choice: 1 / odds, lead: others.length === 0 ? 1 : Math.tanh((first - (others[0] as number)) / 2) };
 }

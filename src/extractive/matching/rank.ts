@@ -14,7 +14,7 @@ export function* rankCandidates(question: Question, sources: readonly Source[]):
 	const best = Math.max(...sources.map(({ passage }) => passage.score), Number.EPSILON);
 	for (const language of new Set(sources.map(({ reading }) => reading.language))) {
 		const own = sources.filter(({ reading }) => reading.language === language);
-		const space: TermSpace = termSpaceOf(question, own, language);
+		const space: TermSpace = yield* termSpaceOf(question, own, language);
 		yield;
 		if (space.terms.length === 0) continue;
 		for (const source of own) {

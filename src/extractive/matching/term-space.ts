@@ -42,11 +42,19 @@ export interface TermSpace {
 /** A day of the week selects a row or a sentence, but it is no subject: any text may have it. */
 const DAY_FACTOR = 0.5;
 
-/** Matches the terms of a question with the words of passages in one language. */
-export function termSpaceOf(question: Question, sources: readonly Source[], language: string | null): TermSpace {
+/** Matches the terms of a question with the words of passages in one language. Yields between its steps, so that other work can run. */
+export function* termSpaceOf(
+	question: Question,
+	sources: readonly Source[],
+	language: string | null,
+): Generator<void, TermSpace> {
 	const asked = question.termsIn(language);
 	const vocabulary = new Set<string>();
-	const texts = textsOf(sources, vocabulary);
+	const texts: Terms[] = [];
+	for (const source of sources) {
+		addTexts(source, texts, vocabulary);
+		yield;
+	}
 	const defined = variantsOf(
 		sources.flatMap(({ reading }) => reading.acronyms),
 		language,
@@ -58,9 +66,12 @@ export function termSpaceOf(question: Question, sources: readonly Source[], lang
 		[generalVariants(language), defined],
 		fallbacksOf(question, language),
 	);
+	yield;
 	const isReplaced = replacedTerms(asked, matches, sources);
 	const terms = asked.map((term, i) => (isReplaced[i] ? { ...term, weight: 0 } : term));
+	yield;
 	const counts = matches.map((match) => texts.filter((text) => bestMatch(match, text) > 0).length);
+	yield;
 	const idf = (count: number) => Math.log(1 + (texts.length - count + 0.5) / (count + 0.5));
 	const rarity = counts.map((count) => (texts.length === 0 ? 1 : idf(count) / idf(0)));
 	const ignored = functionWords(language).ignored;
@@ -133,27 +144,23 @@ function typeTermsOf({ answerTypes, language: spoken }: Question, language: stri
 }
 
 /** The words of each part that can answer; adds all words, those of the context too, to the vocabulary. */
-function textsOf(sources: readonly Source[], vocabulary: Set<string>): Terms[] {
-	const texts: Terms[] = [];
+function addTexts({ reading }: Source, texts: Terms[], vocabulary: Set<string>): void {
 	const addAll = (...all: Terms[]) => {
 		for (const terms of all) for (const term of terms) vocabulary.add(term);
 	};
-	for (const { reading } of sources) {
-		for (const { terms, labelTerms, nearTerms, farTerms } of reading.units) {
-			const text = labelTerms.size === 0 ? terms : new Set([...labelTerms, ...terms]);
+	for (const { terms, labelTerms, nearTerms, farTerms } of reading.units) {
+		const text = labelTerms.size === 0 ? terms : new Set([...labelTerms, ...terms]);
+		texts.push(text);
+		addAll(text, nearTerms, farTerms);
+	}
+	for (const { header, rows, nearTerms, farTerms } of reading.tables) {
+		addAll(nearTerms, farTerms, ...(header ?? []).map(({ terms }) => terms));
+		for (const row of rows) {
+			const text = new Set(row.flatMap(({ terms }) => [...terms]));
 			texts.push(text);
-			addAll(text, nearTerms, farTerms);
-		}
-		for (const { header, rows, nearTerms, farTerms } of reading.tables) {
-			addAll(nearTerms, farTerms, ...(header ?? []).map(({ terms }) => terms));
-			for (const row of rows) {
-				const text = new Set(row.flatMap(({ terms }) => [...terms]));
-				texts.push(text);
-				addAll(text);
-			}
+			addAll(text);
 		}
 	}
-	return texts;
 }
 
 function fitOf(

@@ -57,13 +57,13 @@ else tried wonder see keep put bring
 		question réponse information informations bonjour merci faire fait fonctionne passe signifie plaît svp quelque chose mettre prendre prends venir
 		vient aller va vais amener rester donne encore déjà toujours maintenant ici là alors bien très peu beaucoup
 		quelqu'un cas choses`,
-	es: `dime decir explica explicar mostrar dar necesito quiero quisiera saber posible ayuda encontrar obtener pregunta
+	es: `ustedes usted dime decir explica explicar mostrar dar necesito quiero quisiera saber posible ayuda encontrar obtener pregunta
 		respuesta información hola gracias hacer hago funciona pasa significa favor algo`,
-	nl: `vertel zeg leg uitleg toon geef graag nodig wil weten mogelijk hulp vind vinden krijg krijgen vraag antwoord
+	nl: `jullie vertel zeg leg uitleg toon geef graag nodig wil weten mogelijk hulp vind vinden krijg krijgen vraag antwoord
 		informatie hallo bedankt doen doe werkt gebeurt betekent precies iets alstublieft`,
-	pt: `diga dizer explique explicar mostrar dar preciso quero gostaria saber possível ajuda encontrar obter pergunta
+	pt: `vocês você diga dizer explique explicar mostrar dar preciso quero gostaria saber possível ajuda encontrar obter pergunta
 		resposta informação informações olá obrigado fazer faço funciona acontece significa favor algo`,
-	it: `dimmi dire spiega spiegare mostra dare dammi bisogno voglio vorrei sapere possibile aiuto trovare trovo ottenere
+	it: `voi lei dimmi dire spiega spiegare mostra dare dammi bisogno voglio vorrei sapere possibile aiuto trovare trovo ottenere
 		domanda risposta informazioni ciao grazie fare faccio funziona succede significa favore qualcosa`,
 	ja: '教え 教える 知り 知りたい お願い 質問 回答 情報 方法 について 説明 必要 いただけ でき できる',
 	ar: 'أخبرني قل اشرح أرني أعطني أريد أحتاج معرفة ممكن مساعدة سؤال جواب معلومات مرحبا شكرا فضلك أحصل',
@@ -118,6 +118,11 @@ export function functionWords(language: string | null): FunctionWords {
 		functionWordsCache.set(language, known);
 	}
 	return known;
+}
+
+/** Whether an analysed word, without its stem, is a function word of a language. */
+export function isFunctionWord(word: string, language: SpokenLanguage): boolean {
+	return languagesByWord.get(word)?.includes(language) ?? false;
 }
 
 /** Whether there are phrases in this language. */

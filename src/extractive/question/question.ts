@@ -9,7 +9,9 @@ import { countPattern, expectedAnswerTypes, wordsOfType } from './answer-types.t
 import { type AskedDay, askedWeekday, asksOpening, asksWholeDay, readAskedDay } from './asked-day.ts';
 import { asksComparison } from './comparisons.ts';
 import { functionWords, isSpoken, voteLanguage } from './function-words.ts';
+import { isNegated } from './negation.ts';
 import { withoutCourtesies } from './small-talk.ts';
+import { asksYesOrNo } from './yes-no.ts';
 
 /** A word of the question that the answer should account for. */
 export interface QuestionTerm {
@@ -38,6 +40,10 @@ export interface Question {
 	countPattern: RegExp | null;
 	/** Whether it compares things. */
 	isComparison: boolean;
+	/** Whether it is answered by yes or no. */
+	isYesNo: boolean;
+	/** Whether it asks without something, or for what is not: `without a receipt`. */
+	isNegated: boolean;
 	/** The numbers with a unit that it names. */
 	quantities: ReadonlyArray<{ value: number; unit: string }>;
 	/** Synonyms of its words, for those that the passages do not have. */
@@ -105,6 +111,8 @@ export function readQuestion(request: ExtractiveRequest, passageLanguage: string
 		answerTypes,
 		countPattern: countPattern(text, language),
 		isComparison: asksComparison(text, language),
+		isYesNo: asksYesOrNo(text, language),
+		isNegated: isNegated(text),
 		quantities: quantitiesIn(text, language),
 		synonyms: request.synonyms ?? [],
 		day: hours.day,

@@ -17,7 +17,19 @@ const languageCache = new LruCache<string, { language: string | null }>(LANGUAGE
  * (a table, a list of names) gets that of the other documents, so that its words are stemmed like those of the question.
  */
 export function passageLanguages(passages: readonly QuotablePassage[]): Array<string | null> {
-	const detectedLanguages = passages.map(detectPassageLanguage);
+	const steps = readLanguages(passages);
+	let step = steps.next();
+	while (!step.done) step = steps.next();
+	return step.value;
+}
+
+/** As `passageLanguages`. Yields between the passages, so that other work can run. */
+export function* readLanguages(passages: readonly QuotablePassage[]): Generator<void, Array<string | null>> {
+	const detectedLanguages: Array<string | null> = [];
+	for (const passage of passages) {
+		detectedLanguages.push(detectPassageLanguage(passage));
+		yield;
+	}
 	const mostCommon = mostFrequent(detectedLanguages);
 	const byDocument = new Map<string, Array<string | null>>();
 	passages.forEach(({ document_id }, i) => {

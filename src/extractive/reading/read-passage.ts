@@ -43,6 +43,9 @@ const CLAUSE_END = /(?<=[;,:])\s+|(?<=[、；，：])\s*|(?<=\s[–—])\s+/u;
 /** More columns than these are values. */
 const MAX_LABEL_COLUMNS = 3;
 
+/** Rows of a long table that are read in one step. */
+const ROWS_PER_STEP = 10;
+
 const NO_TERMS: Terms = new Set();
 
 /**
@@ -55,7 +58,7 @@ export function* readPassage(passage: QuotablePassage, language: string | null):
 	if (!reading) {
 		const reader = new PassageReader(language, passage);
 		for (const block of parsePassageBlocks(plainLines(passage.text))) {
-			reader.read(block);
+			yield* reader.read(block);
 			yield;
 		}
 		reading = reader.reading();
@@ -98,7 +101,8 @@ class PassageReader {
 		};
 	}
 
-	read(block: PassageBlock): void {
+	/** Yields within a long table. */
+	*read(block: PassageBlock): Generator<void> {
 		this.#block++;
 		switch (block.kind) {
 			case 'heading':
@@ -112,7 +116,7 @@ class PassageReader {
 				this.#list(block);
 				return;
 			case 'table':
-				this.#table(block);
+				yield* this.#table(block);
 				return;
 			case 'code': {
 				const text = block.lines.join('\n');
@@ -175,7 +179,7 @@ class PassageReader {
 		});
 	}
 
-	#table({ header, rows }: Extract<PassageBlock, { kind: 'table' }>): void {
+	*#table({ header, rows }: Extract<PassageBlock, { kind: 'table' }>): Generator<void> {
 		const width = Math.max(...rows.map((row) => row.length));
 		// A table of names and values without a header.
 		if (header === null && width === 2) {
@@ -186,11 +190,16 @@ class PassageReader {
 			return;
 		}
 		const cell = (text: string): Cell => ({ text, terms: this.#terms(text), ranges: rangesIn(text, this.#language) });
+		const read: Cell[][] = [];
+		for (const row of rows) {
+			if (row.some((text) => text !== '')) read.push(row.map(cell));
+			if (read.length % ROWS_PER_STEP === 0) yield;
+		}
 		const corner = header?.findIndex((name) => name !== '') ?? 0;
 		this.#tables.push({
 			...this.#surroundings(this.#leadIn()),
 			header: header?.map(cell) ?? null,
-			rows: rows.filter((row) => row.some((text) => text !== '')).map((row) => row.map(cell)),
+			rows: read,
 			labelColumns: labelColumnsOf(header, rows, Math.max(1, corner)),
 		});
 	}
