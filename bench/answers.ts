@@ -8,6 +8,7 @@
  *   squad     questions about paragraphs of articles: the gold span, the cited passage, refusals
  *   mtrag     dialogues: the search for each question, the cited passages, refusals
  *   mtrag-un  the same with more unanswerable questions
+ *   holds     how long an answer to a question of data/question-sets holds the main thread, in this process
  *   ir        nDCG@10 and answerability on the collections of `npm run bench -- retrieval`
  *
  * --held measures the held half of the question sets too. --set NAME asks the questions of one set and prints all answers.
@@ -21,6 +22,7 @@ import { startServer } from '../test/support/server-process.ts';
 import type { CreateAssistant } from './answers/assistant.ts';
 import { type DialogueGoals, dialogueFailures, dialogueFigures, replayDialogues } from './answers/dialogues.ts';
 import { DocumentAssistant } from './answers/document-assistant.ts';
+import { holdFigures, measureHolds } from './answers/holds.ts';
 import { askSet, type JudgedAnswer } from './answers/judged-sets.ts';
 import { readQaCollection } from './answers/qa-collections.ts';
 import { type Half, QUESTION_SETS, readQuestionSets } from './answers/question-sets.ts';
@@ -42,6 +44,7 @@ const PARTS: Record<string, (create: CreateAssistant) => Promise<void>> = {
 	squad: measureSpans,
 	mtrag: (create) => measureDialogues(create, 'mtrag'),
 	'mtrag-un': (create) => measureDialogues(create, 'mtrag-un'),
+	holds: measureOpenHolds,
 	ir: measureCollections,
 };
 
@@ -106,6 +109,10 @@ async function measureDialogues(create: CreateAssistant, name: 'mtrag' | 'mtrag-
 	const answers = await replayDialogues(create, collection);
 	report.add(...dialogueFigures(name, answers, DIALOGUE_GOALS[name]));
 	await writeTranscript(`${name}-failures`, dialogueFailures(answers));
+}
+
+async function measureOpenHolds(): Promise<void> {
+	report.add(...holdFigures('open', await measureHolds(readQuestionSets('open', options.sets).sets)));
 }
 
 async function measureCollections(): Promise<void> {

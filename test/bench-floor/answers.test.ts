@@ -8,11 +8,11 @@ import { assertWithin, atLeast, atMost, localAssistants } from './bounds.ts';
 // A part of `npm run bench -- answers`, in this process. The bounds are below the present figures by two answers.
 
 const BOUNDS: Record<string, Goal> = {
-	'open: single questions right': atLeast(75),
+	'open: single questions right': atLeast(76),
 	'open: follow-ups right': atLeast(72),
-	'open: unanswerable refused': atLeast(76),
+	'open: unanswerable refused': atLeast(79),
 	'open: unanswerable refused, foreign': atLeast(92),
-	'open: wrong among given answers': atMost(18),
+	'open: wrong among given answers': atMost(16),
 	'open: reply length, median': atMost(85),
 	'open: reply length, 90th percentile': atMost(190),
 };

@@ -1,26 +1,28 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { QuotablePassage } from '../../../src/extractive/index.ts';
-import { mostFrequent, passageLanguages, readPassage } from '../../../src/extractive/training/index.ts';
+import {
+	mostFrequent,
+	type PassageReading,
+	passageLanguages,
+	readPassage,
+} from '../../../src/extractive/training/index.ts';
 import { analyse } from '../../../src/text/index.ts';
 import type { SourceDocument } from '../assistant.ts';
 import { hasValue } from '../judge.ts';
 import { type DialogueQuestion, readQaCollection } from '../qa-collections.ts';
 import { type JudgedQuestion, readQuestionSets } from '../question-sets.ts';
 import { finish, type TrainingQuestion } from './examples.ts';
-import { type Fact, factsOf, questionFor } from './generate-questions.ts';
+import { bareQuestions, columnQuestions, type Fact, factsOf, questionFor } from './generate-questions.ts';
 import { READ_PASSAGES } from './local-assistant.ts';
 import { LocalBase } from './local-base.ts';
 import { SeededRandom } from './seeded-random.ts';
 
 const SEED = 20_261_123;
 const MAX_GENERATED = 200;
+const MAX_COLUMN_QUESTIONS = 30;
 /** Questions about other collections that each one is asked. */
 const MAX_STRANGE = 60;
 /** Shorter values occur by chance. */
 const MIN_VALUE_CHARACTERS = 3;
-const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url));
 
 /** A knowledge base with questions of people about it. */
 interface Collection {
@@ -35,6 +37,7 @@ interface Indexed extends Collection {
 	base: LocalBase;
 	language: string;
 	facts: Fact[];
+	readings: PassageReading[];
 	vocabulary: ReadonlySet<string>;
 }
 
@@ -50,6 +53,7 @@ export async function collectQuestions(): Promise<TrainingQuestion[]> {
 			questions.push(...(await askedQuestions(one)), ...(await dialogueQuestions(one)));
 			questions.push(...(await strangeQuestions(one, others, random)));
 			questions.push(...(await generatedQuestions(one, others, random)));
+			questions.push(...(await subjectlessQuestions(one, random)));
 		}
 		return questions;
 	} finally {
@@ -61,15 +65,10 @@ function collections(): Collection[] {
 	const dialogues = readQaCollection('mtrag');
 	if (dialogues === undefined) throw new Error('The training needs ../shared/data, which is not here.');
 	const none = { asked: [], dialogues: [] };
-	const docs = readdirSync(DOCS)
-		.filter((file) => file.endsWith('.md'))
-		.sort()
-		.map((file) => ({ key: file, file_name: file, bytes: new Uint8Array(readFileSync(join(DOCS, file))) }));
 	return [
 		...readQuestionSets('open').sets.map(({ name, documents, questions }) => {
 			return { ...none, name, documents, asked: questions.filter(({ kind }) => kind !== 'small_talk') };
 		}),
-		{ ...none, name: 'docs', documents: docs },
 		...dialogues.bases.map(({ name, documents, questions }) => {
 			return { ...none, name: `mtrag ${name}`, documents, dialogues: questions.filter(isOfTrainingHalf) };
 		}),
@@ -85,12 +84,11 @@ async function index(collection: Collection): Promise<Indexed> {
 	const base = await LocalBase.create(collection.documents);
 	const languages = passageLanguages(base.passages);
 	const language = mostFrequent(languages) ?? 'en';
-	const facts = base.passages.flatMap((passage, at) =>
-		factsOf(finish(readPassage(passage, languages[at] ?? null)), passage),
-	);
+	const readings = base.passages.map((passage, at) => finish(readPassage(passage, languages[at] ?? null)));
+	const facts = base.passages.flatMap((passage, at) => factsOf(readings[at] as PassageReading, passage));
 	const texts = base.passages.flatMap(({ title, heading_path, text }) => [title, ...heading_path, text]);
 	const vocabulary = new Set(texts.flatMap((text) => analyse(text, language)));
-	return { ...collection, base, language, facts, vocabulary };
+	return { ...collection, base, language, facts, readings, vocabulary };
 }
 
 async function askedQuestions({ name, base, asked }: Indexed): Promise<TrainingQuestion[]> {
@@ -179,6 +177,27 @@ async function generatedQuestions(
 			await add('other subject', questionFor(changed, language, random), fact, false);
 		} else if (foreign.length > 0 && draw > 0.9)
 			await add('foreign', questionFor(random.pick(foreign), language, random), fact, false);
+	}
+	return questions;
+}
+
+/** Questions for a type of answer alone, and for the values of all rows of a table. */
+async function subjectlessQuestions(
+	{ name, base, language, readings }: Indexed,
+	random: SeededRandom,
+): Promise<TrainingQuestion[]> {
+	const columns = readings.flatMap((reading) => columnQuestions(reading, language, random));
+	const share = Math.min(1, MAX_COLUMN_QUESTIONS / columns.length);
+	const questions: TrainingQuestion[] = [];
+	for (const [kind, asked] of [
+		['type alone', bareQuestions(base.passages, language)],
+		['whole column', columns.filter(() => random.chance(share))],
+	] as const) {
+		for (const { question, required } of asked) {
+			const request = await base.request(question, [], READ_PASSAGES);
+			const isAnswerable = required.length > 0;
+			questions.push({ group: name, kind, isAnswerable, request, expected: { required, forbidden: [] } });
+		}
 	}
 	return questions;
 }

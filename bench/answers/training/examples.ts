@@ -1,8 +1,8 @@
 import type { ExtractiveRequest } from '../../../src/extractive/index.ts';
 import {
-	ANSWER_FEATURES,
-	answerFeatures,
 	comparedCandidates,
+	EVIDENCE_FEATURES,
+	evidenceFeatures,
 	mostFrequent,
 	passageLanguages,
 	RANKING_FEATURES,
@@ -52,8 +52,8 @@ export function exampleOf({ group, kind, isAnswerable, request, expected }: Trai
 		isAnswerable,
 		ranking: compared.map(({ features }) => RANKING_FEATURES.map((name) => features[name])),
 		answer: candidates.map((candidate) => {
-			const features = answerFeatures(candidate, candidates, request.confidence);
-			return ANSWER_FEATURES.map((name) => features[name]);
+			const features = evidenceFeatures(candidate, candidates, request.confidence);
+			return EVIDENCE_FEATURES.map((name) => features[name]);
 		}),
 		isRight: candidates.map((candidate) => {
 			if (!isAnswerable) return false;

@@ -1,6 +1,7 @@
-import { ANSWER_FEATURES } from '../../../src/extractive/training/index.ts';
+import { CHOICE_FEATURES, choiceFeatures, EVIDENCE_FEATURES } from '../../../src/extractive/training/index.ts';
 import { fitChoices } from './conditional-logit.ts';
 import { orderOf, type QuestionExample } from './examples.ts';
+import { dot } from './linear-algebra.ts';
 import { type Example, fitLogistic, logistic, probability } from './logistic-regression.ts';
 
 /** The log-odds of 0 and 1 are infinite. */
@@ -8,7 +9,7 @@ const MIN_PROBABILITY = 1e-4;
 const RANKING_PENALTY = 2;
 const ANSWER_PENALTY = 1;
 
-const SENTENCE = ANSWER_FEATURES.indexOf('sentence');
+const SENTENCE = EVIDENCE_FEATURES.indexOf('sentence');
 
 /** The weights of both decisions. */
 export interface FittedAnswerer {
@@ -29,7 +30,14 @@ export interface Judged extends Pick<QuestionExample, 'group' | 'kind' | 'isAnsw
 }
 
 /** How much an example counts. Questions of people are worth more than generated ones, of which there are more. */
-const WEIGHTS: Record<string, number> = { asked: 1, 'asked, removed': 0.3, 'asked elsewhere': 1, dialogue: 2 };
+const WEIGHTS: Record<string, number> = {
+	asked: 1,
+	'asked, removed': 0.3,
+	'asked elsewhere': 1,
+	dialogue: 2,
+	'type alone': 0.3,
+	'whole column': 0.2,
+};
 const GENERATED_WEIGHT = 0.05;
 
 /** Fits first the order of the candidates, then the probability that the first one is right. */
@@ -47,7 +55,7 @@ export function fitAnswerer(examples: readonly QuestionExample[]): FittedAnswere
 		if (first === undefined) return [];
 		return [
 			{
-				features: example.answer[first] as number[],
+				features: featuresOf(example, first, ranking),
 				outcome: example.isRight[first] ? 1 : 0,
 				weight: weightOf(example),
 			},
@@ -55,6 +63,12 @@ export function fitAnswerer(examples: readonly QuestionExample[]): FittedAnswere
 	});
 	const { weights, intercept } = fitLogistic(answers, ANSWER_PENALTY);
 	return { ranking, answer: weights, intercept };
+}
+
+/** The evidence of the first candidate, and how it compares with the others. */
+function featuresOf({ answer, ranking }: QuestionExample, first: number, weights: readonly number[]): number[] {
+	const choice = choiceFeatures(ranking.map((features) => dot(weights, features)));
+	return [...(answer[first] as number[]), ...CHOICE_FEATURES.map((name) => choice[name])];
 }
 
 /** Judges each group of examples by a model that was fitted without it. */
@@ -71,7 +85,7 @@ export function judgedBy({ ranking, answer, intercept }: FittedAnswerer, example
 	const [first] = order;
 	const common = { group, kind, isAnswerable, isPossible: isRight.includes(true) };
 	if (first === undefined) return { ...common, isRight: false, probability: 0, isSentence: false };
-	const features = example.answer[first] as number[];
+	const features = featuresOf(example, first, ranking);
 	return {
 		...common,
 		isRight: isRight[first] === true,

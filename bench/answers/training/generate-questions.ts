@@ -92,6 +92,30 @@ const TEMPLATES: Record<string, Partial<Record<AnswerType | 'any' | 'sentence', 
 		],
 	},
 };
+/** Questions for a type of answer alone, without a subject, and for the values of all rows of a table. */
+const BARE_TEMPLATES: Record<string, { phone: string[]; email: string[]; column: string[] }> = {
+	en: {
+		phone: ['phone number', 'What is your phone number?', 'Can I call you?', 'your telephone number please'],
+		email: ['email', 'What is your email address?', 'your e-mail address please'],
+		column: ['{a}?', 'What is the {a}?', 'How is the {a}?', 'Tell me the {a}'],
+	},
+	de: {
+		phone: ['Telefonnummer', 'Wie ist eure Telefonnummer?', 'Kann ich euch anrufen?'],
+		email: ['E-Mail', 'Wie ist eure E-Mail-Adresse?', 'Mailadresse bitte'],
+		column: ['{a}?', 'Was ist {a}?', 'Wie ist {a}?'],
+	},
+	fr: {
+		phone: ['numéro de téléphone', 'Quel est votre numéro de téléphone ?', 'Puis-je vous appeler ?'],
+		email: ['e-mail', 'Quelle est votre adresse e-mail ?', 'votre adresse mail svp'],
+		column: ['{a} ?', 'Quel est {a} ?', "C'est quoi {a} ?"],
+	},
+};
+const BARE_VALUES = {
+	phone: /(?<![\p{N}.,])(?:\+\d|\(?0\d|\(\d{2,4}\))[\d ()./–-]{4,}\d/gu,
+	email: /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/gu,
+};
+/** A table of more rows is not given whole. */
+const MAX_COLUMN_ROWS = 8;
 const TYPES: readonly AnswerType[] = ['phone', 'email', 'price', 'time', 'duration', 'person', 'number'];
 const MAX_VALUE_CHARACTERS = 200;
 const MIN_SENTENCE_WORDS = 6;
@@ -141,6 +165,36 @@ export function questionFor(fact: Fact, language: string, random: SeededRandom):
 	const typed = (type && templates[type]) ?? [];
 	const choice = subject !== '' && typed.length > 0 && random.chance(0.6) ? typed : (templates.any ?? []);
 	return fill(random.pick(choice), { s: subject || attribute, a: subject === '' ? '' : attribute }, random);
+}
+
+/** A question without a subject, and what a right answer has. */
+export interface BareQuestion {
+	question: string;
+	/** Empty if the documents have none. */
+	required: string[][];
+}
+
+/** Questions for a telephone number or a mail address: any of the documents is right. */
+export function bareQuestions(passages: readonly QuotablePassage[], language: string): BareQuestion[] {
+	const templates = BARE_TEMPLATES[language] ?? (BARE_TEMPLATES.en as (typeof BARE_TEMPLATES)[string]);
+	return (['phone', 'email'] as const).flatMap((type) => {
+		const values = [...new Set(passages.flatMap(({ text }) => text.match(BARE_VALUES[type]) ?? []))];
+		return templates[type].map((question) => ({ question, required: values.length === 0 ? [] : [values] }));
+	});
+}
+
+/** Questions for a column of a short table that name no row: all values are the answer. */
+export function columnQuestions({ tables }: PassageReading, language: string, random: SeededRandom): BareQuestion[] {
+	const templates = BARE_TEMPLATES[language] ?? (BARE_TEMPLATES.en as (typeof BARE_TEMPLATES)[string]);
+	return tables.flatMap(({ header, rows, labelColumns }) => {
+		if (header === null || rows.length < 2 || rows.length > MAX_COLUMN_ROWS) return [];
+		return header.slice(labelColumns).flatMap(({ text: name }, at) => {
+			const values = rows.map((row) => row[labelColumns + at]?.text ?? '');
+			if (name === '' || values.some((value) => value === '')) return [];
+			const question = fill(random.pick(templates.column), { a: paraphrase(name, language, random) }, random);
+			return [{ question, required: values.map((value) => [value]) }];
+		});
+	});
 }
 
 function othersOf(value: string, others: readonly string[]): string[] {
