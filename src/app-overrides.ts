@@ -24,6 +24,8 @@ export interface AppOverrides {
 	searchTimeoutMs?: number;
 	/** Milliseconds that a model may take for the query of a search. */
 	rewriteTimeoutMs?: number;
+	/** Milliseconds that a reply waits for the functions of an MCP server. */
+	toolListTimeoutMs?: number;
 	/** Event streams and replies that may be in flight at once with one API key or session. */
 	streamsPerCredential?: number;
 	/** Milliseconds between two requests of a crawl to a host that asks for no delay; 0: no delay for any host. */

@@ -31,7 +31,7 @@ import { Outbox } from './outbox/index.ts';
 import { createWorkerPool } from './pool/index.ts';
 import type { openSqliteStore } from './store/index.ts';
 import type { Thesauri } from './thesauri/index.ts';
-import { Tools } from './tools/index.ts';
+import { Tools, type ToolsOptions } from './tools/index.ts';
 import { Deliverer, Sender, SigningSecrets } from './webhooks/index.ts';
 
 const REPLY_MS = 5 * 60_000;
@@ -67,7 +67,8 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const secrets = new SecretBox(foundation.secretKey);
 	const pool = resources.use(overrides.pool ?? createWorkerPool({ threads: settings.workers, log, recognition }));
 	const outbox = resources.use(new Outbox(store));
-	const tools = resources.use(new Tools({ network, checker: pool, secrets, clock, log, version: version() }));
+	const timeouts = toolTimeouts(overrides);
+	const tools = resources.use(new Tools({ network, checker: pool, secrets, clock, log, version: version(), timeouts }));
 	const knowledge = resources.use(
 		new Knowledge({
 			...{ store, pool, network, embedders, thesauri, clock, log },
@@ -134,4 +135,8 @@ export async function startServices(services: Services): Promise<void> {
 export async function drainServices({ retention, conversations, deliverer }: Services, ms: number): Promise<void> {
 	await Promise.all([retention.stop(), conversations.drain(ms)]);
 	await deliverer.drain();
+}
+
+function toolTimeouts({ toolListTimeoutMs: ms }: AppOverrides): ToolsOptions['timeouts'] {
+	return ms === undefined ? undefined : { openTimeoutMs: ms, listTimeoutMs: ms };
 }

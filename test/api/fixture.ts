@@ -65,14 +65,6 @@ export async function createResource(app: Pick<TestApp, 'call'>, path: string, b
 	return response.body.id;
 }
 
-/** Lists the functions of a tool: a reply that needs more than three seconds for the list is written without them. */
-export async function listFunctions(app: Pick<TestApp, 'call'>, tool: string): Promise<void> {
-	await until('the functions are listed', async () => {
-		const { status } = await app.call('GET', `/api/v1/tools/${tool}/functions`);
-		return status === 200;
-	});
-}
-
 /** Uploads a sample document, or other bytes with a file name. */
 export async function upload(
 	app: TestApp,

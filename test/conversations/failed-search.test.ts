@@ -47,15 +47,18 @@ test('replies without a search while an index lacks a table; doctor, reindex and
 		until('a reply has the answer', async () => /eighty degrees/.test((await ask(app)).content));
 	const base = `/api/v1/knowledge-bases/${knowledgeBase}`;
 	breakIndex();
-	const reply = await ask(first);
-	assert.equal(reply.status, 'completed');
-	assert.match(reply.content, /^I cannot search the documents right now/);
-	const told = logged.filter(({ msg }) => msg === 'a reply is written without its search');
-	assert.equal(told.length, 1);
-	assert.match(String(told[0]?.cause), /generation_languages/);
-	assert.equal(told[0]?.count, 1);
+	const told = () => logged.filter(({ cause }) => String(cause).includes('generation_languages'));
+	// On a busy machine the time limit may pass before the search has failed: then the log has no cause.
+	await until('the log names the missing table', async () => {
+		const reply = await ask(first);
+		assert.equal(reply.status, 'completed');
+		assert.match(reply.content, /^I cannot search the documents right now/);
+		return told().length > 0;
+	});
+	assert.deepEqual([told().length, told()[0]?.count], [1, 1]);
+	assert.equal(told()[0]?.msg, 'a reply is written without its search');
 	assert.match((await ask(first)).content, /^I cannot search/);
-	assert.equal(logged.filter(({ msg }) => msg === 'a reply is written without its search').length, 1, 'once a minute');
+	assert.equal(told().length, 1, 'once a minute');
 	const search = await first.call('POST', `${base}/search`, { query: 'tea' });
 	assert.deepEqual([search.status, search.body.error.message], [503, 'The search failed.']);
 	const { request_id } = search.body.error;

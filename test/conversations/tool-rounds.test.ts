@@ -6,7 +6,7 @@ import { type ChatModel, createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
 import type { Commit } from '../../src/store/index.ts';
 import { openStoreDirectly } from '../api/direct-store.ts';
-import { createApiFixture, createResource, listFunctions } from '../api/fixture.ts';
+import { createApiFixture, createResource } from '../api/fixture.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { ModelServer, type ModelStep } from '../support/model-server.ts';
 import { until } from '../support/until.ts';
@@ -168,7 +168,6 @@ test('sends the key of an MCP call as metadata', async () => {
 		type: 'mcp',
 		config: { url: server.url },
 	});
-	await listFunctions(app, tool_id);
 	await app.call('POST', `/api/v1/assistants/${assistant}/tools`, { tool_id });
 	models.enqueue([{ call: { id: 'a', name: 'shop_order', arguments: {} } }], [{ say: 'Ordered.' }]);
 	const { body } = await send(deployment);

@@ -43,8 +43,8 @@ export const ORIGIN = 'https://shop.example';
 export const quickDerive: DeriveKey = async (password, salt, bytes) =>
 	createHash('sha512').update(salt).update(password).digest().subarray(0, bytes);
 
-/** On a busy machine a search may take long, and a reply would go on without its passages. */
-const SEARCH_TIMEOUT_MS = 120_000;
+/** On a busy machine a search or a list of tools may take long, and a reply would go on without its passages or tools. */
+const INPUT_TIMEOUT_MS = 120_000;
 
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
 	const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'parley-test-')));
@@ -62,8 +62,9 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
 		log: createLog('silent'),
 		passwords: new Passwords(quickDerive),
 		pool: options.overrides?.pool ?? openSharedWorkerPool(),
-		searchTimeoutMs: SEARCH_TIMEOUT_MS,
-		rewriteTimeoutMs: SEARCH_TIMEOUT_MS,
+		searchTimeoutMs: INPUT_TIMEOUT_MS,
+		rewriteTimeoutMs: INPUT_TIMEOUT_MS,
+		toolListTimeoutMs: INPUT_TIMEOUT_MS,
 		...options.overrides,
 	});
 

@@ -80,23 +80,21 @@ test('tries an endpoint that failed before the restart two at a time until a del
 	const scene = await deliveryHarness(t);
 	const { posts, time } = scene;
 	let most = 0;
+	let failures = 0;
 	posts.respond = () => {
 		most = Math.max(most, posts.inFlight().length);
-		return undefined;
+		return failures++ < 5 ? NO_RESPONSE : undefined;
 	};
 	const endpoint = await scene.register();
 	await scene.emit(['conv_before']);
 	scene.start();
-	(await posts.nthPost(0)).end(SERVER_ERROR);
 	await until('the failure is stored', async () => (await scene.store.deliveries.failingSince(endpoint.id)) !== null);
 	await scene.restart();
 	await scene.emit(Array.from({ length: 20 }, (_, at) => `conv_${at}`));
-	for (let at = 1; at < 6; at++) {
-		(await posts.nthPost(at)).end(NO_RESPONSE);
-		await until('there is a pause', () => time.pendingTimers.length > 0);
-		time.advance(60_000);
-	}
-	await until('retries are under way', () => most === 2);
+	await until('retries are under way', () => {
+		if (time.pendingTimers.length > 0) time.advance(60_000);
+		return most === 2;
+	});
 	assert.equal(most, 2);
 	posts.inFlight()[0]?.end();
 	await until('it is sent more at once', () => most === 10);
