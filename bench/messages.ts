@@ -1,56 +1,49 @@
 /**
- * npm run bench -- messages [--profile FOLDER]
+ * npm run bench -- messages [--profile FOLDER] [--case WORDS] [--short]
  *
- * Measures streamed messages against a scripted model with the chat-completions protocol: what Parley adds to the model's own time
- * to the first token at 1, 100 and 1,000 concurrent streams, messages a second with a model that answers at once, and the memory of
- * 10,000 idle streams. A conventional server gets the same load in turns. Servers, model and load are separate processes. Takes
- * under three minutes.
+ * Measures streamed messages against a scripted model with the chat-completions protocol: first token, whole reply, rate, processor time
+ * and memory. In turns with the message ceiling, which does the least work on the same libraries (asking the model after the commit of
+ * the question, or during it), and with a conventional server. Then the memory of 10,000 idle streams. Servers run on one core, model and
+ * load on another. Takes about ten minutes.
  *
- * With --profile: only 100 streams, and writes the server's CPU profile to the folder.
+ * With --case: only cases whose name has the words, without memory. With --short: one round of each. With --profile: only 100 connections,
+ * and writes the server's CPU profile to the folder.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startBaseline } from './baseline/index.ts';
-import { durationOf, type ModelScript } from './load/model-script.ts';
+import { startMessageCeilingProcess } from './ceiling/messages/index.ts';
+import { LOAD_CPU, pin, SERVER_CPU } from './load/cores.ts';
+import { durationOf } from './load/model-script.ts';
+import { CASES, type MessageCase, PROFILED, WARM_UP } from './messages/cases.ts';
+import { caseFigures, ceilingFigures } from './messages/figures.ts';
+import { measureIdleStreams } from './messages/idle-streams.ts';
+import { measureCase } from './messages/measure.ts';
+import { forgetPeak, memoryFigures } from './messages/memory.ts';
 import {
 	type BenchProcesses,
-	type FirstTokenCase,
-	measureFirstToken,
-	type ServerUnderTest,
-} from './messages/first-token.ts';
-import { measureIdleStreams } from './messages/idle-streams.ts';
-import {
 	deployScripted,
 	messagesTo,
+	type ServerUnderTest,
 	startLoad,
 	startModel,
 	startServerWithModel,
 	sustainStreams,
 } from './messages/processes.ts';
-import { measureThroughput } from './messages/throughput.ts';
 import { Report } from './report/report.ts';
-import { table } from './report/table.ts';
 
-const ONE_STREAM_SCRIPT: ModelScript = { firstTokenMs: 5, tokenIntervalMs: 5, tokens: 20 };
-const FAST_SCRIPT: ModelScript = { firstTokenMs: 5, tokenIntervalMs: 5, tokens: 200 };
-/** About as fast as real providers. */
-const TYPICAL_SCRIPT: ModelScript = { firstTokenMs: 5, tokenIntervalMs: 50, tokens: 60 };
-/** The cases in which the baseline is measured too. */
-const COMPARED_CASES: FirstTokenCase[] = [
-	{ streams: 100, script: FAST_SCRIPT, seconds: 3, rounds: 3, goal: { is: 'at most', bound: 3 } },
-];
-const PARLEY_ONLY_CASES: FirstTokenCase[] = [
-	{ streams: 1, script: ONE_STREAM_SCRIPT, seconds: 2, rounds: 3 },
-	{ streams: 1000, script: FAST_SCRIPT, seconds: 3, rounds: 2 },
-	{ streams: 1000, script: TYPICAL_SCRIPT, seconds: 4, rounds: 1 },
-];
-const PROFILED_CASE: FirstTokenCase = { streams: 100, script: FAST_SCRIPT, seconds: 10, rounds: 1 };
-const THROUGHPUT = { connections: 100, seconds: 3, rounds: 3 };
 const IDLE_STREAMS = 10_000;
+/** Multiples of the baseline's rate that make a ceiling, by connections. */
+const CEILING_BOUNDS = new Map([
+	[10, 1.35],
+	[100, 1.1],
+]);
 
-const { values } = parseArgs({ options: { profile: { type: 'string' } } });
+const { values } = parseArgs({
+	options: { profile: { type: 'string' }, case: { type: 'string' }, short: { type: 'boolean', default: false } },
+});
 const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
 const dataDir = join(folder, 'parley');
 await mkdir(dataDir);
@@ -62,48 +55,74 @@ try {
 }
 
 async function measureAll(): Promise<void> {
+	const words = values.case;
+	const cases = CASES.filter(({ name }) => words === undefined || name.includes(words));
 	const report = new Report('messages');
-	using model = await startModel();
-	using load = startLoad();
+	using model = await startModel(LOAD_CPU);
+	using load = startLoad(LOAD_CPU);
 	const stage = { model, load };
-	const key = await compare(report, stage);
-	// A new server, for its memory.
-	await using server = await startServerWithModel(model, { dataDir, key });
-	report.add(await measureIdleStreams(server, stage, IDLE_STREAMS));
+	const key = await compare(report, stage, cases);
+	if (words === undefined) {
+		// A new server, for its memory.
+		await using server = await startServerWithModel(model, { dataDir, key });
+		report.add(await measureIdleStreams(server, stage, IDLE_STREAMS));
+	}
 	await report.close();
 }
 
 /** @returns the key of the data folder */
-async function compare(report: Report, stage: BenchProcesses): Promise<string> {
+async function compare(report: Report, stage: BenchProcesses, cases: readonly MessageCase[]): Promise<string> {
+	const modelPort = stage.model.port;
+	const ceilingFile = (name: string) => join(folder, `${name}.db`);
 	await using server = await startServerWithModel(stage.model, { dataDir });
-	using conventional = await startBaseline(folder, stage.model.port);
+	pin(server.pid, SERVER_CPU);
+	using baseline = await startBaseline(folder, modelPort, SERVER_CPU);
+	using ceiling = await startMessageCeilingProcess(
+		{ file: ceilingFile('ceiling'), modelPort, asksEarly: false },
+		SERVER_CPU,
+	);
+	using early = await startMessageCeilingProcess(
+		{ file: ceilingFile('early'), modelPort, asksEarly: true },
+		SERVER_CPU,
+	);
 	const parley: ServerUnderTest = { ...server, who: 'parley' };
-	const baseline: ServerUnderTest = { ...conventional, who: 'baseline' };
-	for (const each of [parley, baseline]) await warmUp(stage, each);
-	for (const each of COMPARED_CASES) report.add(...(await measureFirstToken(stage, [parley, baseline], each)));
-	for (const each of PARLEY_ONLY_CASES) report.add(...(await measureFirstToken(stage, [parley], each)));
-	report.add(...(await measureThroughput(stage, [parley, baseline], THROUGHPUT)));
+	const others: ServerUnderTest[] = [
+		{ ...baseline, who: 'baseline' },
+		{ ...ceiling, who: 'ceiling' },
+		{ ...early, who: 'early ceiling' },
+	];
+	for (const each of [parley, ...others]) await warmUp(stage, each);
+	forgetPeak(server.pid);
+	for (const each of cases) {
+		const result = await measureCase(stage, each.isCompared ? [parley, ...others] : [parley], {
+			...each,
+			...(values.short ? { rounds: 1 } : {}),
+		});
+		report.add(...caseFigures(each, result));
+		const bound = CEILING_BOUNDS.get(each.streams);
+		if (bound !== undefined && durationOf(each.script) === 0) report.add(...ceilingFigures(each, result, bound));
+	}
+	if (values.case === undefined) report.add(...(await memoryFigures(server.pid)));
 	await server.stop();
 	return server.key;
 }
 
 async function profile(profiles: string): Promise<void> {
-	using model = await startModel();
-	using load = startLoad();
+	const report = new Report('messages-profile');
+	using model = await startModel(LOAD_CPU);
+	using load = startLoad(LOAD_CPU);
 	const nodeOptions = ['--cpu-prof', '--cpu-prof-interval', '500', '--cpu-prof-dir', `'${profiles}'`];
 	await using server = await startServerWithModel(model, { dataDir, nodeOptions });
+	pin(server.pid, SERVER_CPU);
 	const parley: ServerUnderTest = { ...server, who: 'parley' };
-	await warmUp({ model, load }, parley);
-	const figures = await measureFirstToken({ model, load }, [parley], PROFILED_CASE);
-	console.log(table([{ part: 'messages', at: '', seconds: 0, figures }]));
+	await warmUp({ load }, parley);
+	report.add(...caseFigures(PROFILED, await measureCase({ model, load }, [parley], PROFILED)));
 	await server.stop();
+	await report.close();
 }
 
-/** Until the hot code is compiled: a cold server takes several times as long for each token. */
-async function warmUp({ load }: BenchProcesses, contestant: ServerUnderTest): Promise<void> {
-	const deployment = await deployScripted(contestant, FAST_SCRIPT);
-	await sustainStreams(
-		load,
-		messagesTo(contestant, deployment, { streams: 50, spreadMs: durationOf(FAST_SCRIPT), seconds: 6 }),
-	);
+async function warmUp({ load }: Pick<BenchProcesses, 'load'>, server: ServerUnderTest): Promise<void> {
+	const { script, streams, seconds } = WARM_UP;
+	const deployment = await deployScripted(server, script);
+	await sustainStreams(load, messagesTo(server, deployment, { streams, spreadMs: durationOf(script), seconds }));
 }

@@ -1,8 +1,8 @@
 import type { Generator } from '../load/generator.ts';
 import { type Spread, spreadOf } from '../load/spread.ts';
-import type { Figure, ServerName } from '../report/figure.ts';
+import type { Figure } from '../report/figure.ts';
 import { measure, type Round } from './measure.ts';
-import type { ServerUnderTest } from './server-under-test.ts';
+import type { ConfigServer, ServerUnderTest } from './server-under-test.ts';
 
 /** Durations of the measurement. */
 export interface MeasurementPlan {
@@ -24,7 +24,7 @@ const BUSY_CORES = 0.9;
  */
 export async function compareRates(
 	generator: Generator,
-	contestants: Record<ServerName, ServerUnderTest>,
+	contestants: Record<ConfigServer, ServerUnderTest>,
 	connections: number,
 	{ rounds, seconds }: MeasurementPlan,
 ): Promise<{ figures: Figure[]; highest: number }> {
@@ -32,12 +32,12 @@ export async function compareRates(
 	const all = Object.values(contestants);
 	// The first round warms up the compiler.
 	for (const each of all) await measure(generator, each, load);
-	const roundsByServer: Record<ServerName, Round[]> = { parley: [], ceiling: [], baseline: [] };
+	const roundsByServer: Record<ConfigServer, Round[]> = { parley: [], ceiling: [], baseline: [] };
 	for (let round = 0; round < rounds; round++) {
 		for (const each of all) roundsByServer[each.who].push(await measure(generator, each, load));
 	}
 
-	const spread = (who: ServerName, of: (round: Round) => number): Spread => spreadOf(roundsByServer[who].map(of));
+	const spread = (who: ConfigServer, of: (round: Round) => number): Spread => spreadOf(roundsByServer[who].map(of));
 	const figures = all.flatMap(({ who }): Figure[] => [
 		{
 			name: `highest rate, ${connections} connections`,
@@ -53,7 +53,7 @@ export async function compareRates(
 			value: spread(who, ({ microsecondsEach }) => microsecondsEach),
 		},
 	]);
-	const timesOf = (other: ServerName) =>
+	const timesOf = (other: ConfigServer) =>
 		roundsByServer.parley.map(
 			(parley, round) => (roundsByServer[other][round] as Round).microsecondsEach / parley.microsecondsEach,
 		);

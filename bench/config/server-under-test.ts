@@ -8,9 +8,12 @@ import { inspectable } from '../load/memory.ts';
 import type { ServerName } from '../report/figure.ts';
 import { DEPLOYMENT, type Deployments, deploymentsFolder, ORIGIN } from './deployments.ts';
 
+/** The servers that are compared. */
+export type ConfigServer = Exclude<ServerName, 'early ceiling'>;
+
 /** A server that answers requests for the widget's configuration, on the servers' core. */
 export interface ServerUnderTest {
-	who: ServerName;
+	who: ConfigServer;
 	pid: number;
 	port: number;
 	/** Paths to request in turn. */

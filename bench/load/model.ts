@@ -61,8 +61,9 @@ class ScriptedStream {
 			this.#res.cork(() => {
 				if (first) this.#res.writeHeader('content-type', 'text/event-stream');
 				const text = first ? this.#first(now) + TOKEN.repeat(fresh - 1) : TOKEN.repeat(fresh);
-				if (due < tokens) this.#res.write(text);
-				else this.#res.end(text + END);
+				// Chunked even if all is sent at once, as models do.
+				this.#res.write(text);
+				if (due === tokens) this.#res.end(END);
 			});
 		}
 		if (due < tokens) this.#timer = setTimeout(() => this.#sendDueTokens(), Math.max(1, tokenIntervalMs * due - since));

@@ -22,6 +22,11 @@ export interface SustainCommand {
 	streams: number;
 	/** The first streams start evenly over this time, which is not measured. */
 	spreadMs: number;
+	/**
+	 * Streams that start each second, whether or not earlier ones have ended (an open loop): a time counts from the moment at which the
+	 * stream was due. Null: the next starts as soon as one has ended.
+	 */
+	arrivalsPerSecond: number | null;
 	seconds: number;
 }
 
@@ -45,6 +50,8 @@ export interface StreamsResult {
 	tokens: number;
 	/** From sending the request to the first token. */
 	firstTokenMs: number[];
+	/** From sending the request to the end of the reply. */
+	wholeReplyMs: number[];
 	/** From sending the request to its arrival at the model. */
 	toModelMs: number[];
 	/** From the model's first token to its arrival here. */
@@ -99,12 +106,13 @@ class Connection {
 		this.#socket?.destroy();
 	}
 
-	send(): void {
+	/** @param dueAt when the stream was to start */
+	send(dueAt = monotonicMs()): void {
 		this.#stage = 'first';
 		this.#text = '';
 		this.#measured = this.run.isMeasuring;
 		if (this.#measured) this.run.result.started++;
-		this.#sentAt = monotonicMs();
+		this.#sentAt = dueAt;
 		this.#socket?.write(this.run.order.request, 'latin1');
 	}
 
@@ -125,7 +133,7 @@ class Connection {
 			this.#text = '';
 			this.#stage = 'end';
 		}
-		if (this.#stage === 'end') this.#readTokens(fresh);
+		if (this.#stage === 'end') this.#readTokens(fresh, now);
 		else this.#text = (this.#text + fresh).slice(-TAIL_CHARS);
 		if (this.#stage === 'framing' && this.#text.endsWith('0\r\n\r\n')) {
 			this.#stage = 'idle';
@@ -133,7 +141,7 @@ class Connection {
 		}
 	}
 
-	#readTokens(fresh: string): void {
+	#readTokens(fresh: string, now: number): void {
 		const text = this.#text + fresh;
 		const at = text.indexOf(this.run.order.end);
 		if (at < 0) {
@@ -146,6 +154,7 @@ class Connection {
 			return;
 		}
 		this.run.countTokens(fresh, at - this.#text.length);
+		if (this.#measured) this.run.result.wholeReplyMs.push(now - this.#sentAt);
 		this.run.completed();
 		this.#text = text.slice(-TAIL_CHARS);
 		this.#stage = 'framing';
@@ -174,6 +183,7 @@ class LoadRun {
 		firstFailure: null,
 		tokens: 0,
 		firstTokenMs: [],
+		wholeReplyMs: [],
 		toModelMs: [],
 		fromModelMs: [],
 	};
@@ -181,6 +191,8 @@ class LoadRun {
 	isEnded = false;
 	#stopping = false;
 	readonly #inFlight = new Set<Connection>();
+	/** Connections that wait for an arrival. */
+	readonly #free: Connection[] = [];
 
 	constructor(readonly order: SustainCommand) {}
 
@@ -190,7 +202,13 @@ class LoadRun {
 		for (let at = 0; at < streams; at += MAX_CONCURRENT_CONNECTS) {
 			await Promise.all(lines.slice(at, at + MAX_CONCURRENT_CONNECTS).map((line) => line.open()));
 		}
-		await this.#begin(lines, spreadMs);
+		const { arrivalsPerSecond } = this.order;
+		if (arrivalsPerSecond === null) await this.#begin(lines, spreadMs);
+		else {
+			this.#free.push(...lines);
+			void this.#arrive(arrivalsPerSecond);
+			await new Promise((resolve) => setTimeout(resolve, spreadMs));
+		}
 		const startedAt = monotonicMs();
 		this.isMeasuring = true;
 		await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
@@ -226,6 +244,19 @@ class LoadRun {
 		if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest));
 	}
 
+	/** Checks the clock in each turn of the event loop, because timers would send requests in bunches. */
+	async #arrive(perSecond: number): Promise<void> {
+		const startedAt = monotonicMs();
+		for (let begun = 0; !this.#stopping; await new Promise(setImmediate)) {
+			const due = Math.floor(((monotonicMs() - startedAt) / 1000) * perSecond);
+			for (; begun < due && this.#free.length > 0; begun++) {
+				const line = this.#free.pop() as Connection;
+				this.#inFlight.add(line);
+				line.send(startedAt + (begun / perSecond) * 1000);
+			}
+		}
+	}
+
 	countTokens(text: string, until: number): void {
 		if (!this.isMeasuring) return;
 		for (let at = 0; at < until; at++) if (text.charCodeAt(at) === TOKEN) this.result.tokens++;
@@ -236,8 +267,12 @@ class LoadRun {
 	}
 
 	ended(line: Connection): void {
-		if (this.#stopping) this.#inFlight.delete(line);
-		else line.send();
+		if (this.order.arrivalsPerSecond === null && !this.#stopping) {
+			line.send();
+			return;
+		}
+		this.#inFlight.delete(line);
+		this.#free.push(line);
 	}
 
 	failed(line: Connection, what: string): void {

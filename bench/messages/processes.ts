@@ -5,11 +5,24 @@ import { inspectable } from '../load/memory.ts';
 import type { ModelCommand, ModelReady } from '../load/model.ts';
 import { type ModelScript, modelNamed } from '../load/model-script.ts';
 import type { HeldStreams, StreamsCommand, StreamsResult, SustainCommand } from '../load/streams.ts';
+import type { ServerName } from '../report/figure.ts';
 
 const QUESTION = 'Where is my order, and can I still return a part of it?';
 const START_TIMEOUT_MS = 60_000;
 /** Time besides the measurement: connecting, the warm-up, and reading to the end. */
 const TIMEOUT_MARGIN_MS = 60_000;
+
+/** The processes beside the servers. */
+export interface BenchProcesses {
+	model: ScriptedModel;
+	load: LoadProcess<StreamsCommand, StreamsResult | HeldStreams>;
+}
+
+/** A measured server and its process. */
+export interface ServerUnderTest extends ApiClient {
+	readonly pid: number;
+	readonly who: ServerName;
+}
 
 /** The process of the scripted model. */
 export interface ScriptedModel extends Disposable {
@@ -17,16 +30,16 @@ export interface ScriptedModel extends Disposable {
 	readonly port: number;
 }
 
-/** Starts it. */
-export async function startModel(): Promise<ScriptedModel> {
-	const child = startLoadProcess<ModelCommand, ModelReady>(new URL('../load/model.ts', import.meta.url));
+/** Starts it. @param cpu the core to run on; absent: any */
+export async function startModel(cpu?: number): Promise<ScriptedModel> {
+	const child = startLoadProcess<ModelCommand, ModelReady>(new URL('../load/model.ts', import.meta.url), cpu);
 	const { port } = await child.send({ listen: true }, START_TIMEOUT_MS);
 	return { pid: child.pid, port, [Symbol.dispose]: () => child[Symbol.dispose]() };
 }
 
-/** Starts the process that sends the load. */
-export function startLoad(): LoadProcess<StreamsCommand, StreamsResult | HeldStreams> {
-	return startLoadProcess(new URL('../load/streams.ts', import.meta.url));
+/** Starts the process that sends the load. @param cpu the core to run on; absent: any */
+export function startLoad(cpu?: number): LoadProcess<StreamsCommand, StreamsResult | HeldStreams> {
+	return startLoadProcess(new URL('../load/streams.ts', import.meta.url), cpu);
 }
 
 /** Starts the built server with the scripted model as its only provider. */
@@ -50,7 +63,8 @@ export function deployScripted(server: ApiClient, script: ModelScript): Promise<
 }
 
 /** Number of streams and duration. */
-export type StreamLoad = Pick<SustainCommand, 'streams' | 'spreadMs' | 'seconds'>;
+export type StreamLoad = Pick<SustainCommand, 'streams' | 'spreadMs' | 'seconds'> &
+	Partial<Pick<SustainCommand, 'arrivalsPerSecond'>>;
 
 /** Streamed messages to a deployment, each the first of its conversation. */
 export function messagesTo(server: ApiClient, deployment: string, amount: StreamLoad): SustainCommand {
@@ -60,6 +74,7 @@ export function messagesTo(server: ApiClient, deployment: string, amount: Stream
 		request: post('/api/v1/messages', server.port, body, [`Authorization: Bearer ${server.key}`]),
 		first: 'event: message.delta',
 		end: 'event: message.completed',
+		arrivalsPerSecond: null,
 		...amount,
 	};
 }
@@ -73,6 +88,7 @@ export function questionsTo(model: ScriptedModel, script: ModelScript, amount: S
 		request: post('/v1/chat/completions', model.port, body, []),
 		first: '"content":"@',
 		end: 'data: [DONE]',
+		arrivalsPerSecond: null,
 		...amount,
 	};
 }

@@ -5,8 +5,18 @@ const WIDTH = 1100;
 const LINE = 22;
 const LABEL = 520;
 const BAR = 360;
-const FILL: Record<ServerName, string> = { parley: '#2f6fed', ceiling: '#9aa4b2', baseline: '#d9822b' };
-const NAMES: Record<ServerName, string> = { parley: 'Parley', ceiling: 'ceiling', baseline: 'baseline' };
+const FILL: Record<ServerName, string> = {
+	parley: '#2f6fed',
+	ceiling: '#9aa4b2',
+	'early ceiling': '#6b7686',
+	baseline: '#d9822b',
+};
+const NAMES: Record<ServerName, string> = {
+	parley: 'Parley',
+	ceiling: 'ceiling',
+	'early ceiling': 'early ceiling',
+	baseline: 'baseline',
+};
 const MISSED = '#c0392b';
 /** Bars of goals are cut off at this multiple of the bound. */
 const MAX_BAR_RATIO = 2;

@@ -1,7 +1,10 @@
 import type { Spread } from '../load/spread.ts';
 
-/** The server that a figure belongs to: Parley, the bare library with prepared responses, or the conventional server. */
-export type ServerName = 'parley' | 'ceiling' | 'baseline';
+/**
+ * The server that a figure belongs to: Parley; the least work on the same libraries; the same, but asking the model while the question
+ * is being committed; or the conventional server.
+ */
+export type ServerName = 'parley' | 'ceiling' | 'early ceiling' | 'baseline';
 
 /** A goal for a figure. */
 export interface Goal {

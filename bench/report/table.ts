@@ -1,7 +1,7 @@
 import type { Spread } from '../load/spread.ts';
 import { type Figure, type Goal, isMet, type PartResult } from './figure.ts';
 
-const SERVER_LABELS = { parley: '', ceiling: 'ceiling', baseline: 'baseline' };
+const SERVER_LABELS = { parley: '', ceiling: 'ceiling', 'early ceiling': 'early ceiling', baseline: 'baseline' };
 
 /** The figures of parts as text, one line each. */
 export function table(parts: readonly PartResult[]): string {

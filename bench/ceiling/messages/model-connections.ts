@@ -6,9 +6,10 @@ export interface AnswerListener {
 	end(): void;
 }
 
-/** Keep-alive connections to the scripted model, without an HTTP library. An answer must be in ASCII. */
+/** Keep-alive connections to the scripted model, without an HTTP library. An answer must be chunked and in ASCII. */
 export class ModelConnections implements Disposable {
 	readonly #port: number;
+	/** The most recently used is last. */
 	readonly #idle: ModelConnection[] = [];
 	readonly #all = new Set<ModelConnection>();
 
@@ -26,7 +27,15 @@ export class ModelConnections implements Disposable {
 	}
 
 	#open(): ModelConnection {
-		const connection = new ModelConnection(this.#port, () => this.#idle.push(connection));
+		const connection: ModelConnection = new ModelConnection(this.#port, {
+			onIdle: () => this.#idle.push(connection),
+			// The model closes connections that are idle for seconds.
+			onClose: () => {
+				this.#all.delete(connection);
+				const at = this.#idle.indexOf(connection);
+				if (at >= 0) this.#idle.splice(at, 1);
+			},
+		});
 		this.#all.add(connection);
 		return connection;
 	}
@@ -38,21 +47,21 @@ class ModelConnection {
 	readonly #onIdle: () => void;
 	#listener: AnswerListener | null = null;
 	#inBody = false;
-	/** Of the body in characters; null if it is chunked. */
-	#length: number | null = null;
-	/** What has arrived of the body, or of its next chunk. */
+	/** What has arrived of the head, or of the next chunk. */
 	#bytes = '';
 	/** What has arrived of the next line of the stream. */
 	#line = '';
 
-	constructor(port: number, onIdle: () => void) {
+	constructor(port: number, { onIdle, onClose }: { onIdle(): void; onClose(): void }) {
 		this.#host = `127.0.0.1:${port}`;
 		this.#onIdle = onIdle;
 		this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
 		this.#socket.setEncoding('latin1');
 		this.#socket.on('data', (bytes: unknown) => this.#read(bytes as string));
-		this.#socket.on('error', (error) => {
-			if (this.#listener !== null) throw error;
+		this.#socket.on('error', () => {});
+		this.#socket.on('close', () => {
+			onClose();
+			if (this.#listener !== null) throw new Error('The model closed the connection in the middle of an answer.');
 		});
 	}
 
@@ -75,39 +84,33 @@ class ModelConnection {
 
 	#read(bytes: string): void {
 		this.#bytes += bytes;
-		if (!this.#inBody && !this.#readHead()) return;
-		if (this.#length === null) this.#readChunks();
-		else if (this.#bytes.length === this.#length) {
-			this.#readLines(this.#bytes);
-			this.#end();
-		}
+		if (this.#inBody || this.#readHead()) this.#readChunks();
 	}
 
 	#readHead(): boolean {
 		const end = this.#bytes.indexOf('\r\n\r\n');
 		if (end < 0) return false;
-		const head = this.#bytes.slice(0, end);
-		if (!head.startsWith('HTTP/1.1 200 ')) throw new Error(`The model answered: ${head}`);
-		const length = /^content-length: (\d+)/im.exec(head)?.[1];
-		this.#length = length === undefined ? null : Number(length);
+		if (!this.#bytes.startsWith('HTTP/1.1 200 ')) throw new Error(`The model answered: ${this.#bytes}`);
 		this.#inBody = true;
 		this.#bytes = this.#bytes.slice(end + 4);
 		return true;
 	}
 
+	/** Takes a chunk as soon as it is complete: the library of the model sends the line end after it with the next one. */
 	#readChunks(): void {
 		for (;;) {
-			const end = this.#bytes.indexOf('\r\n');
+			const from = this.#bytes.startsWith('\r\n') ? 2 : 0;
+			const end = this.#bytes.indexOf('\r\n', from);
 			if (end < 0) return;
-			const size = Number.parseInt(this.#bytes.slice(0, end), 16);
-			const next = end + 2 + size + 2;
+			const size = Number.parseInt(this.#bytes.slice(from, end), 16);
+			const next = end + 2 + (size === 0 ? 2 : size);
 			if (this.#bytes.length < next) return;
+			const chunk = this.#bytes.slice(end + 2, end + 2 + size);
+			this.#bytes = this.#bytes.slice(next);
 			if (size === 0) {
 				this.#end();
 				return;
 			}
-			const chunk = this.#bytes.slice(end + 2, end + 2 + size);
-			this.#bytes = this.#bytes.slice(next);
 			this.#readLines(chunk);
 		}
 	}
