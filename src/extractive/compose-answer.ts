@@ -4,15 +4,15 @@ import { escapeMarkdown } from './composing/markdown.ts';
 import { nearestTopics } from './composing/nearest-topics.ts';
 import { PHRASES } from './composing/phrases.ts';
 import { render } from './composing/render.ts';
-import { selectParts } from './composing/select-parts.ts';
+import { type AnswerPart, selectParts } from './composing/select-parts.ts';
 import { isProbableEnough, probabilityOf } from './matching/answer-model.ts';
 import type { Candidate } from './matching/candidate.ts';
-import { exceptionsFirst } from './matching/exceptions.ts';
+import { orderByDay } from './matching/exceptions.ts';
 import { evidenceFeatures } from './matching/features.ts';
 import { choiceFeatures, orderByEvidence } from './matching/order-candidates.ts';
 import { rankCandidates } from './matching/rank.ts';
 import type { Source } from './matching/source.ts';
-import { readQuestion } from './question/question.ts';
+import { type Question, readQuestion } from './question/question.ts';
 import { courtesyOf } from './question/small-talk.ts';
 import { mostFrequent } from './reading/languages.ts';
 import { readPassage } from './reading/read-passage.ts';
@@ -28,27 +28,49 @@ const MIN_COVERAGE = 0.2;
 export function* composeAnswer(request: ExtractiveRequest, sources: readonly Source[]): Generator<void, string> {
 	const courtesy = courtesyOf(request.question);
 	if (courtesy) return PHRASES[courtesy.language][courtesy.kind];
-	const question = readQuestion(request, mostFrequent(sources.map(({ reading }) => reading.language)));
+	const language = mostFrequent(sources.map(({ reading }) => reading.language));
+	const question = readQuestion(request, language);
 	const phrases = PHRASES[question.language];
 	if (request.search_failed) return phrases.searchFailed;
 	yield;
+	const first = yield* answerOf(question, request, sources);
+	const answers = [first.text];
+	for (let dayAt = 1; dayAt < question.dayCount; dayAt++)
+		answers.push((yield* answerOf(readQuestion(request, language, dayAt), request, sources)).text);
+	const found = answers.filter((text) => text !== null);
+	if (found.length > 0) return [...new Set(found)].join('\n\n');
+	return [phrases.nothingFound, nearestTopics(first.ranked, request.confidence, phrases)]
+		.filter((line) => line !== '')
+		.join(' ');
+}
+
+/** The answer to a question about at most one day; null if nothing answers it. */
+function* answerOf(
+	question: Question,
+	request: ExtractiveRequest,
+	sources: readonly Source[],
+): Generator<void, { text: string | null; ranked: readonly Candidate[] }> {
 	const ordered = request.confidence > MIN_CONFIDENCE ? orderByEvidence(yield* rankCandidates(question, sources)) : [];
 	const utilities = ordered.map(({ utility }) => utility);
-	const ranked = exceptionsFirst(ordered.map(({ candidate }) => candidate));
+	const { ranked, beside } = orderByDay(ordered.map(({ candidate }) => candidate));
 	const named = namedMember(question, ranked);
 	if (named?.kind === 'unlisted') {
-		const names = named.listed.map(escapeMarkdown).join(phrases.separator);
-		return `${phrases.notListed(escapeMarkdown(named.asked), names)} [${named.source.passage.index}]`;
+		const { separator, notListed } = PHRASES[question.language];
+		const names = named.listed.map(escapeMarkdown).join(separator);
+		return { text: `${notListed(escapeMarkdown(named.asked), names)} [${named.source.passage.index}]`, ranked };
 	}
 	const answering = named === null ? ranked : [named.candidate, ...ranked.filter((other) => other !== named.candidate)];
 	const [best] = answering;
-	if (best && (named !== null || isAnswer(best, ranked, utilities, request))) {
-		const parts = selectParts(answering, question);
-		return render(parts, { name: dayNameOf(best, question.language), weekday: question.day?.weekday ?? null });
-	}
-	return [phrases.nothingFound, nearestTopics(ranked, request.confidence, phrases)]
-		.filter((line) => line !== '')
-		.join(' ');
+	if (!best || (named === null && !isAnswer(best, ranked, utilities, request))) return { text: null, ranked };
+	const parts = selectParts(answering, question);
+	if (beside !== null && named === null && !parts.some((part) => shows(part, beside)))
+		parts.splice(1, 0, ...selectParts([beside], question).slice(0, 1));
+	const day = { name: dayNameOf(best, question.language), weekday: question.day?.weekday ?? null };
+	return { text: render(parts, day), ranked };
+}
+
+function shows(part: AnswerPart, { part: shown }: Candidate): boolean {
+	return 'units' in part && 'unit' in shown && part.units.includes(shown.unit);
 }
 
 function isAnswer(

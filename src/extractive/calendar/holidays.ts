@@ -1,25 +1,22 @@
-import type { CalendarDate } from './dates.ts';
+import { addDays, type CalendarDate, easterSunday, isSameDay } from './calendar-date.ts';
 
-/** Holidays of one date, or a number of days after Easter Sunday; whether they are public in most of Europe, or everywhere. */
-const HOLIDAYS: Record<
-	string,
-	{ month: number; day: number; public?: 'everywhere' | 'europe' } | { easter: number; public?: 'europe' }
-> = {
-	'new-year': { month: 1, day: 1, public: 'everywhere' },
+/** Holidays of one date, or a number of days after Easter Sunday. */
+const HOLIDAYS: Record<string, { month: number; day: number } | { easter: number }> = {
+	'new-year': { month: 1, day: 1 },
 	epiphany: { month: 1, day: 6 },
-	'good-friday': { easter: -2, public: 'europe' },
-	'easter-sunday': { easter: 0, public: 'europe' },
-	'easter-monday': { easter: 1, public: 'europe' },
-	'labour-day': { month: 5, day: 1, public: 'europe' },
-	ascension: { easter: 39, public: 'europe' },
+	'good-friday': { easter: -2 },
+	'easter-sunday': { easter: 0 },
+	'easter-monday': { easter: 1 },
+	'labour-day': { month: 5, day: 1 },
+	ascension: { easter: 39 },
 	'whit-sunday': { easter: 49 },
-	'whit-monday': { easter: 50, public: 'europe' },
+	'whit-monday': { easter: 50 },
 	assumption: { month: 8, day: 15 },
 	'german-unity': { month: 10, day: 3 },
 	'all-saints': { month: 11, day: 1 },
 	'christmas-eve': { month: 12, day: 24 },
-	'christmas-day': { month: 12, day: 25, public: 'everywhere' },
-	'boxing-day': { month: 12, day: 26, public: 'europe' },
+	'christmas-day': { month: 12, day: 25 },
+	'boxing-day': { month: 12, day: 26 },
 	'new-years-eve': { month: 12, day: 31 },
 };
 
@@ -35,7 +32,8 @@ const PERIODS: Record<string, readonly string[]> = {
 /** The names in each language. The longer of two names at one place counts. */
 const NAMES: Record<string, Record<string, string>> = {
 	en: {
-		public: 'public holidays?|bank holidays?|national holidays?|statutory holidays?',
+		// `Bank holiday Mondays` are no other Mondays.
+		public: '(?:public|bank|national|statutory) holidays?(?: mondays?)?',
 		'new-year': "new year['’]?s day",
 		'new-years-eve': "new year['’]?s eve",
 		'new-years': "new year['’]?s?",
@@ -164,41 +162,36 @@ export function readHolidays(text: string, language: string | null): { text: str
 		names += ` ${text.slice(holiday.at, holiday.end)}`;
 		at = holiday.end;
 	}
-	return { text: rest + text.slice(at), names, terms: found.flatMap(({ key }) => termsOf(key)) };
+	return { text: rest + text.slice(at), names, terms: found.flatMap(({ key }) => termsOfName(key)) };
 }
 
 /** The holidays that a question names, as terms, with the dates that they have next; null without one. */
 export function holidayOfQuestion(
 	text: string,
 	language: string,
-): { terms: string[]; dates(today: CalendarDate): CalendarDate[]; text: string } | null {
+): { terms: string[]; dates(today: CalendarDate): CalendarDate[]; at: number; text: string } | null {
 	const [first] = holidaysIn(text, language);
 	if (!first) return null;
 	const keys = PERIODS[first.key] ?? [first.key];
 	return {
-		terms: termsOf(first.key),
+		terms: termsOfName(first.key),
+		at: first.at,
 		dates: (today) => keys.flatMap((key) => nextDateOf(key, today) ?? []),
 		text: `${text.slice(0, first.at)} ${text.slice(first.end)}`,
 	};
 }
 
-/**
- * The holidays of a date as terms.
- * @param isEurope whether the public holidays of most of Europe count
- */
-export function holidayTermsOf(date: CalendarDate, isEurope: boolean): string[] {
-	const keys = Object.keys(HOLIDAYS).filter((key) => isSameDay(dateIn(key, date.year ?? 0), date));
-	const isPublic = keys.some((key) => {
-		const kind = HOLIDAYS[key]?.public;
-		return kind === 'everywhere' || (kind === 'europe' && isEurope);
-	});
-	return [...keys, ...(isPublic ? ['public'] : [])].map(holidayTerm);
+/** The named holidays of a date as terms. */
+export function holidayTermsOf(date: CalendarDate): string[] {
+	return Object.keys(HOLIDAYS)
+		.filter((key) => isSameDay(dateIn(key, date.year ?? 0), date))
+		.map(holidayTerm);
 }
 
 /** The term of all public holidays. */
 export const PUBLIC_HOLIDAYS = holidayTerm('public');
 
-function termsOf(key: string): string[] {
+function termsOfName(key: string): string[] {
 	return (PERIODS[key] ?? [key]).map(holidayTerm);
 }
 
@@ -218,30 +211,7 @@ function dateIn(key: string, year: number): CalendarDate {
 	const holiday = HOLIDAYS[key];
 	if (holiday === undefined) throw new Error(`There is no holiday ${key}.`);
 	if (!('easter' in holiday)) return { year, month: holiday.month, day: holiday.day };
-	const sunday = easterSunday(year);
-	const date = new Date(Date.UTC(year, sunday.month - 1, sunday.day + holiday.easter));
-	return { year, month: date.getUTCMonth() + 1, day: date.getUTCDate() };
-}
-
-/** The Gregorian computus of Meeus, Jones and Butcher. */
-function easterSunday(year: number): { month: number; day: number } {
-	const a = year % 19;
-	const b = Math.floor(year / 100);
-	const c = year % 100;
-	const d = Math.floor(b / 4);
-	const e = b % 4;
-	const g = Math.floor((8 * b + 13) / 25);
-	const h = (19 * a + b - d - g + 15) % 30;
-	const i = Math.floor(c / 4);
-	const k = c % 4;
-	const l = (32 + 2 * e + 2 * i - h - k) % 7;
-	const m = Math.floor((a + 11 * h + 19 * l) / 433);
-	const month = Math.floor((h + l - 7 * m + 90) / 25);
-	return { month, day: (h + l - 7 * m + 33 * month + 19) % 32 };
-}
-
-function isSameDay(a: CalendarDate, b: CalendarDate): boolean {
-	return a.month === b.month && a.day === b.day;
+	return addDays(easterSunday(year), holiday.easter);
 }
 
 function holidaysIn(text: string, language: string): Array<{ key: string; at: number; end: number }> {

@@ -7,18 +7,23 @@ const MAX_ONLY_DAYS = 100;
 const WEEK = [1, 2, 3, 4, 5, 6, 7];
 
 /** Between the first and the last day of a range. */
-const TO = '(?:-|–|—|~|～|〜|to|through|thru|until|bis|au|à|al|a|tot en met|tot|t/m|até|から)';
-/** The endings of plurals, and in German of times of the day: `Mondays`, `montags`, `Montagabend`. */
-const ENDING = "(s|'s|e|en|(?:vor|nach)?mittags?|abends?|morgens?)?";
-/** What only a time of the day begins with, after `Sat` or `So`, which may be other words. */
+const TO = '(?:-|–|—|~|～|〜|to|through|thru|until|bis|au|à|al|a|tot en met|tot|t/m|até|から|إلى|حتى)';
+const AND = '(?:[,;/+&・]|and|und|et|y|en|e|u\\.)';
+/** The endings of plurals, and in German and Dutch of times of the day: `Mondays`, `montags`, `Montagabend`, `zaterdag morgen`. */
+const ENDING = "(s|'s|e|en|(?:vor|nach)?mittags?|abends?|\\s?morgens?)?";
+/** A time of the day follows. `Sat` and `So` may be other words anywhere else. */
 const CLOCK_AHEAD = '(?=\\.?[:,]?\\s?\\p{Nd}{1,2}(?:[:.h]\\p{Nd}{2}|\\s?(?:am|pm|uhr|h|[-–])))';
 
 /** Names besides those of the platform, by language; in each list Monday to Sunday. */
 const MORE_NAMES: Record<string, string[]> = {
 	en: ['', 'tues', 'weds', 'thur thurs', '', '', ''],
 	de: ['', '', '', '', '', 'sonnabend', ''],
-	pt: ['segunda', 'terça terca', 'quarta', 'quinta', 'sexta', '', ''],
 	ja: ['月曜', '火曜', '水曜', '木曜', '金曜', '土曜', '日曜'],
+};
+
+/** Names that are more often other words: `segunda` is also `second`. In each list Monday to Sunday. */
+const AMBIGUOUS_NAMES: Record<string, string[]> = {
+	pt: ['segunda', 'terça terca', 'quarta', 'quinta', 'sexta', '', ''],
 };
 
 /** Words for several days of the week. */
@@ -49,7 +54,7 @@ interface Patterns {
 	range: RegExp;
 	/** `Monday`, `Mondays`. */
 	name: RegExp;
-	/** `Sat 10–14`. */
+	/** Short names where they are sure: `Sat 10–14`, `Sat, Sun 10–14`, `na segunda`. */
 	abbreviation: RegExp;
 	/** A text of nothing but days: `Mo/Mi/Fr`. */
 	only: RegExp;
@@ -117,6 +122,16 @@ export interface NamedWeekday {
 /** Each, every, in the languages with names of days that show no plural. */
 const EVERY = /(?<!\p{L})(?:every|each|jeden|chaque|les|los|cada|elke|iedere|todas?|ogni|tutti i)\s$/iu;
 
+/** `next Monday` may be the coming one or that of the next week; `after Monday` is another day. */
+const UNCERTAIN_BEFORE =
+	/(?<!\p{L})(?:next|after|before|until|till|since|from|between|nächste[nr]?|nach|vor|bis|seit|ab|zwischen|après|avant|jusqu['’]à|depuis|entre|próxim[oa]|después del?|antes del?|hasta(?: el)?|desde(?: el)?|volgende|voor|tot|sinds|vanaf|tussen|depois d[aeo]|até|prossim[oa]|dopo|prima di|fino a|tra)\s(?:the\s|el\s|le\s|la\s|il\s|dem\s|den\s)?$|来週の?$/iu;
+const UNCERTAIN_AFTER = /^\s(?:prochaine?|próxim[oa]|que viene|prossim[oa]|القادم)/iu;
+
+/** Whether the words around a day leave open which day is meant. */
+export function isUncertain(before: string, after = ''): boolean {
+	return UNCERTAIN_BEFORE.test(before) || UNCERTAIN_AFTER.test(after);
+}
+
 /**
  * The days of the week that a question names, of a range the first and the last one, and the question without them.
  * @param languages the names of each count
@@ -128,7 +143,7 @@ export function weekdaysOfQuestion(
 	const days = new Map<number, NamedWeekday>();
 	let rest = text;
 	for (const language of new Set(languages.map((one) => one ?? 'en'))) {
-		const { numbers, range, name, working, weekend } = patternsOf(language);
+		const { numbers, range, name, abbreviation, anyName, working, weekend } = patternsOf(language);
 		const add = (day: number | undefined, isEvery: boolean) => {
 			if (day !== undefined && !days.has(day)) days.set(day, { day, isEvery });
 		};
@@ -145,8 +160,15 @@ export function weekdaysOfQuestion(
 			rest = rest.replace(pattern, ' ');
 			for (const day of ends) add(day, true);
 		}
-		rest = rest.replace(name, (_, found: string, ending: string | undefined, at: number) => {
-			add(numbers.get(found.toLowerCase()), /^'?s$/.test(ending ?? '') || EVERY.test(rest.slice(0, at)));
+		if (language in AMBIGUOUS_NAMES) {
+			rest = rest.replace(abbreviation, (found) => {
+				for (const [, one] of found.matchAll(anyName)) add(numbers.get((one as string).toLowerCase()), false);
+				return ' ';
+			});
+		}
+		rest = rest.replace(name, (whole: string, found: string, ending: string | undefined, at: number) => {
+			const isEvery = /^'?s$/.test(ending ?? '') || EVERY.test(rest.slice(0, at));
+			add(numbers.get(found.toLowerCase()), isEvery || isUncertain(rest.slice(0, at), rest.slice(at + whole.length)));
 			return ' ';
 		});
 	}
@@ -164,7 +186,7 @@ function namedDays(text: string, patterns: Patterns): { text: string; days: numb
 	const add = (found: string) => days.push(numbers.get(found.toLowerCase()) as number);
 	if (text.length <= MAX_ONLY_DAYS && only.test(text)) {
 		const rest = text.replace(range, (_, from: string, to: string) => {
-			days.push(...daysBetween(numbers.get(from.toLowerCase()), numbers.get(to.toLowerCase())));
+			days.push(...weekdayRange(numbers.get(from.toLowerCase()), numbers.get(to.toLowerCase())));
 			return ' ';
 		});
 		for (const [, found] of rest.matchAll(anyName)) add(found as string);
@@ -172,21 +194,21 @@ function namedDays(text: string, patterns: Patterns): { text: string; days: numb
 	}
 	const rest = text
 		.replace(range, (_, from: string, to: string) => {
-			days.push(...daysBetween(numbers.get(from.toLowerCase()), numbers.get(to.toLowerCase())));
+			days.push(...weekdayRange(numbers.get(from.toLowerCase()), numbers.get(to.toLowerCase())));
 			return ' ';
 		})
 		.replace(name, (_, found: string) => {
 			add(found);
 			return ' ';
 		})
-		.replace(abbreviation, (_, found: string) => {
-			add(found);
+		.replace(abbreviation, (found) => {
+			for (const [, one] of found.matchAll(anyName)) add(one as string);
 			return ' ';
 		});
 	return { text: rest, days };
 }
 
-function daysBetween(first: number | undefined, last: number | undefined): number[] {
+function weekdayRange(first: number | undefined, last: number | undefined): number[] {
 	if (first === undefined || last === undefined) return [];
 	return Array.from({ length: ((last - first + 7) % 7) + 1 }, (_, i) => ((first - 1 + i) % 7) + 1);
 }
@@ -207,26 +229,44 @@ function makePatterns(language: string): Patterns {
 		const long = nameOf(language, day, 'long');
 		const more = (MORE_NAMES[language]?.[day - 1] ?? '').split(' ').filter((name) => name !== '');
 		for (const name of [long, ...more]) longs.add(name);
-		for (const name of [long, ...more, nameOf(language, day, 'short')]) numbers.set(name, day);
+		const ambiguous = (AMBIGUOUS_NAMES[language]?.[day - 1] ?? '').split(' ').filter((name) => name !== '');
+		for (const name of [long, ...more, ...ambiguous, nameOf(language, day, 'short')]) numbers.set(name, day);
 	}
 	const all = [...numbers.keys()];
 	const any = alternatives(all);
 	const unspaced = /^[\p{Script=Han}]/u.test(all[0] ?? '');
-	const [before, after] = unspaced ? ['', ''] : ['(?<![\\p{L}\\p{N}])', '(?![\\p{L}\\p{N}])'];
+	// `29日` is a day of a month, `毎日` each day; but `土日` is Saturday and Sunday.
+	const [before, after] = unspaced
+		? ['(?<!\\p{Nd}|(?![週月火水木金土日])\\p{Script=Han})', '']
+		: ['(?<![\\p{L}\\p{N}])', '(?![\\p{L}\\p{N}])'];
 	const group = (words: string | undefined) =>
 		words === undefined ? null : new RegExp(`${before}(?:${words})${after}`, 'iu');
 	const { working, weekend, daily } = GROUPS[language] ?? {};
 	return {
 		numbers,
 		range: new RegExp(`${before}(${any})s?\\.?\\s?${TO}\\s?(${any})s?\\.?${after}`, 'giu'),
-		name: new RegExp(`${before}(${alternatives([...longs])})${ENDING}${after}`, 'giu'),
-		abbreviation: new RegExp(`${before}(${any})${CLOCK_AHEAD}`, 'giu'),
-		only: new RegExp(`^\\s?(?:(?:${any})s?\\.?(?:\\s?(?:[,;/+&:]|and|und|et|y|en|e|u\\.|${TO}))?\\s?){1,14}$`, 'iu'),
+		name: new RegExp(`${unspaced ? '' : before}(${alternatives([...longs])})${ENDING}${after}`, 'giu'),
+		abbreviation: new RegExp(
+			`${before}(?:(?:${any})s?\\.?\\s?${AND}\\s?){0,6}(?:${any})s?${CLOCK_AHEAD}${inContext(language, after)}`,
+			'giu',
+		),
+		only: new RegExp(`^\\s?(?:(?:${any})s?\\.?(?:\\s?(?:${AND}|:|${TO}))?\\s?){1,14}$`, 'iu'),
 		anyName: new RegExp(`${before}(${any})s?${after}`, 'giu'),
 		working: group(working),
 		weekend: group(weekend),
 		daily: group(daily),
 	};
+}
+
+/** Another way to name a day by an ambiguous name: `na segunda`, `segunda e quarta`. Matches only the names. */
+function inContext(language: string, after: string): string {
+	const names = (AMBIGUOUS_NAMES[language] ?? []).flatMap((list) => list.split(' ')).filter((name) => name !== '');
+	if (names.length === 0) return '';
+	const any = `(?:${alternatives(names)})s?`;
+	// `na segunda loja`: in the second shop.
+	const end = '(?=\\s?(?:$|[,.;:!?()]|(?:e|ou|de|das|às|à|até|está|estão|há)(?!\\p{L})))';
+	const listed = `(?<!\\p{L})${any}(?:,\\s${any}){0,5}\\se\\s${any}${after}${end}`;
+	return `|${listed}|(?<=(?<!\\p{L})(?:na|nas|às)\\s)${any}${after}${end}`;
 }
 
 function alternatives(names: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { weekdayTerm } from '../calendar/weekdays.ts';
 import type { Candidate } from '../matching/candidate.ts';
-import { termsOf } from '../matching/exceptions.ts';
+import { shownTermsOf } from '../matching/exceptions.ts';
 import type { AskedDay } from '../question/asked-day.ts';
 import type { SpokenLanguage } from '../spoken-language.ts';
 
@@ -11,7 +11,7 @@ import type { SpokenLanguage } from '../spoken-language.ts';
 export function dayNameOf(best: Candidate, language: SpokenLanguage): string {
 	const { day } = best.space.question;
 	if (!day || day.date === null || day.date.year === null || day.named === 'holiday') return '';
-	const terms = termsOf(best);
+	const terms = shownTermsOf(best);
 	const isException = [...day.exceptions].some((term) => terms.has(term));
 	const isRule = day.weekday !== null && terms.has(weekdayTerm(day.weekday));
 	if (!isException && (!isRule || day.named === 'weekday')) return '';

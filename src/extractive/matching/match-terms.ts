@@ -1,5 +1,5 @@
 import type { SpellingVariants } from '../../text/index.ts';
-import { isCalendarTerm } from '../calendar/calendar-terms.ts';
+import { dayTermsIn, isCalendarTerm } from '../calendar/calendar-terms.ts';
 import { functionWords } from '../question/function-words.ts';
 import type { QuestionTerm } from '../question/question.ts';
 import { synonymsIn } from '../question/synonyms.ts';
@@ -47,7 +47,7 @@ export function matchTerms(
 	const own = new Set(questionTerms.map(({ term }) => term));
 	const asked = variants.flatMap(({ phrases }) => phrases).filter(({ terms }) => terms.every((term) => own.has(term)));
 	return questionTerms.map(({ term, days }) => {
-		if (days) return { words: new Map(days.filter((day) => vocabulary.has(day)).map((day) => [day, 1])), phrases: [] };
+		if (days) return { words: new Map(dayTermsIn(days, vocabulary).map((day) => [day, 1])), phrases: [] };
 		const matches = new Map<string, number>();
 		if (term.length >= MIN_PART_LENGTH) {
 			for (const word of vocabulary) {

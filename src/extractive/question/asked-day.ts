@@ -1,8 +1,11 @@
-import { type CalendarDate, dateOfQuestion, dateTerm } from '../calendar/dates.ts';
-import { holidayOfQuestion, holidayTermsOf } from '../calendar/holidays.ts';
-import { type NamedWeekday, weekdaysOfQuestion, weekdayTerm } from '../calendar/weekdays.ts';
+import { addDays, type CalendarDate, dateTerm, weekdayOf } from '../calendar/calendar-date.ts';
+import { datesOfQuestion } from '../calendar/dates.ts';
+import { holidayOfQuestion, holidayTermsOf, PUBLIC_HOLIDAYS } from '../calendar/holidays.ts';
+import { type PublicHolidayStatus, publicHolidayStatus } from '../calendar/public-holidays.ts';
+import { isUncertain, type NamedWeekday, weekdaysOfQuestion, weekdayTerm } from '../calendar/weekdays.ts';
 import type { ExtractiveRequest } from '../request.ts';
 import type { SpokenLanguage } from '../spoken-language.ts';
+import { LATEST_END_HOUR } from './clock-range.ts';
 
 /** The day that a question about hours asks about. */
 export interface AskedDay {
@@ -12,6 +15,8 @@ export interface AskedDay {
 	terms: readonly string[];
 	/** The terms of parts about just that date. */
 	exceptions: ReadonlySet<string>;
+	/** Perhaps a public holiday: the date is one in a part of the country, or the country is unknown. */
+	isPerhapsPublic: boolean;
 	/** 1 for Monday to 7 for Sunday; null for a period such as Christmas. */
 	weekday: number | null;
 	/** Null if the question means a day of every week, or came without its moment. */
@@ -45,7 +50,7 @@ const RELATIVE: Record<SpokenLanguage, Array<[days: number, pattern: RegExp]>> =
 	de: [
 		[2, /(?<!\p{L})übermorgen(?!\p{L})/iu],
 		[0, /(?<!\p{L})heute?( (früh|morgen|vormittag|mittag|nachmittag|abend))?(?!\p{L})/iu],
-		[1, /(?<!\p{L}|am |jeden |guten )morgen(?!\p{L})/iu],
+		[1, /(?<!\p{L}|(?:am|jeden|diesen|guten|tag|woch|abend|mo|di|mi|do|fr|sa|so)[ ,]{1,2})morgen(?!\p{L})/iu],
 	],
 	fr: [
 		[2, /après[- ]demain/iu],
@@ -54,12 +59,12 @@ const RELATIVE: Record<SpokenLanguage, Array<[days: number, pattern: RegExp]>> =
 	],
 	es: [
 		[2, /pasado mañana/iu],
-		[1, /(?<!\p{L}|la )mañana(?!\p{L})/iu],
 		[0, /(?<!\p{L})(hoy|esta (tarde|noche|mañana))(?!\p{L})/iu],
+		[1, /(?<!\p{L}|(?:la|cada|lunes|martes|miércoles|jueves|viernes|sábado|domingo) )mañana(?!\p{L})/iu],
 	],
 	nl: [
 		[2, /\bovermorgen\b/iu],
-		[1, /\bmorgen\b/iu],
+		[1, /(?<!\b(?:goede|goeie|elke|iedere|de|'s|(?:maan|dins|woens|donder|vrij|zater|zon)dag),? )\bmorgen\b/iu],
 		[0, /\b(vandaag|vanavond|vanmiddag|vanochtend)\b/iu],
 	],
 	pt: [
@@ -109,6 +114,9 @@ const ASKS_TIME: Record<SpokenLanguage, RegExp> = {
 	ar: /متى|ساعة/u,
 };
 
+/** Of more days, none is answered alone. */
+const MAX_ASKED_DAYS = 3;
+
 /** The zone of a deployment whose operator has set none. */
 const DEFAULT_ZONE = 'UTC';
 
@@ -122,51 +130,70 @@ export function asksWholeDay(text: string, language: SpokenLanguage): boolean {
 	return !ASKS_TIME[language].test(text);
 }
 
-/** The day that a question about hours names, and the question without it; null without one. */
-export function readAskedDay(
+/** The days that a question about hours names, at most three, and the question without them; null without one. */
+export function readAskedDays(
 	text: string,
 	language: SpokenLanguage,
 	moment: ExtractiveRequest['moment'],
-): { day: AskedDay; text: string } | null {
+): { days: AskedDay[]; text: string } | null {
 	const asked = moment ? localMoment(moment) : null;
 	const holiday = holidayOfQuestion(text, language);
-	if (holiday) {
-		const dates = asked ? holiday.dates(asked.date) : [];
-		const day = dayOf('holiday', dates.length === 1 ? (dates[0] as CalendarDate) : null, asked);
-		const exceptions = new Set([...holiday.terms, ...dates.flatMap(termsOfDate), '-H-public']);
-		// The hours of a weekday say nothing about a holiday.
-		return { day: { ...day, weekday: null, terms: [...exceptions], exceptions }, text: holiday.text };
-	}
-	const dated = dateOfQuestion(text, language);
+	// Between Christmas and New Year, after Easter: another day.
+	if (holiday && isUncertain(text.slice(0, holiday.at))) return null;
+	if (holiday) return { days: [holidayOf(holiday, asked)], text: holiday.text };
+	const dated = datesOfQuestion(text, language);
 	if (dated) {
-		const date = dated.date.year === null && asked ? comingDate(dated.date, asked.date) : dated.date;
-		return { day: dayOf('date', date, asked), text: withoutWeekdays(dated.text, language) };
+		if (isUncertain(text.slice(0, dated.at)) || dated.dates.length > MAX_ASKED_DAYS) return null;
+		const dates = dated.dates.map((date) => (date.year === null && asked ? comingDate(date, asked.date) : date));
+		return { days: dates.map((date) => dayOf('date', date, asked)), text: withoutWeekdays(dated.text, language) };
 	}
 	if (asked) {
+		let rest = text;
+		const distances: number[] = [];
 		for (const [distance, pattern] of RELATIVE[language]) {
-			if (!pattern.test(text)) continue;
-			const day = dayOf('relative', daysAfter(asked.date, distance), asked);
-			return { day, text: withoutWeekdays(text.replace(pattern, ' '), language) };
+			if (!pattern.test(rest)) continue;
+			distances.push(distance);
+			rest = rest.replace(pattern, ' ');
+		}
+		if (distances.length > 0) {
+			const dates = distances.sort((a, b) => a - b).map((distance) => addDays(asked.date, distance));
+			return { days: dates.map((date) => dayOf('relative', date, asked)), text: withoutWeekdays(rest, language) };
 		}
 		const now = NOW[language];
 		if (now.test(text) && weekdaysOfQuestion(text, [language]).days.length === 0) {
-			const day = { ...dayOf('now', asked.date, asked), time: asked.time };
-			return { day, text: text.replace(now, ' ') };
+			const today = dayOf('now', asked.date, asked);
+			// The hours of the day before may end after midnight.
+			const before = asked.time.hour < LATEST_END_HOUR ? [weekdayTerm(weekdayOf(addDays(asked.date, -1)))] : [];
+			const day = { ...today, terms: [...today.terms, ...before], time: asked.time };
+			return { days: [day], text: text.replace(now, ' ') };
 		}
 	}
 	return null;
 }
 
+/** The weekly hours do not answer for a public holiday, but for any other one, such as New Year's Eve. */
+function holidayOf(
+	holiday: { terms: readonly string[]; dates(today: CalendarDate): CalendarDate[] },
+	asked: LocalMoment | null,
+): AskedDay {
+	const dates = asked ? holiday.dates(asked.date) : [];
+	const [date] = dates;
+	if (date && dates.length === 1) {
+		const day = dayOf('holiday', date, asked);
+		return day.exceptions.has(PUBLIC_HOLIDAYS) ? { ...day, weekday: null, terms: [...day.exceptions] } : day;
+	}
+	const statuses = dates.map((one) => publicHolidayStatus(one, asked?.zone ?? null));
+	const isPublic = dates.length === 0 || statuses.some((status) => status !== 'none');
+	const exceptions = new Set([...holiday.terms, ...dates.flatMap(termsOfDate), ...(isPublic ? [PUBLIC_HOLIDAYS] : [])]);
+	const day = dayOf('holiday', null, asked);
+	return { ...day, terms: [...exceptions], exceptions };
+}
+
 /** A single day of the week that a question names: the coming one, unless it means each. */
 export function askedWeekday({ day, isEvery }: NamedWeekday, moment: ExtractiveRequest['moment']): AskedDay {
 	const asked = moment && !isEvery ? localMoment(moment) : null;
-	const date = asked ? daysAfter(asked.date, (day - weekdayOf(asked.date) + 7) % 7) : null;
+	const date = asked ? addDays(asked.date, (day - weekdayOf(asked.date) + 7) % 7) : null;
 	return { ...dayOf('weekday', date, asked), weekday: day, ...(date === null ? { terms: [weekdayTerm(day)] } : {}) };
-}
-
-/** 1 for Monday to 7 for Sunday. */
-function weekdayOf({ year, month, day }: CalendarDate): number {
-	return new Date(Date.UTC(year ?? 0, month - 1, day)).getUTCDay() || 7;
 }
 
 function withoutWeekdays(text: string, language: SpokenLanguage): string {
@@ -175,13 +202,20 @@ function withoutWeekdays(text: string, language: SpokenLanguage): string {
 
 function dayOf(named: AskedDay['named'], date: CalendarDate | null, asked: LocalMoment | null): AskedDay {
 	const isDated = date !== null && date.year !== null;
-	const holidays = isDated ? holidayTermsOf(date, asked?.isEurope ?? false) : [];
-	const exceptions = new Set(date === null ? [] : [...termsOfDate(date), ...holidays]);
+	const status: PublicHolidayStatus = isDated ? publicHolidayStatus(date, asked?.zone ?? null) : 'none';
+	const exceptions = new Set(date === null ? [] : termsOfDate(date));
+	if (isDated) for (const term of holidayTermsOf(date)) exceptions.add(term);
+	if (status === 'public') exceptions.add(PUBLIC_HOLIDAYS);
 	const weekday = isDated ? weekdayOf(date) : null;
 	return {
 		named,
-		terms: [...(weekday === null ? [] : [weekdayTerm(weekday)]), ...exceptions],
+		terms: [
+			...(weekday === null ? [] : [weekdayTerm(weekday)]),
+			...exceptions,
+			...(status === 'perhaps' ? [PUBLIC_HOLIDAYS] : []),
+		],
 		exceptions,
+		isPerhapsPublic: status === 'perhaps',
 		weekday,
 		date,
 		time: null,
@@ -200,23 +234,18 @@ function comingDate(date: CalendarDate, today: CalendarDate): CalendarDate {
 	return { ...date, year: isPast ? year + 1 : year };
 }
 
-function daysAfter({ year, month, day }: CalendarDate, days: number): CalendarDate {
-	const date = new Date(Date.UTC(year ?? 0, month - 1, day + days));
-	return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
-}
-
 interface LocalMoment {
 	date: CalendarDate;
 	time: { hour: number; minute: number };
+	/** Its canonical name: `UTC` for `Etc/UTC`. */
 	zone: string;
-	isEurope: boolean;
 }
 
 function localMoment({ asked_at, time_zone }: NonNullable<ExtractiveRequest['moment']>): LocalMoment {
 	const { format, zone } = formatOf(time_zone);
 	const parts = Object.fromEntries(format.formatToParts(asked_at).map(({ type, value }) => [type, Number(value)]));
 	const { year = 0, month = 1, day = 1, hour = 0, minute = 0 } = parts;
-	return { date: { year, month, day }, time: { hour, minute }, zone, isEurope: zone.startsWith('Europe/') };
+	return { date: { year, month, day }, time: { hour, minute }, zone };
 }
 
 /** An older Node may not know a zone that was stored with a newer one. */
@@ -229,9 +258,13 @@ function formatOf(zone: string): { format: Intl.DateTimeFormat; zone: string } {
 		minute: 'numeric',
 		hourCycle: 'h23',
 	} as const;
+	const of = (timeZone: string) => {
+		const format = new Intl.DateTimeFormat('en', { ...options, timeZone });
+		return { format, zone: format.resolvedOptions().timeZone };
+	};
 	try {
-		return { format: new Intl.DateTimeFormat('en', { ...options, timeZone: zone }), zone };
+		return of(zone);
 	} catch {
-		return { format: new Intl.DateTimeFormat('en', { ...options, timeZone: DEFAULT_ZONE }), zone: DEFAULT_ZONE };
+		return of(DEFAULT_ZONE);
 	}
 }

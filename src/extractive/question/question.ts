@@ -6,7 +6,7 @@ import type { ExtractiveRequest } from '../request.ts';
 import type { SpokenLanguage } from '../spoken-language.ts';
 import type { AnswerType } from './answer-type-cues.ts';
 import { countPattern, expectedAnswerTypes, wordsOfType } from './answer-types.ts';
-import { type AskedDay, askedWeekday, asksOpening, asksWholeDay, readAskedDay } from './asked-day.ts';
+import { type AskedDay, askedWeekday, asksOpening, asksWholeDay, readAskedDays } from './asked-day.ts';
 import { asksComparison } from './comparisons.ts';
 import { functionWords, isSpoken, voteLanguage } from './function-words.ts';
 import { isNegated } from './negation.ts';
@@ -50,6 +50,8 @@ export interface Question {
 	synonyms: NonNullable<ExtractiveRequest['synonyms']>;
 	/** The day that a question about hours asks about; null for any other. */
 	day: AskedDay | null;
+	/** How many days the question names: each is answered by a question of its own. */
+	dayCount: number;
 	/** Opening and closing time of the day are asked: `Are you open today?` */
 	asksWholeDay: boolean;
 	/** Codes that it names, as `codesIn` returns them. */
@@ -86,14 +88,15 @@ const CODE = codePattern('[\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic
 /**
  * Analyses the question of a request.
  * @param passageLanguage the language of most passages; null without passages
+ * @param dayAt which of the days is asked that a question about hours names, from 0
  */
-export function readQuestion(request: ExtractiveRequest, passageLanguage: string | null): Question {
+export function readQuestion(request: ExtractiveRequest, passageLanguage: string | null, dayAt = 0): Question {
 	const text = withoutCourtesies(excerpt(request.question));
 	const earlier = request.history.filter(({ role }) => role === 'user').map(({ content }) => excerpt(content));
 	const language = languageOf(text, earlier, passageLanguage);
 	const context = contextOf(text, earlier, request);
 	const known = new Map<string | null, QuestionTerm[]>();
-	const hours = readHours(text, context, language, request.moment);
+	const hours = readDays(text, context, language, request.moment, dayAt);
 	const ownTypes = expectedAnswerTypes(`${text} `, language);
 	// `Are you open today?` asks for the time, too.
 	if (hours.day !== null && asksOpening(text, language)) ownTypes.add('time');
@@ -116,6 +119,7 @@ export function readQuestion(request: ExtractiveRequest, passageLanguage: string
 		quantities: quantitiesIn(text, language),
 		synonyms: request.synonyms ?? [],
 		day: hours.day,
+		dayCount: hours.count,
 		asksWholeDay: hours.day !== null && asksWholeDay(text, language),
 		codes: codesIn(text),
 		termsIn: (inLanguage) => {
@@ -189,9 +193,11 @@ function contextOf(text: string, earlier: readonly string[], request: Extractive
 	return context;
 }
 
-/** The day that a question about hours asks about. */
-interface Hours {
+/** The days that a question about hours asks about, in the question itself or before it. */
+interface DayReading {
 	day: AskedDay | null;
+	/** The number of days that are asked together. */
+	count: number;
 	/** It was named in a message before. */
 	isCarriedOver: boolean;
 	/** A text without the name of a day that `day` stands for. */
@@ -199,27 +205,29 @@ interface Hours {
 }
 
 /** A follow-up takes the day of the question before, or replaces it: `Are you open today?` → `And on Sunday?` */
-function readHours(
+function readDays(
 	text: string,
 	context: readonly Context[],
 	language: SpokenLanguage,
 	moment: ExtractiveRequest['moment'],
-): Hours {
+	dayAt: number,
+): DayReading {
 	const earlier = context.filter(({ factor }) => factor > REPLY_WEIGHT).map(({ content }) => content);
 	const isAsked = [text, ...earlier].some((content) => asksOpening(content, language));
-	const dayIn = (content: string): AskedDay | null => {
-		const found = readAskedDay(content, language, moment);
-		if (found) return found.day;
+	const daysIn = (content: string): AskedDay[] => {
+		const found = readAskedDays(content, language, moment);
+		if (found) return found.days;
 		const { days } = weekdaysOfQuestion(content, [language]);
-		return days.length === 1 && days[0] ? askedWeekday(days[0], moment) : null;
+		return days.length === 1 && days[0] ? [askedWeekday(days[0], moment)] : [];
 	};
-	if (!isAsked) return { day: null, isCarriedOver: false, without: (content) => content };
-	const own = dayIn(text);
-	const isOther = own === null && weekdaysOfQuestion(text, [language]).days.length > 0;
-	const day = own ?? (isOther ? null : (earlier.map(dayIn).find((found) => found !== null) ?? null));
+	if (!isAsked) return { day: null, count: 0, isCarriedOver: false, without: (content) => content };
+	const own = daysIn(text);
+	const isOther = own.length === 0 && weekdaysOfQuestion(text, [language]).days.length > 0;
+	const days = own.length > 0 || isOther ? own : (earlier.map(daysIn).find(({ length }) => length > 0) ?? []);
 	return {
-		day,
-		isCarriedOver: own === null && day !== null,
+		day: days[dayAt] ?? null,
+		count: days.length,
+		isCarriedOver: own.length === 0 && days.length > 0,
 		without: (content) => withoutDays(content, language, moment),
 	};
 }
@@ -230,7 +238,7 @@ const MAX_NAMED_DAYS = 6;
 function withoutDays(content: string, language: SpokenLanguage, moment: ExtractiveRequest['moment']): string {
 	let rest = content;
 	for (let count = 0; count < MAX_NAMED_DAYS; count++) {
-		const found = readAskedDay(rest, language, moment);
+		const found = readAskedDays(rest, language, moment);
 		if (found === null) break;
 		rest = found.text;
 	}
@@ -240,7 +248,7 @@ function withoutDays(content: string, language: SpokenLanguage, moment: Extracti
 function questionTerms(
 	text: string,
 	context: readonly Context[],
-	hours: Hours,
+	hours: DayReading,
 	types: ReadonlySet<AnswerType>,
 	spoken: SpokenLanguage,
 	language: string | null,

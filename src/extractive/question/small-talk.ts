@@ -60,7 +60,7 @@ const COURTESIES: Record<SpokenLanguage, Record<Phrased | 'filler', string>> = {
 		filler: 'ok|vale|y|a todos|por la ayuda|por su ayuda|por tu ayuda|por favor|ahora|aquí',
 	},
 	nl: {
-		greeting: 'hallo|hoi|hey|goedemorgen|goedemiddag|goedenavond|goedendag|dag',
+		greeting: 'hallo|hoi|hey|goedemorgen|goede morgen|goedemiddag|goede middag|goedenavond|goeden? avond|goedendag|dag',
 		thanks: 'bedankt|dank je|dank u|dank je wel|dank u wel|dankjewel|hartelijk dank|heel erg bedankt',
 		farewell: 'tot ziens|doei|doeg|tot later|fijne dag',
 		identity:
