@@ -44,6 +44,12 @@ test('takes no line for an exception that gives no hours', async () => {
 			heading: 'Museum',
 		},
 		{
+			text: `${WEEK}\nConcert: 23 November 2026, 18:00`,
+			question: 'Are you open today?',
+			answer: `${weekly}\n\nConcert: 23 November 2026, 18:00`,
+		},
+		{ text: `${WEEK}\nAs of: 23.11.2026`, question: 'Are you open today?', answer: weekly },
+		{
 			text: `${WEEK}\n23 November 2026: 9:00–12:00`,
 			question: 'Are you open today?',
 			answer: 'Monday 23 November – 23 November 2026: 9:00–12:00',
@@ -181,6 +187,11 @@ test('answers for each day that is asked, and for none of an open range', async 
 			text,
 			question: 'Are you open today and tomorrow?',
 			answer: `Monday – ${weekly}\n\nTuesday – ${weekly}`,
+		},
+		{
+			text,
+			question: 'Are you open tomorrow and on Saturday?',
+			answer: `Tuesday – ${weekly}\n\nSaturday: 10:00–14:00`,
 		},
 		{ text, question: 'Are you open next Monday?', answer: weekly },
 	]);

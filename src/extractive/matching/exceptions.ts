@@ -24,7 +24,7 @@ const RELATION = {
 	closingDay: 1,
 	/** The weekly hours, or a part that names no day. */
 	weekly: 0,
-	/** A season without weekdays, or public holidays where the day is perhaps one: shown below the weekly hours. */
+	/** A season, public holidays where the day is perhaps one, `Concert: 24 December, 18:00`: shown below the weekly hours. */
 	perhaps: -1,
 	/** Another date, season or holiday, or no hours. */
 	otherDay: -2,
@@ -113,7 +113,10 @@ function relationOf(candidate: Candidate, day: AskedDay, best: Candidate, hours:
 	const isForDay = hasWeekday || weekdays.length === 0;
 	if (named.length > 0) {
 		const exception = exceptionOf(named, day);
-		if (exception !== null) return hours.areAbout(candidate, isLabelled) ? exception : RELATION.otherDay;
+		if (exception !== null) {
+			if (!hours.areAbout(candidate, isLabelled)) return RELATION.otherDay;
+			return isLabelled || !hours.areOfSomething(candidate) ? exception : RELATION.perhaps;
+		}
 		// `Sat, Sun & Bank Holidays`; `Daily 9–17, closed on 24 December`.
 		if (hasWeekday && (named.every(isHolidayTerm) || (!isLabelled && weekdays.length > 1))) return RELATION.weekly;
 		const isPerhaps =
@@ -159,9 +162,16 @@ function isClosingDay({ part, source }: Candidate, { weekday }: AskedDay, best: 
 	return own.has(weekdayTerm(weekday)) && weekdaysOf(own) < 3 && saysClosed(part.unit.text);
 }
 
+/** `23.11.2026` is no time of the day. */
+const NUMERIC_DATE = /\p{Nd}{1,4}([-/.])\p{Nd}{1,2}\1(?:\p{Nd}{2,4})?(?!\p{Nd})/gu;
+
+function givesHours(text: string): boolean {
+	return hasClock(text.replace(NUMERIC_DATE, ' '));
+}
+
 /** The hours of the asked weekday. */
 function isWeekly(candidate: Candidate, { weekday }: AskedDay): boolean {
-	return weekday !== null && ownTermsOf(candidate).all.has(weekdayTerm(weekday)) && hasClock(valueTextOf(candidate));
+	return weekday !== null && ownTermsOf(candidate).all.has(weekdayTerm(weekday)) && givesHours(valueTextOf(candidate));
 }
 
 /** For a question about now: the hours of the day before, if they end after midnight and the question came before their end. */
@@ -196,12 +206,12 @@ class WeeklyHours {
 	}
 
 	/**
-	 * Whether a part with a date is about hours: `Last updated: 24 December` and `Concert: 24 December, 18:00` are not.
+	 * Whether a part with a date is about hours: `Last updated: 24 December` is not.
 	 * @param isLabelled whether the date is in its name
 	 */
 	areAbout(candidate: Candidate, isLabelled: boolean): boolean {
 		const value = valueTextOf(candidate);
-		if (!hasClock(value) && !this.#namesOpening(candidate, [value])) return false;
+		if (!givesHours(value) && !this.#namesOpening(candidate, [value])) return false;
 		const { part, source } = candidate;
 		const places = this.#placesIn(source);
 		if ('selection' in part) return places.size > 0 || this.#namesOpening(candidate, namesOf(candidate));
@@ -214,6 +224,13 @@ class WeeklyHours {
 		);
 	}
 
+	/** Whether another name stands before the date, so that the hours may be of something else: `Concert: 24 December, 18:00`. */
+	areOfSomething(candidate: Candidate): boolean {
+		const { part } = candidate;
+		if (!('unit' in part) || part.unit.label === '') return false;
+		return !this.#namesOpening(candidate, [part.unit.label, part.unit.text]);
+	}
+
 	#namesOpening({ space }: Candidate, texts: readonly string[]): boolean {
 		return texts.some((text) => asksOpening(text, space.question.language));
 	}
@@ -224,11 +241,11 @@ class WeeklyHours {
 		if (places === undefined) {
 			places = new Set();
 			for (const { terms, labelTerms, text, block, topic } of source.reading.units) {
-				if (weekdaysOf(labelTerms) + weekdaysOf(terms) === 0 || !hasClock(text)) continue;
+				if (weekdaysOf(labelTerms) + weekdaysOf(terms) === 0 || !givesHours(text)) continue;
 				if (datesAmong(new Set([...labelTerms, ...terms])).every(isHolidayTerm)) places.add(block).add(topic);
 			}
 			const tables = this.#candidates.filter((one) => one.source === source && 'selection' in one.part);
-			if (tables.some((one) => weekdaysOf(ownTermsOf(one).label) > 0 && hasClock(valueTextOf(one)))) places.add('');
+			if (tables.some((one) => weekdaysOf(ownTermsOf(one).label) > 0 && givesHours(valueTextOf(one)))) places.add('');
 			this.#places.set(source, places);
 		}
 		return places;

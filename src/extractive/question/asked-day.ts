@@ -157,7 +157,13 @@ export function readAskedDays(
 		}
 		if (distances.length > 0) {
 			const dates = distances.sort((a, b) => a - b).map((distance) => addDays(asked.date, distance));
-			return { days: dates.map((date) => dayOf('relative', date, asked)), text: withoutWeekdays(rest, language) };
+			const days = dates.map((date) => dayOf('relative', date, asked));
+			// `tomorrow and on Saturday`; but `tomorrow, Tuesday` is one day.
+			for (const named of weekdaysOfQuestion(rest, [language]).days) {
+				if (!named.isEvery && days.every(({ weekday }) => weekday !== named.day))
+					days.push(askedWeekday(named, moment));
+			}
+			return { days: days.slice(0, MAX_ASKED_DAYS), text: withoutWeekdays(rest, language) };
 		}
 		const now = NOW[language];
 		if (now.test(text) && weekdaysOfQuestion(text, [language]).days.length === 0) {
