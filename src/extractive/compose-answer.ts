@@ -54,14 +54,16 @@ function* answerOf(
 	const utilities = ordered.map(({ utility }) => utility);
 	const { ranked, beside } = orderByDay(ordered.map(({ candidate }) => candidate));
 	const named = namedMember(question, ranked);
-	if (named?.kind === 'unlisted') {
+	// It has no probability, so an operator who asks for one gets a refusal.
+	if (named?.kind === 'unlisted' && (request.min_confidence ?? null) === null) {
 		const { separator, notListed } = PHRASES[question.language];
 		const names = named.listed.map(escapeMarkdown).join(separator);
 		return { text: `${notListed(escapeMarkdown(named.asked), names)} [${named.source.passage.index}]`, ranked };
 	}
-	const answering = named === null ? ranked : [named.candidate, ...ranked.filter((other) => other !== named.candidate)];
+	const answering =
+		named?.kind !== 'stated' ? ranked : [named.candidate, ...ranked.filter((other) => other !== named.candidate)];
 	const [best] = answering;
-	if (!best || (named === null && !isAnswer(best, ranked, utilities, request))) return { text: null, ranked };
+	if (!best || named?.kind === 'unlisted' || !isAnswer(best, ranked, utilities, request)) return { text: null, ranked };
 	const parts = selectParts(answering, question);
 	if (beside !== null && named === null && !parts.some((part) => shows(part, beside)))
 		parts.splice(1, 0, ...selectParts([beside], question).slice(0, 1));

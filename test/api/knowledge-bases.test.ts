@@ -5,7 +5,7 @@ import test, { after } from 'node:test';
 import { openReadOnly } from '../../src/store/sqlite/index.ts';
 import { startTestApp } from '../support/app.ts';
 import { openStoreDirectly } from './direct-store.ts';
-import { createApiFixture, createResource, SAMPLES, untilSettled, upload } from './fixture.ts';
+import { createApiFixture, createResource, SAMPLES, untilSettled, untilTrained, upload } from './fixture.ts';
 
 const app = await startTestApp();
 after(() => app[Symbol.asyncDispose]());
@@ -239,6 +239,8 @@ test('deleting a knowledge base removes its files and its index, and detaches it
 });
 
 test('a search with messages finds what the last one refers to', async () => {
+	// The end of a training changes scores.
+	await untilTrained(app, shop);
 	const asked = { role: 'user', content: 'What does error code E3 mean?' };
 	const followUp = { role: 'user', content: 'How do I fix it?' };
 	const [expected] = await search(shop, { query: asked.content });

@@ -41,6 +41,7 @@ async function copyWithOldSchema({ dataDir }: TestApp): Promise<string> {
 		DROP TABLE sources;
 		DROP INDEX documents_by_source;
 		ALTER TABLE documents DROP COLUMN source_id;
+		ALTER TABLE deployments DROP COLUMN time_zone;
 	`);
 	const step = MIGRATIONS.findIndex((sql) => sql.includes('pending TEXT'));
 	db.pragma(`user_version = ${step}`);

@@ -75,11 +75,27 @@ test('says neither yes nor that it is not listed where the text says something e
 		['We deliver to Belgium, Germany and the United Kingdom.', 'Do you deliver to the UK?'],
 		['Our shops are in Belgium and Germany.', 'Do you repair kettles from the UK?'],
 		['We deliver to Belgium and Germany.', 'When do you deliver to the UK?'],
+		['We deliver from 9 AM to 5 PM.', 'Do you deliver to France?'],
+		['We offer support in Germany, Austria and Switzerland.', 'Do you offer IT support?'],
+		['We serve wines from France, Italy and Spain.', 'Do you serve turkey?'],
+		['We deliver to Germany and Austria free of charge. France costs 10 euros more.', 'Do you deliver to France?'],
+		['We accept all major credit cards, such as Mastercard and American Express.', 'Do you accept Visa?'],
+		['Our menu has Italian, Thai and Greek dishes.', 'Do you have an English menu?'],
 	];
 	for (const [text, question] of asked) {
 		const answer = await ask(question, [passage(text)]);
 		assert.doesNotMatch(answer, /not listed|^(Yes|No)\b/, `${question} → ${answer}`);
 	}
+});
+
+test('takes no list of something else under the same heading for a closed one', async () => {
+	const warehouses = passage('Our warehouses are in Poland and Spain.', { heading_path: ['Delivery'] });
+	assert.doesNotMatch(await ask('Do you deliver to France?', [warehouses]), /not listed/);
+});
+
+test('says of nothing that it is not listed if the assistant asks for a probability', async () => {
+	const list = passage('We accept Visa, Mastercard and PayPal.');
+	assert.doesNotMatch(await ask('Do you accept Bitcoin?', [list], { min_confidence: 0.1 }), /not listed/);
 });
 
 test('says yes or no only in the words of a text', async () => {

@@ -52,20 +52,50 @@ function memberOf(
 		const text = listText(candidate);
 		const listed = kind.membersIn(text, languages);
 		if (listed.includes(asked)) isNamed = true;
-		if (isNamed || kind.collective.test(text) || isNegated(text)) continue;
+		if (isNamed || kind.isOpen(text) || isNegated(text)) continue;
+		if (ownMatterOf(candidate, askedName) < MIN_MATTER || !kind.isAbout(contextOf(candidate, text))) continue;
 		const isLonger = listed.length > (best?.listed.length ?? MIN_LISTED - 1);
 		if (isLonger && listed.length <= MAX_LISTED) best = { source: candidate.source, listed };
 	}
-	if (best === null || isNamed) return null;
+	if (best === null || isNamed || isNamedAnywhere(kind, asked, question, ordered)) return null;
 	const listed = best.listed.map((member) => kind.nameOf(member, question.language));
 	return { kind: 'unlisted', source: best.source, asked: askedName, listed };
 }
 
+/** Whether any passage names the asked member: then no list tells that it is missing. */
+function isNamedAnywhere(
+	kind: NamedKind,
+	asked: string,
+	{ language }: Question,
+	ordered: readonly Candidate[],
+): boolean {
+	return [...new Set(ordered.map(({ source }) => source))].some(({ passage, reading }) => {
+		const languages = [language, ...(isSpoken(reading.language) ? [reading.language] : [])];
+		const text = [...passage.heading_path, passage.text].join('\n');
+		return kind.membersIn(text, languages).includes(asked);
+	});
+}
+
+/** A text with the headings and the lead-in above it. */
+function contextOf({ source }: Candidate, text: string): string {
+	return [...source.passage.heading_path, text].join('\n');
+}
+
+/** The same of its own words and those before its list: a heading `Delivery` does not make a list of warehouses one of countries served. */
+function ownMatterOf({ space, own, all, part }: Candidate, askedName: string): number {
+	// Rows of a table are about what stands above the table.
+	return share(space, 'selection' in part ? all : own, askedName);
+}
+
 /** The share of the question's words, apart from the asked name, that a part has with its headings. */
 function matterOf({ space, all }: Candidate, askedName: string): number {
+	return share(space, all, askedName);
+}
+
+function share(space: Candidate['space'], found: Candidate['all'], askedName: string): number {
 	const name = new Set(analyse(askedName, space.question.language));
 	return weightedShare(
-		all,
+		found,
 		space.terms.map(({ term, weight, isName, isCarriedOver }) =>
 			name.has(term) || isName || isCarriedOver ? 0 : weight,
 		),

@@ -6,8 +6,10 @@ export interface NamedKind {
 	membersIn(text: string, languages: readonly SpokenLanguage[]): string[];
 	/** The name of a member in a language. */
 	nameOf(member: string, language: SpokenLanguage): string;
-	/** Words for several members at once: after them a list is not closed. */
-	collective: RegExp;
+	/** Whether a text has words for several members at once or for examples: its list is not closed. */
+	isOpen(text: string): boolean;
+	/** Whether a text with its headings is about members of the kind as such: `We speak English.`, not `Our menu has Italian dishes.` */
+	isAbout(text: string): boolean;
 }
 
 /** Spellings that the platform's data lack. Codes of two letters are read in capital letters only. */
@@ -65,7 +67,55 @@ const PAYMENTS =
 	);
 const EVERYWHERE =
 	/(?<!\p{L})(?:worldwide|international\p{L}*|abroad|europe\p{L}*|eu|e\.u|everywhere|all countries|weltweit|europa\p{L}*|europäisch\p{L}*|ausland|überall|monde|étranger|europ\p{L}*|ue|mundo|mondo|extranjero|wereldwijd|buitenland|exterior|estero)(?!\p{L})|世界|海外|欧州|العالم|أوروبا/iu;
-const NOTHING = /(?!)/u;
+/** Words before or after examples. */
+const EXAMPLES =
+	/(?<!\p{L})(?:such as|for example|for instance|e\.g|including|among others|amongst others|etc|all major|and more|zum beispiel|z\.\s?b|unter anderem|u\.\s?a\.|usw|beispielsweise|wie etwa|par exemple|notamment|entre autres|tels? que|telles? que|por ejemplo|entre otros|como|bijvoorbeeld|zoals|onder andere|enz|por exemplo|entre outros|ad esempio|tra cui|come|ecc)(?!\p{L})|など|例えば|مثل|وغيرها/iu;
+const ABOUT_LANGUAGES =
+	/speak|spoke|language|sprech|spricht|sprache|parl|langue|habl|idioma|lengua|spreek|gesproken|taal|talen|fala|língua|lingu|話|言語|対応|تتحدث|يتحدث|نتحدث|لغات|لغة/iu;
+/** Names that are other words in small letters. */
+const HOMONYMS = new Set([
+	'turkey',
+	'jersey',
+	'chad',
+	'china',
+	'jordan',
+	'guinea',
+	'polish',
+	'visa',
+	'maestro',
+	'ideal',
+	'sepa',
+]);
+/** Codes of countries that are also other words in capital letters. */
+const AMBIGUOUS_CODES = new Set([
+	'AM',
+	'AS',
+	'AT',
+	'HR',
+	'ID',
+	'IN',
+	'IS',
+	'IT',
+	'LA',
+	'ME',
+	'NO',
+	'PM',
+	'PR',
+	'SO',
+	'TO',
+	'TV',
+]);
+const CODE = '\\p{Lu}{2}';
+/** At least two codes in a row: `NL, BE and DE`. */
+const CODE_LIST = new RegExp(
+	`(?<![\\p{L}\\p{N}])${CODE}(?:(?:\\s?[,/&+]\\s?|\\s(?:and|or|und|oder|et|ou|y|e|o|en|of)\\s)(?:(?:and|or|und|oder|et|ou|y|e|en)\\s)?${CODE})+(?![\\p{L}\\p{N}])`,
+	'gu',
+);
+/** A code after a word that a place follows: `to NL`. */
+const PLACED_CODE = new RegExp(
+	`(?<![\\p{L}\\p{N}])(?:to|from|nach|aus|naar|uit|vers|para|desde|per|verso)\\s(?:the\\s)?(${CODE})(?![\\p{L}\\p{N}])`,
+	'giu',
+);
 
 class Names {
 	/** The member by its name in lower case. */
@@ -83,46 +133,57 @@ class Names {
 		);
 	}
 
-	/** The members with the positions of their names. */
-	in(text: string): Array<[at: number, member: string]> {
-		return [...text.matchAll(this.#pattern)].map(({ index, 0: name }) => [
-			index,
-			this.#members.get(name.toLowerCase()) as string,
-		]);
+	/** The members with the positions of their names. @param needsCapital whether names in small letters are other words */
+	in(text: string, needsCapital = false): Array<[at: number, member: string]> {
+		return [...text.matchAll(this.#pattern)]
+			.filter(({ 0: name }) => !/^\p{Ll}/u.test(name) || !(needsCapital || HOMONYMS.has(name)))
+			.map(({ index, 0: name }) => [index, this.#members.get(name.toLowerCase()) as string]);
 	}
 }
 
 /** The members of a kind, with their names from the platform's data. */
 class PlatformNames implements NamedKind {
-	readonly collective: RegExp;
 	readonly #type: 'region' | 'language';
 	readonly #codes: readonly string[];
 	readonly #aliases: Record<string, string>;
 	readonly #names = new Map<SpokenLanguage, Names>();
 
-	constructor(
-		type: 'region' | 'language',
-		codes: readonly string[],
-		{ aliases = {}, collective = NOTHING }: { aliases?: Record<string, string>; collective?: RegExp } = {},
-	) {
+	constructor(type: 'region' | 'language', codes: readonly string[], aliases: Record<string, string> = {}) {
 		this.#type = type;
 		this.#codes = codes;
 		this.#aliases = aliases;
-		this.collective = collective;
+	}
+
+	isOpen(text: string): boolean {
+		return EXAMPLES.test(text) || (this.#type === 'region' && EVERYWHERE.test(text));
+	}
+
+	isAbout(text: string): boolean {
+		return this.#type === 'region' || ABOUT_LANGUAGES.test(text);
 	}
 
 	membersIn(text: string, languages: readonly SpokenLanguage[]): string[] {
-		const found = [...new Set(languages)].flatMap((language) => this.#namesIn(language).in(text));
-		if (this.#type === 'region' && /\p{Ll}/u.test(text)) {
-			const known = new Set(this.#codes);
-			for (const { index, 0: code } of text.matchAll(/(?<![\p{L}\p{N}])\p{Lu}{2}(?![\p{L}\p{N}])/gu))
-				if (known.has(code)) found.push([index, code]);
-		}
+		// Countries have a capital in every language. People write whole questions in small letters, but not documents.
+		const needsCapital = this.#type === 'region' && /.\p{Lu}/su.test(text);
+		const found = [...new Set(languages)].flatMap((language) => this.#namesIn(language).in(text, needsCapital));
+		if (this.#type === 'region' && /\p{Ll}/u.test(text)) found.push(...this.#codesIn(text));
 		return [...new Set(found.sort(([a], [b]) => a - b).map(([, member]) => member))];
 	}
 
 	nameOf(member: string, language: SpokenLanguage): string {
 		return new Intl.DisplayNames(language, { type: this.#type }).of(member) ?? member;
+	}
+
+	#codesIn(text: string): Array<[at: number, member: string]> {
+		const known = (code: string) => this.#codes.includes(code);
+		const listed = [...text.matchAll(CODE_LIST)].flatMap(({ index, 0: list }) =>
+			[...list.matchAll(/(?<!\p{Lu})\p{Lu}{2}(?!\p{Lu})/gu)].map((code): [number, string] => [
+				index + code.index,
+				code[0],
+			]),
+		);
+		const placed = [...text.matchAll(PLACED_CODE)].map(({ index, 1: code = '' }): [number, string] => [index, code]);
+		return [...listed, ...placed.filter(([, code]) => !AMBIGUOUS_CODES.has(code))].filter(([, code]) => known(code));
 	}
 
 	#namesIn(language: SpokenLanguage): Names {
@@ -145,10 +206,11 @@ const paymentNames = new Names(PAYMENTS.map((name) => [name, name]));
 
 /** The kinds whose members are known by name. */
 export const NAMED_KINDS: readonly NamedKind[] = [
-	new PlatformNames('region', COUNTRY_CODES, { aliases: COUNTRY_ALIASES, collective: EVERYWHERE }),
+	new PlatformNames('region', COUNTRY_CODES, COUNTRY_ALIASES),
 	new PlatformNames('language', LANGUAGE_CODES),
 	{
-		collective: NOTHING,
+		isOpen: (text) => EXAMPLES.test(text),
+		isAbout: () => true,
 		membersIn: (text) => [...new Set(paymentNames.in(text).map(([, member]) => member))],
 		nameOf: (member) => member,
 	},
