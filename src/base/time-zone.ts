@@ -6,8 +6,10 @@ export function isTimeZone(text: string): boolean {
 	if (!NAME.test(text)) return false;
 	try {
 		const known = new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
-		// Of an alias, the platform gives another name: `Asia/Calcutta` for `Asia/Kolkata`.
-		return known === text || (known.toLowerCase() !== text.toLowerCase() && /^[A-Z]/.test(text));
+		// Of an alias, the platform gives another name: `Asia/Calcutta` for `Asia/Kolkata`. Each part of an alias begins with a capital.
+		return (
+			known === text || (known.toLowerCase() !== text.toLowerCase() && /^(?:[A-Z][\w+-]*\/)*[A-Z][\w+-]*$/.test(text))
+		);
 	} catch {
 		return false;
 	}
