@@ -159,13 +159,13 @@ export type ArgumentCheckResult =
 	/** The schema cannot be used. */
 	| { verdict: 'no_schema' };
 
-/** Search one or more generations. */
 /** A word, normalised, with words of nearly the same meaning. */
 export interface WordSynonyms {
 	word: string;
 	synonyms: string[];
 }
 
+/** Search one or more generations. */
 export interface SearchJob {
 	database: string;
 	/** The serving generation of each knowledge base, with its basis and weights. */

@@ -34,10 +34,6 @@ const GENERAL: Record<string, string> = {
 		ext|extension
 		incl|including
 		excl|excluding
-		max|maximum
-		min|minimum
-		temp|temperature
-		hr|hour
 		hrs|hours
 		kg|kilogram|kilogramme
 		km|kilometre|kilometer
@@ -60,10 +56,7 @@ const GENERAL: Record<string, string> = {
 		Tel|Telefon
 		inkl|inklusive
 		zzgl|zuzüglich
-		max|maximal
-		min|minimal
 		Std|Stunde
-		Min|Minute
 		kg|Kilogramm
 		km|Kilometer
 		cm|Zentimeter
@@ -172,6 +165,12 @@ function calendarNames(language: string): Acronym[] {
 
 /** Short names of months and days that are words of their language. */
 const AMBIGUOUS = new Set([
+	'apr',
+	'jeu',
+	'vie',
+	'seg',
+	'qua',
+	'qui',
 	'sun',
 	'sat',
 	'wed',

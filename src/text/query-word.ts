@@ -5,7 +5,7 @@ export interface QueryWord {
 	/** Whether it is an interrogative or auxiliary (who, how, can, …) without content. */
 	isInterrogative: boolean;
 	/** Its other spellings, each as index terms: the long form of an acronym. Absent without one. */
+	variants?: ReadonlyArray<readonly string[]>;
 	/** Terms of words of nearly the same meaning, for a word that no document has. Absent without a thesaurus. */
 	synonyms?: readonly string[];
-	variants?: ReadonlyArray<readonly string[]>;
 }

@@ -1,4 +1,3 @@
-import { spellAcronyms } from './acronyms.ts';
 import type { QueryWord } from './query-word.ts';
 import { stemmerOf } from './stem.ts';
 import { isInterrogative, STOP_WORD_LANGUAGES, stopWordsOf } from './stop-words.ts';
@@ -12,7 +11,7 @@ import { words } from './words.ts';
  *   the unstemmed word and for the question's own language.
  */
 export function queryWords(text: string, languages: ReadonlyArray<string | null>): QueryWord[] {
-	const all = words(spellAcronyms(text));
+	const all = words(text);
 	const language = languageOf(all, languages);
 	const stop = stopWordsOf(language);
 	const stems = [...new Set(languages.includes(null) ? [...languages, language] : languages)].map(stemmerOf);

@@ -13,7 +13,7 @@ const MAX_ENTRIES = 2_000_000;
 const ONE_WORD = /^\p{L}[\p{L}\p{M}]*$/u;
 const MARKS = /\p{M}/gu;
 
-/** Where the entries of a thesaurus are in its data file, by word. About 8 bytes an entry. */
+/** Where the entries of a thesaurus are in its data file, by word. 12 bytes an entry. */
 export interface MyThesIndex {
 	/** The label of the encoding of both files. */
 	encoding: string;

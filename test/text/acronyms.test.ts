@@ -28,7 +28,7 @@ test('gives general acronyms, units and months their other spellings', () => {
 		);
 	assert.deepEqual(variants('uk', 'en'), ['uk: unit kingdom']);
 	assert.deepEqual(variants('United Kingdom', 'en'), ['unit: uk', 'kingdom: ']);
-	assert.deepEqual(variants('shipping to the US', 'en').slice(1), ['usa: unit state, unit state america']);
+	assert.deepEqual(variants('shipping to the USA', 'en').slice(1), ['usa: unit state, unit state america']);
 	assert.deepEqual(variants('oct', 'en'), ['oct: octob']);
 	assert.deepEqual(variants('October', 'en'), ['octob: oct']);
 	assert.deepEqual(variants('Mehrwertsteuer', 'de'), ['mehrwertsteu: mwst']);

@@ -97,25 +97,29 @@ function resolve(word: QueryWord, vocabulary: Vocabulary): ResolvedWord {
 	const forms = (word.variants ?? []).filter((form) => form.every((term) => isKnown(term, vocabulary)));
 	const longForms = forms.filter(({ length }) => length > 1);
 	const others = forms.filter(({ length }) => length === 1).flat();
-	const stems = [...word.stems, ...others];
-	if (longForms.length === 0) return resolveForms(stems, vocabulary, word.synonyms);
-	const resolved = stems.some((form) => isKnown(form, vocabulary)) ? resolveForms(stems, vocabulary) : null;
+	if (longForms.length === 0) return resolveForms(word.stems, vocabulary, others, word.synonyms);
+	const isAnyKnown = others.length > 0 || word.stems.some((form) => isKnown(form, vocabulary));
+	const resolved = isAnyKnown ? resolveForms(word.stems, vocabulary, others) : null;
 	const weight = resolved?.weight ?? Math.max(...longForms.flat().map((term) => weightOf(term, vocabulary)));
 	return { terms: resolved?.terms ?? [], longForms, weight, reliability: 1 };
 }
 
+/** @param variants known other spellings, none of which replaces a rarer form of the word itself */
 function resolveForms(
 	stems: readonly string[],
 	vocabulary: Vocabulary,
+	variants: readonly string[] = [],
 	synonyms: readonly string[] = [],
 ): ResolvedWord {
 	const known = stems
 		.filter((form) => isKnown(form, vocabulary))
-		.map((term) => ({ term, matches: matchesOf(term, vocabulary), weight: weightOf(term, vocabulary) }));
-	if (known.length > 0) {
-		const maxMatches = Math.max(...known.map(({ matches }) => matches));
-		const terms = known.filter(({ matches }) => matches >= MIN_FORM_SHARE * maxMatches).map(({ term }) => term);
-		return { terms, weight: Math.min(...known.map(({ weight }) => weight)), reliability: 1 };
+		.map((term) => ({ term, matches: matchesOf(term, vocabulary) }));
+	if (known.length > 0 || variants.length > 0) {
+		const maxMatches = Math.max(0, ...known.map(({ matches }) => matches));
+		const own = known.filter(({ matches }) => matches >= MIN_FORM_SHARE * maxMatches).map(({ term }) => term);
+		const all = [...known.map(({ term }) => term), ...variants];
+		const weight = Math.min(...all.map((term) => weightOf(term, vocabulary)));
+		return { terms: [...new Set([...own, ...variants])], weight, reliability: 1 };
 	}
 	const similar = synonyms.filter((term) => isKnown(term, vocabulary)).slice(0, MAX_SYNONYMS);
 	if (similar.length > 0) {
