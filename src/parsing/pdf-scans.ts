@@ -1,5 +1,4 @@
 import type { GrayPicture, RecognisedLine } from '../contract/index.ts';
-import { resourceLimit } from './limits.ts';
 import { openPdf, type PdfDocument, type PdfPage } from './pdf-document.ts';
 import { type Line, visibleText } from './pdf-lines.ts';
 import { coverageOf, drawPictures, MAX_PICTURE_PIXELS, type PageRaster, picturesOf } from './pdf-pictures.ts';
@@ -18,6 +17,8 @@ interface ScanCounts {
 	scanned: number;
 	/** Pages for which the time did not suffice. */
 	late: number;
+	/** Pages after those that one document may have. */
+	above: number;
 	/** Pages whose recognition failed or took too long. */
 	failed: number;
 	/** Pages whose pictures cannot be decoded. */
@@ -74,47 +75,48 @@ function sampleFirst<T>(items: readonly T[]): T[] {
 /**
  * Adds the text of scanned pages, in place.
  * @returns a sentence about the pages whose text is missing; null if there are none
- * @throws AppError `resource_limit` if there are too many
  */
 export async function recogniseScans(
 	bytes: Uint8Array,
 	pages: readonly Page[],
 	recogniser: TextRecogniser,
+	maxPages = MAX_SCANNED_PAGES,
 ): Promise<string | null> {
 	const candidates = pages.filter(hasLittleText);
 	if (candidates.length === 0) return null;
-	return missingTextSentence(await withPictures(bytes, (pdf) => recognisePages(pdf, candidates, recogniser)));
+	return missingTextSentence(await withPictures(bytes, (pdf) => recognisePages(pdf, candidates, recogniser, maxPages)));
 }
 
-function missingTextSentence({ scanned, late, failed, undecodable }: ScanCounts): string | null {
+function missingTextSentence({ scanned, late, above, failed, undecodable }: ScanCounts): string | null {
 	const causes: string[] = [];
 	if (late > 0) causes.push(`the time limit of text recognition (OCR) ended before ${late}`);
+	if (above > 0) causes.push(`${above} are above the limit of a document`);
 	if (failed > 0) causes.push(`the recognition of ${failed} failed or took too long`);
 	if (undecodable > 0) causes.push(`the pictures of ${undecodable} cannot be decoded (JBIG2 and JPEG 2000 cannot)`);
 	if (causes.length === 0) return null;
-	return `The text of ${late + failed + undecodable} of ${scanned} scanned pages is missing: ${causes.join(', ')}.`;
+	return `The text of ${late + above + failed + undecodable} of ${scanned} scanned pages is missing: ${causes.join(', ')}.`;
 }
 
 async function recognisePages(
 	pdf: PdfDocument,
 	candidates: readonly Page[],
 	recogniser: TextRecogniser,
+	maxPages: number,
 ): Promise<ScanCounts> {
-	const counts: ScanCounts = { scanned: 0, late: 0, failed: 0, undecodable: 0 };
+	const counts: ScanCounts = { scanned: 0, late: 0, above: 0, failed: 0, undecodable: 0 };
 	const recognised: Line[] = [];
 	for (const page of candidates) {
-		if (recogniser.isExhausted) {
+		const isAbove = counts.scanned >= maxPages;
+		if (recogniser.isExhausted || isAbove) {
 			if (await isScan(pdf, page.number)) {
 				counts.scanned++;
-				counts.late++;
+				counts[isAbove ? 'above' : 'late']++;
 			}
 			continue;
 		}
 		const scan = await scanOf(pdf, page.number);
 		if (scan === null) continue;
-		if (++counts.scanned > MAX_SCANNED_PAGES) {
-			throw resourceLimit(`The PDF has more than ${MAX_SCANNED_PAGES} scanned pages. Split it into smaller files.`);
-		}
+		counts.scanned++;
 		const { raster, height } = scan;
 		if (raster === null) {
 			counts.undecodable++;

@@ -45,6 +45,18 @@ test('pages that were not reached in time, or could not be recognised, are missi
 	assert.deepEqual(await missingAfter([null, [line]]), [1, `The text of 1 ${start}${failed}`]);
 });
 
+test('keeps the pages up to the limit of a document, and names the number of the others', async () => {
+	const bytes = await readFile(SCAN);
+	const line: RecognisedLine = { words: [{ text: 'Recognised', left: 10, right: 90 }], baseline: 20, size: 10 };
+	const pages: Page[] = [1, 2].map((number) => ({ number, lines: [], height: 800 }));
+	const missing = await recogniseScans(bytes, pages, { isExhausted: false, linesOf: async () => [line] }, 1);
+	assert.equal(missing, 'The text of 1 of 2 scanned pages is missing: 1 are above the limit of a document.');
+	assert.deepEqual(
+		pages.map(({ lines }) => lines.length),
+		[1, 0],
+	);
+});
+
 test('converts a picture once that a page paints many times, and not more pixels than a page may have', async () => {
 	const decoded: string[] = [];
 	const objs = {
