@@ -1,7 +1,16 @@
 // Which test files npm test runs by itself, and which npm run test:system runs.
 
-/** Each of these files takes long: it starts a browser, an executable, or a process for each of its tests, or indexes collections of texts. */
-const SYSTEM_PATHS = ['test/binary/', 'test/browser/', 'test/process/', 'test/bench-floor/collections-answers.test.ts'];
+/**
+ * Each of these files takes long: it starts a browser, an executable, or a process for each of its tests, or indexes or trains large
+ * collections of texts.
+ */
+const SYSTEM_PATHS = [
+	'test/binary/',
+	'test/browser/',
+	'test/process/',
+	'test/bench-floor/collections-answers.test.ts',
+	'test/knowledge/training-large.test.ts',
+];
 
 /** Files of them that npm test runs, too: a dialogue in the widget, start and stop, a kill, the README's tour. */
 const SHORT_FORM = [
