@@ -55,6 +55,7 @@ test('disables an endpoint after 120 hours of failures and cancels its pending d
 		all.map(({ status, due_at, completed_at }) => [status, due_at, completed_at !== null]),
 		[['failed', null, true], ...Array(4).fill(['cancelled', null, true])],
 	);
+	await until('the deliveries are read after the commit', () => atOnce.length > 0);
 	assert.deepEqual(
 		atOnce.map(({ status }) => status),
 		['failed', ...Array(4).fill('cancelled')],
