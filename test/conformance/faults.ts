@@ -12,8 +12,10 @@ export interface Fault {
 }
 
 const UNKNOWN = 'nonesuch';
-/** A longer text is not sent: it would test the network. */
+/** A longer text is not sent: it would test the network, or the limit of a body. */
 const LONGEST = 950_000;
+
+const fitsIntoBody = (value: unknown) => Buffer.byteLength(JSON.stringify(value)) < LONGEST;
 
 /** Every single error that a schema of the document can detect in a value. */
 export function faultsOf(api: ApiDescription, given: JsonSchema): Fault[] {
@@ -90,7 +92,8 @@ function wrongLists(api: ApiDescription, schema: JsonSchema): Fault[] {
 	const item = valuesOf(api, items, 'all');
 	if (uniqueItems) faults.push({ what: 'twice the same', path: '', values: item.map((value) => [value, value]) });
 	else if (maxItems !== undefined) {
-		faults.push({ what: 'too many', path: '', values: item.map((value) => Array(maxItems + 1).fill(value)) });
+		const lists = item.map((value) => Array(maxItems + 1).fill(value));
+		faults.push({ what: 'too many', path: '', values: lists.filter(fitsIntoBody) });
 	}
 	return faults;
 }
