@@ -1,4 +1,4 @@
-import { namedMember } from './composing/closed-lists.ts';
+import { type NamedMember, namedMember } from './composing/closed-lists.ts';
 import { dayNameOf } from './composing/day-name.ts';
 import { escapeMarkdown } from './composing/markdown.ts';
 import { nearestTopics } from './composing/nearest-topics.ts';
@@ -53,22 +53,27 @@ function* answerOf(
 	const ordered = request.confidence > MIN_CONFIDENCE ? orderByEvidence(yield* rankCandidates(question, sources)) : [];
 	const utilities = ordered.map(({ utility }) => utility);
 	const { ranked, beside } = orderByDay(ordered.map(({ candidate }) => candidate));
-	const named = namedMember(question, ranked);
-	// It has no probability, so an operator who asks for one gets a refusal.
-	if (named?.kind === 'unlisted' && (request.min_confidence ?? null) === null) {
-		const { separator, notListed } = PHRASES[question.language];
-		const names = named.listed.map(escapeMarkdown).join(separator);
-		return { text: `${notListed(escapeMarkdown(named.asked), names)} [${named.source.passage.index}]`, ranked };
-	}
-	const answering =
-		named?.kind !== 'stated' ? ranked : [named.candidate, ...ranked.filter((other) => other !== named.candidate)];
+	const named = yield* namedMember(question, ranked);
+	if (named?.kind === 'unlisted') return { text: unlistedText(named, question, request), ranked };
+	const answering = named === null ? ranked : [named.candidate, ...ranked.filter((other) => other !== named.candidate)];
 	const [best] = answering;
-	if (!best || named?.kind === 'unlisted' || !isAnswer(best, ranked, utilities, request)) return { text: null, ranked };
+	if (!best || !isAnswer(best, ranked, utilities, request)) return { text: null, ranked };
 	const parts = selectParts(answering, question);
 	if (beside !== null && named === null && !parts.some((part) => shows(part, beside)))
 		parts.splice(1, 0, ...selectParts([beside], question).slice(0, 1));
 	const day = { name: dayNameOf(best, question.language), weekday: question.day?.weekday ?? null };
 	return { text: render(parts, day), ranked };
+}
+
+/** Says what a list has instead. It has no probability, so an operator who asks for one gets a refusal: null. */
+function unlistedText(
+	{ asked, listed, source }: Extract<NamedMember, { kind: 'unlisted' }>,
+	{ language }: Question,
+	{ min_confidence = null }: ExtractiveRequest,
+): string | null {
+	if (min_confidence !== null) return null;
+	const { separator, notListed } = PHRASES[language];
+	return `${notListed(escapeMarkdown(asked), listed.map(escapeMarkdown).join(separator))} [${source.passage.index}]`;
 }
 
 function shows(part: AnswerPart, { part: shown }: Candidate): boolean {

@@ -107,6 +107,10 @@ test('reads words that may be a topic as a question', () => {
 		'robot vacuum',
 		'answer',
 		'rubbish collection',
+		'mist',
+		'con qué',
+		'der Dom',
+		'burro',
 		'Can I speak to the manager of the shop?',
 	])
 		assert.equal(courtesyOf(question), null, question);

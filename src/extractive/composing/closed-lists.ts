@@ -6,6 +6,7 @@ import { isSpoken } from '../question/function-words.ts';
 import { NAMED_KINDS, type NamedKind } from '../question/named-kinds.ts';
 import { isNegated } from '../question/negation.ts';
 import type { Question } from '../question/question.ts';
+import type { SpokenLanguage } from '../spoken-language.ts';
 
 /** What the documents say about what a question asks for, among others of its kind: a country, a language, a means of payment. */
 export type NamedMember =
@@ -24,29 +25,29 @@ const MAX_READ = 12;
  * `We deliver to the Netherlands, Belgium and Germany.` for `Do you ship to the UK?`. Null if neither is there, or if the lists are
  * open (`worldwide`) or deny.
  */
-export function namedMember(question: Question, ordered: readonly Candidate[]): NamedMember | null {
+export function* namedMember(question: Question, ordered: readonly Candidate[]): Generator<void, NamedMember | null> {
 	if (!question.isYesNo) return null;
 	for (const kind of NAMED_KINDS) {
 		const [asked, ...others] = kind.membersIn(question.text, [question.language]);
 		if (asked === undefined || others.length > 0) continue;
-		const found = memberOf(kind, asked, question, ordered);
+		const found = yield* memberOf(kind, asked, question, ordered);
 		if (found !== null) return found;
 	}
 	return null;
 }
 
-function memberOf(
+function* memberOf(
 	kind: NamedKind,
 	asked: string,
 	question: Question,
 	ordered: readonly Candidate[],
-): NamedMember | null {
+): Generator<void, NamedMember | null> {
 	const askedName = kind.nameOf(asked, question.language);
 	let best: { source: Source; listed: string[] } | null = null;
 	let isNamed = false;
 	for (const candidate of ordered.slice(0, MAX_READ)) {
-		const { language } = candidate.source.reading;
-		const languages = [question.language, ...(isSpoken(language) ? [language] : [])];
+		yield;
+		const languages = languagesOf(question, candidate.source);
 		if (matterOf(candidate, askedName) < MIN_MATTER) continue;
 		if (kind.membersIn(ownText(candidate), languages).includes(asked)) return { kind: 'stated', candidate };
 		const text = listText(candidate);
@@ -57,42 +58,38 @@ function memberOf(
 		const isLonger = listed.length > (best?.listed.length ?? MIN_LISTED - 1);
 		if (isLonger && listed.length <= MAX_LISTED) best = { source: candidate.source, listed };
 	}
-	if (best === null || isNamed || isNamedAnywhere(kind, asked, question, ordered)) return null;
+	if (best === null || isNamed) return null;
+	for (const source of new Set(ordered.map((candidate) => candidate.source))) {
+		yield;
+		const text = [...source.passage.heading_path, source.passage.text].join('\n');
+		// No list tells that it is missing if a passage names it somewhere else.
+		if (kind.mayName(text, asked, languagesOf(question, source))) return null;
+	}
 	const listed = best.listed.map((member) => kind.nameOf(member, question.language));
 	return { kind: 'unlisted', source: best.source, asked: askedName, listed };
 }
 
-/** Whether any passage names the asked member: then no list tells that it is missing. */
-function isNamedAnywhere(
-	kind: NamedKind,
-	asked: string,
-	{ language }: Question,
-	ordered: readonly Candidate[],
-): boolean {
-	return [...new Set(ordered.map(({ source }) => source))].some(({ passage, reading }) => {
-		const languages = [language, ...(isSpoken(reading.language) ? [reading.language] : [])];
-		const text = [...passage.heading_path, passage.text].join('\n');
-		return kind.membersIn(text, languages).includes(asked);
-	});
+function languagesOf({ language }: Question, { reading }: Source): SpokenLanguage[] {
+	return [language, ...(isSpoken(reading.language) ? [reading.language] : [])];
 }
 
-/** A text with the headings and the lead-in above it. */
+/** A text with the headings above it. */
 function contextOf({ source }: Candidate, text: string): string {
 	return [...source.passage.heading_path, text].join('\n');
 }
 
-/** The same of its own words and those before its list: a heading `Delivery` does not make a list of warehouses one of countries served. */
-function ownMatterOf({ space, own, all, part }: Candidate, askedName: string): number {
+/** The share without the headings: a heading `Delivery` does not make a list of warehouses one of countries served. */
+function ownMatterOf(candidate: Candidate, askedName: string): number {
 	// Rows of a table are about what stands above the table.
-	return share(space, 'selection' in part ? all : own, askedName);
+	return matterShare(candidate, 'selection' in candidate.part ? candidate.all : candidate.own, askedName);
 }
 
 /** The share of the question's words, apart from the asked name, that a part has with its headings. */
-function matterOf({ space, all }: Candidate, askedName: string): number {
-	return share(space, all, askedName);
+function matterOf(candidate: Candidate, askedName: string): number {
+	return matterShare(candidate, candidate.all, askedName);
 }
 
-function share(space: Candidate['space'], found: Candidate['all'], askedName: string): number {
+function matterShare({ space }: Candidate, found: Candidate['all'], askedName: string): number {
 	const name = new Set(analyse(askedName, space.question.language));
 	return weightedShare(
 		found,

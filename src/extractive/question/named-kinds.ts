@@ -4,6 +4,8 @@ import type { SpokenLanguage } from '../spoken-language.ts';
 export interface NamedKind {
 	/** The members that a text names, each once, in its order. @param languages those of the text and of the question */
 	membersIn(text: string, languages: readonly SpokenLanguage[]): string[];
+	/** Whether a text perhaps names a member: also in small letters, or by a code alone. */
+	mayName(text: string, member: string, languages: readonly SpokenLanguage[]): boolean;
 	/** The name of a member in a language. */
 	nameOf(member: string, language: SpokenLanguage): string;
 	/** Whether a text has words for several members at once or for examples: its list is not closed. */
@@ -114,7 +116,7 @@ const CODE_LIST = new RegExp(
 /** A code after a word that a place follows: `to NL`. */
 const PLACED_CODE = new RegExp(
 	`(?<![\\p{L}\\p{N}])(?:to|from|nach|aus|naar|uit|vers|para|desde|per|verso)\\s(?:the\\s)?(${CODE})(?![\\p{L}\\p{N}])`,
-	'giu',
+	'gu',
 );
 
 class Names {
@@ -125,12 +127,7 @@ class Names {
 	constructor(names: ReadonlyArray<readonly [name: string, member: string]>) {
 		this.#members = new Map(names.map(([name, member]) => [name.toLowerCase(), member]));
 		const all = [...this.#members.keys()].sort((a, b) => b.length - a.length);
-		const escaped = all.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-		// Scripts without spaces have names inside of words.
-		this.#pattern = new RegExp(
-			`(?<![\\p{Script=Latin}\\p{N}])(?:${escaped.join('|')})(?![\\p{Script=Latin}\\p{N}])`,
-			'giu',
-		);
+		this.#pattern = new RegExp(anyOf(all), 'giu');
 	}
 
 	/** The members with the positions of their names. @param needsCapital whether names in small letters are other words */
@@ -139,6 +136,17 @@ class Names {
 			.filter(({ 0: name }) => !/^\p{Ll}/u.test(name) || !(needsCapital || HOMONYMS.has(name)))
 			.map(({ index, 0: name }) => [index, this.#members.get(name.toLowerCase()) as string]);
 	}
+}
+
+/** German and Dutch names have another ending after a preposition: `in den Niederlanden`. */
+function spellings(name: string): string[] {
+	return [name, `${name}n`];
+}
+
+/** The source of a pattern that finds names. Scripts without spaces have names inside of words. */
+function anyOf(names: readonly string[]): string {
+	const escaped = names.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+	return `(?<![\\p{Script=Latin}\\p{N}])(?:${escaped.join('|')})(?![\\p{Script=Latin}\\p{N}])`;
 }
 
 /** The members of a kind, with their names from the platform's data. */
@@ -170,6 +178,13 @@ class PlatformNames implements NamedKind {
 		return [...new Set(found.sort(([a], [b]) => a - b).map(([, member]) => member))];
 	}
 
+	mayName(text: string, member: string, languages: readonly SpokenLanguage[]): boolean {
+		const aliases = Object.keys(this.#aliases).filter((alias) => this.#aliases[alias] === member);
+		const names = [...languages.flatMap((language) => spellings(this.nameOf(member, language))), ...aliases];
+		if (new RegExp(anyOf(names), 'iu').test(text)) return true;
+		return this.#type === 'region' && new RegExp(anyOf([member]), 'u').test(text);
+	}
+
 	nameOf(member: string, language: SpokenLanguage): string {
 		return new Intl.DisplayNames(language, { type: this.#type }).of(member) ?? member;
 	}
@@ -192,8 +207,7 @@ class PlatformNames implements NamedKind {
 			const display = new Intl.DisplayNames(language, { type: this.#type, fallback: 'none' });
 			const own = this.#codes.flatMap((code) => {
 				const name = display.of(code);
-				// German and Dutch names have another ending after a preposition: `in den Niederlanden`.
-				return name === undefined ? [] : [[name, code] as const, [`${name}n`, code] as const];
+				return name === undefined ? [] : spellings(name).map((spelling) => [spelling, code] as const);
 			});
 			names = new Names([...own, ...Object.entries(this.#aliases)]);
 			this.#names.set(language, names);
@@ -212,6 +226,7 @@ export const NAMED_KINDS: readonly NamedKind[] = [
 		isOpen: (text) => EXAMPLES.test(text),
 		isAbout: () => true,
 		membersIn: (text) => [...new Set(paymentNames.in(text).map(([, member]) => member))],
+		mayName: (text, member) => new RegExp(anyOf([member]), 'iu').test(text),
 		nameOf: (member) => member,
 	},
 ];
