@@ -1,15 +1,23 @@
 // Which test files npm test runs by itself, and which npm run test:system runs.
 
 /**
- * Each of these files takes long: it starts a browser, an executable, or a process for each of its tests, or indexes or trains large
- * collections of texts.
+ * Each of these files takes long: it starts a browser, an executable, or a process for each of its tests, indexes or trains large
+ * collections of texts, parses large or hostile documents, or repeats a scenario for each point at which it may fail.
  */
 const SYSTEM_PATHS = [
 	'test/binary/',
 	'test/browser/',
 	'test/process/',
 	'test/bench-floor/collections-answers.test.ts',
+	'test/bench-floor/retrieval.test.ts',
+	'test/conformance/generated-clients.test.ts',
+	'test/knowledge/embedders-retries.test.ts',
+	'test/knowledge/embedders-same-name.test.ts',
+	'test/knowledge/sources/site-simulation.test.ts',
 	'test/knowledge/training-large.test.ts',
+	'test/parsing/bombs.test.ts',
+	'test/pool/pdf-operators.test.ts',
+	'test/pool/recognition.test.ts',
 ];
 
 /** Files of them that npm test runs, too: a dialogue in the widget, start and stop, a kill, the README's tour. */

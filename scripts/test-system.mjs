@@ -1,5 +1,6 @@
-// npm run test:system: runs the tests of whole processes: in a browser, of servers that are started, killed and stopped, and of the
-// single binary. It measures answers to collections of questions, too. npm test has a few of these tests. Words select files and options go to node's test runner, as with npm test.
+// npm run test:system: runs the tests that take long: those of whole processes, in a browser, of servers that are started, killed and
+// stopped, and of the single binary; those of large collections, hostile documents and scans; and those of every failure of an embedder.
+// npm test has a few of these tests. Words select files and options go to node's test runner, as with npm test.
 import { ensureInstalled } from './install.mjs';
 import { filesBelow, main } from './project.mjs';
 import { prepareTests, runTests } from './test.mjs';

@@ -9,9 +9,9 @@ import { type EgressContext, type EgressPath, egressPaths } from './egress-paths
 import { hostileUrls, resolveHostile } from './hostile-urls.ts';
 import { httpServer, type TestServer } from './servers.ts';
 
-/** `npm run test:long` gives every URL to every path. Otherwise each URL goes to a third of the paths, in turn. */
+/** `npm run test:long` gives every URL to every path. Otherwise each URL goes to one of the six paths, in turn. */
 const IS_FULL = process.env.EGRESS === 'full';
-const SHARE = IS_FULL ? 1 : 3;
+const SHARE = IS_FULL ? 1 : 6;
 
 /** The rows of a table that a path is given, by the number of the path. */
 function rowsOf<T>(table: readonly T[], path: number): T[] {
