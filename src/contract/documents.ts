@@ -25,7 +25,7 @@ export const Document = Type.Object({
 	status: OneOf(['queued', 'processing', 'indexed', 'error']),
 	error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()], {
 		description:
-			'Why it could not be indexed; while it is `queued`, what it waits for; if it is `indexed`, which part of its text is missing. `no_text`: it has no text that can be searched, for example because it is a scan. `resource_limit`: reading it takes more memory or time than one document may use.',
+			'Why it could not be indexed; while it is `queued` or `processing`, what it waits for; if it is `indexed`, which part of its text is missing. `no_text`: it has no text that can be searched, for example because it is a scan. `resource_limit`: reading it takes more memory or time than one document may use.',
 		examples: [null],
 	}),
 	chunk_count: Type.Integer(),

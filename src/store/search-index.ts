@@ -28,7 +28,7 @@ export type IndexWrite =
 			basis: string | null;
 			vectors: Int8Array | null;
 			/** In a generation that is being built: what `coverage` and `index.describe_documents` report. */
-			built_from?: { version: number; page_count: number | null };
+			built_from?: { version: number; page_count: number | null; missing_text: string | null };
 	  }
 	/** Adds a document with the chunks, full text and vectors of another document with the same bytes and title. */
 	| {

@@ -42,6 +42,7 @@ async function copyWithOldSchema({ dataDir }: TestApp): Promise<string> {
 		DROP INDEX documents_by_source;
 		ALTER TABLE documents DROP COLUMN source_id;
 		ALTER TABLE deployments DROP COLUMN time_zone;
+		ALTER TABLE indexed_documents DROP COLUMN missing_text;
 	`);
 	const step = MIGRATIONS.findIndex((sql) => sql.includes('pending TEXT'));
 	db.pragma(`user_version = ${step}`);

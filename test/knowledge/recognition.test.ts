@@ -90,6 +90,36 @@ test('if recognition fails, a document keeps the text that it has itself, and on
 	assert.deepEqual([status, error.code], ['error', 'resource_limit']);
 });
 
+test('a reindex says again which text of a document is missing, and a copy of such a document is read again', async () => {
+	const scanner = new ScannerPool();
+	const failure = new AppError('resource_limit', 'The PDF has too many scanned pages.');
+	scanner.failure = failure;
+	scanner.hold.resolve();
+	await using app = await startTestApp({ overrides: { pool: scanner.pool } });
+	const base = await createResource(app, '/api/v1/knowledge-bases', { name: 'Scans' });
+	const text = { bytes: 'Some words beside a scan.' };
+	const errorOf = async (id: string) =>
+		(await app.call('GET', `/api/v1/knowledge-bases/${base}/documents/${id}`)).body.error?.code;
+	const reindex = async () => {
+		const { status } = await app.call('POST', `/api/v1/knowledge-bases/${base}/reindex`);
+		assert.equal(status, 200);
+		await untilSettled(app, base);
+	};
+
+	const first = (await upload(app, base, 'mixed.txt', text)).body.id;
+	await untilSettled(app, base);
+	assert.equal(await errorOf(first), 'unreadable_file');
+	scanner.failure = undefined;
+	const second = (await upload(app, base, 'same.txt', text)).body.id;
+	await untilSettled(app, base);
+	assert.equal(await errorOf(second), undefined);
+	await reindex();
+	assert.equal(await errorOf(first), undefined);
+	scanner.failure = failure;
+	await reindex();
+	assert.deepEqual([await errorOf(first), await errorOf(second)], ['unreadable_file', 'unreadable_file']);
+});
+
 test('if recognition cannot be started, a document keeps its own text after its last attempt', async () => {
 	const scanner = new ScannerPool();
 	scanner.failure = new AppError('unavailable', 'Text recognition (OCR) could not be started.');

@@ -296,8 +296,8 @@ test('coverage lists the documents of a generation that is being built, with the
 	for (const [at, id] of ['doc_a', 'doc_b', 'doc_c', 'doc_d'].entries()) recordDocument(id, at + 1);
 	write(open(), open('gen_2'), add('doc_d', ['other'], { generation: 'gen_2' }));
 	write(
-		add('doc_a', ['x'], { built_from: { version: 1, page_count: null } }),
-		add('doc_b', [], { built_from: { version: 1, page_count: null } }),
+		add('doc_a', ['x'], { built_from: { version: 1, page_count: null, missing_text: null } }),
+		add('doc_b', [], { built_from: { version: 1, page_count: null, missing_text: null } }),
 		{
 			op: 'index.copy_document',
 			generation: 'gen_1',
@@ -330,7 +330,9 @@ test('describes documents by the new generation, except those that have changed 
 	recordDocument('doc_d', 7, 'processing');
 	write(
 		open(),
-		...['doc_a', 'doc_b', 'doc_d'].map((id) => add(id, ['x', 'y'], { built_from: { version: 4, page_count: 3 } })),
+		...['doc_a', 'doc_b', 'doc_d'].map((id) =>
+			add(id, ['x', 'y'], { built_from: { version: 4, page_count: 3, missing_text: 'Page 2 is missing.' } }),
+		),
 	);
 	const describe = (indexed_at: number): IndexWrite => {
 		const document_ids = ['doc_a', 'doc_b', 'doc_c', 'doc_d', 'doc_none'];
@@ -338,19 +340,19 @@ test('describes documents by the new generation, except those that have changed 
 	};
 	const told = async () =>
 		(await index.coverage('kb_1', 'gen_1', undefined, 10)).map(({ document, built_from }) => {
-			const { id, version, chunk_count, page_count, language, indexed_at } = document;
-			return [id, version, built_from, chunk_count, page_count, language, indexed_at];
+			const { id, version, chunk_count, page_count, language, error, indexed_at } = document;
+			return [id, version, built_from, chunk_count, page_count, language, error?.message, indexed_at];
 		});
 	write(describe(77));
 	const described = [
-		['doc_b', 5, 4, 9, null, null, null],
-		['doc_c', 6, null, 9, null, null, null],
-		['doc_d', 7, 4, 9, null, null, null],
+		['doc_b', 5, 4, 9, null, null, undefined, null],
+		['doc_c', 6, null, 9, null, null, undefined, null],
+		['doc_d', 7, 4, 9, null, null, undefined, null],
 	];
-	assert.deepEqual(await told(), [['doc_a', 5, 5, 2, 3, 'en', 77], ...described]);
+	assert.deepEqual(await told(), [['doc_a', 5, 5, 2, 3, 'en', 'Page 2 is missing.', 77], ...described]);
 	// Again, as after a crash before the swap.
 	write(describe(78));
-	assert.deepEqual(await told(), [['doc_a', 6, 6, 2, 3, 'en', 78], ...described]);
+	assert.deepEqual(await told(), [['doc_a', 6, 6, 2, 3, 'en', 'Page 2 is missing.', 78], ...described]);
 });
 
 test('finds the terms of later chunks of one generation in order', async () => {

@@ -14,7 +14,7 @@ export function titleOf(document: DocumentRecord, parsed: ParsedDocument): strin
 export function addToGeneration(
 	generation: string,
 	document: DocumentRecord,
-	{ language, page_count, chunks }: ParsedDocument,
+	{ language, page_count, chunks, missing_text }: ParsedDocument,
 	version: number,
 ): Write {
 	return {
@@ -27,6 +27,6 @@ export function addToGeneration(
 		chunks,
 		basis: null,
 		vectors: null,
-		built_from: { version, page_count },
+		built_from: { version, page_count, missing_text: missing_text ?? null },
 	};
 }

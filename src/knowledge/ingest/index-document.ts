@@ -94,8 +94,8 @@ function addToRebuilding(
 /**
  * Indexes a document by copying the chunks of another document with the same bytes. The caller holds the index lock of the
  * knowledge base.
- * @returns false if that document is gone, or if a rebuild runs, which does not use chunks from before it: then the document
- * must be parsed
+ * @returns false if that document is gone or lacks a part of its text, or if a rebuild runs, which does not use chunks from before
+ * it: then the document must be parsed
  */
 export function copyIndexedDuplicate(
 	{ store, clock }: Pick<IndexDependencies, 'store' | 'clock'>,
@@ -107,9 +107,9 @@ export function copyIndexedDuplicate(
 		const knowledgeBase = document && (await store.get('knowledge_bases', document.knowledge_base_id));
 		if (!document || !knowledgeBase || document.status !== 'processing') return { commit: null, result: true };
 		const duplicate = knowledgeBase.rebuilding === null ? await store.documents.indexedDuplicate(document) : undefined;
-		if (!duplicate) return { commit: null, result: false };
-		const { title, chunk_count, page_count, language, error } = duplicate;
-		const fields = { title: document.title || title, chunk_count, page_count, language, error };
+		if (!duplicate || duplicate.error !== null) return { commit: null, result: false };
+		const { title, chunk_count, page_count, language } = duplicate;
+		const fields = { title: document.title || title, chunk_count, page_count, language, error: null };
 		const writes: Write[] = knowledgeBase.generation
 			? [
 					{

@@ -257,6 +257,7 @@ export const MIGRATIONS: readonly string[] = [
 	'ALTER TABLE knowledge_bases ADD COLUMN training_failures INTEGER NOT NULL DEFAULT 0;',
 	SOURCES_SCHEMA,
 	"ALTER TABLE deployments ADD COLUMN time_zone TEXT NOT NULL DEFAULT 'UTC';",
+	'ALTER TABLE indexed_documents ADD COLUMN missing_text TEXT;',
 ];
 
 /**

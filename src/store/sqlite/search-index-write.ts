@@ -50,8 +50,8 @@ function addDocument(db: Database, write: WriteOf<'index.add_document'>): void {
 	const rows = vectors === null || basis === null ? null : rowsOf(db, basis, vectors, chunks.length);
 	const document = statement(
 		db,
-		`INSERT INTO indexed_documents (generation, document_id, title, url, language, built_from, page_count)
-		 VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		`INSERT INTO indexed_documents (generation, document_id, title, url, language, built_from, page_count, missing_text)
+		 VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 	).run(
 		generation,
 		document_id,
@@ -60,6 +60,7 @@ function addDocument(db: Database, write: WriteOf<'index.add_document'>): void {
 		language,
 		built_from?.version ?? null,
 		built_from?.page_count ?? null,
+		built_from?.missing_text ?? null,
 	).lastInsertRowid;
 	const insertChunk = statement(
 		db,
@@ -152,7 +153,8 @@ function describeDocuments(db: Database, write: WriteOf<'index.describe_document
 	const describe = statement(
 		db,
 		`UPDATE documents SET chunk_count = (SELECT count(*) FROM chunks WHERE document = built.seq),
-			page_count = built.page_count, language = built.language, indexed_at = @indexed_at, updated_at = @indexed_at, version = version + 1
+			page_count = built.page_count, language = built.language,
+			error = iif(built.missing_text IS NULL, NULL, json_object('code', 'unreadable_file', 'message', built.missing_text)), indexed_at = @indexed_at, updated_at = @indexed_at, version = version + 1
 		 FROM indexed_documents built
 		 WHERE documents.id = @id AND built.generation = @generation AND built.document_id = documents.id
 			AND documents.status = 'indexed' AND documents.version = built.built_from`,
