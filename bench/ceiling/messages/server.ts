@@ -87,13 +87,6 @@ class CeilingTurn {
 	begin(stored: () => void): void {
 		const now = Date.now();
 		const [conversation, question, reply] = [this.#conversation, this.#question, this.#reply];
-		const event = (stream: string, type: string, data: object) => [
-			newId('evt'),
-			stream,
-			type,
-			JSON.stringify(data),
-			now,
-		];
 		const commit = {
 			conversation: [conversation, this.#deployment, null, 2, now, now],
 			messages: [
@@ -101,10 +94,10 @@ class CeilingTurn {
 				[reply, conversation, 2, 'assistant', '', now, null],
 			],
 			events: [
-				event('workspace', 'conversation.created', { id: conversation, deployment_id: this.#deployment }),
-				event('workspace', 'message.created', { conversation_id: conversation, ...question }),
-				event(conversation, 'message.created', { message_id: question.id }),
-				event(conversation, 'message.created', { message_id: reply, text: 'opens' }),
+				eventRow('workspace', 'conversation.created', { id: conversation, deployment_id: this.#deployment }, now),
+				eventRow('workspace', 'message.created', { conversation_id: conversation, ...question }, now),
+				eventRow(conversation, 'message.created', { message_id: question.id }, now),
+				eventRow(conversation, 'message.created', { message_id: reply, text: 'opens' }, now),
 			],
 		};
 		this.#pending =
@@ -135,20 +128,18 @@ class CeilingTurn {
 	#complete(): void {
 		const now = Date.now();
 		const [conversation, id, content] = [this.#conversation, this.#reply, this.#content];
-		const event = (stream: string, type: string, data: object) => [
-			newId('evt'),
-			stream,
-			type,
-			JSON.stringify(data),
-			now,
-		];
 		const commit = {
 			endedReply: [content, now, id],
 			endedConversation: [content.slice(0, 60), now, conversation],
 			events: [
-				event('workspace', 'message.created', { conversation_id: conversation, id, role: 'assistant', content }),
-				event('workspace', 'conversation.updated', { id: conversation, title: content.slice(0, 60) }),
-				event(conversation, 'message.completed', { message_id: id, text: 'closes' }),
+				eventRow(
+					'workspace',
+					'message.created',
+					{ conversation_id: conversation, id, role: 'assistant', content },
+					now,
+				),
+				eventRow('workspace', 'conversation.updated', { id: conversation, title: content.slice(0, 60) }, now),
+				eventRow(conversation, 'message.completed', { message_id: id, text: 'closes' }, now),
 			],
 		};
 		this.#commits.add(commit, () => {
@@ -193,6 +184,11 @@ function endJson(res: uWS.HttpResponse, body: object): void {
 
 function sse(event: string, data: object): string {
 	return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** A row of the event log. */
+function eventRow(stream: string, type: string, data: object, now: number): Array<string | number> {
+	return [newId('evt'), stream, type, JSON.stringify(data), now];
 }
 
 function newId(kind: string): string {
