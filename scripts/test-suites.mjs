@@ -5,11 +5,10 @@
  * collections of texts, parses large or hostile documents, or repeats a scenario for each point at which it may fail.
  */
 const SYSTEM_PATHS = [
+	'test/bench-floor/',
 	'test/binary/',
 	'test/browser/',
 	'test/process/',
-	'test/bench-floor/collections-answers.test.ts',
-	'test/bench-floor/retrieval.test.ts',
 	'test/conformance/generated-clients.test.ts',
 	'test/knowledge/embedders-retries.test.ts',
 	'test/knowledge/embedders-same-name.test.ts',

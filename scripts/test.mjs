@@ -2,6 +2,7 @@
 //   npm test                          everything but most tests of whole processes, which npm run test:system runs
 //   npm test -- conversations store   the files whose path contains one of the words
 //   npm test -- --test-name-pattern="resumes"   options go to node's test runner
+import { availableParallelism } from 'node:os';
 import { binaryUnsupportedReason, ensureBinary } from './binary.mjs';
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
@@ -11,6 +12,9 @@ import { filesBelow, isEntry, main, run, say, UserError } from './project.mjs';
 import { bundleTests } from './test-bundle.mjs';
 import { testGroups } from './test-groups.mjs';
 import { isInNpmTest, isTest } from './test-suites.mjs';
+
+/** Processes of tests that run concurrently: they often wait for a disk, a socket or a worker. */
+const CONCURRENCY = Math.min(4 * availableParallelism(), 16);
 
 /**
  * Runs the test files whose path contains one of the words among the arguments. @returns the exit code
@@ -31,7 +35,11 @@ export async function runTests(all, args, prepare) {
 		say(`Running ${files.length} test files in ${groups.length} processes …`);
 		const { code } = await run(
 			process.execPath,
-			['--enable-source-maps', '--test', '--test-concurrency=5', '--test-reporter=spec', ...options, ...bundled],
+			[
+				...['--enable-source-maps', '--test', `--test-concurrency=${CONCURRENCY}`, '--test-reporter=spec'],
+				...options,
+				...bundled,
+			],
 			{ env },
 		);
 		return code;
