@@ -14,7 +14,7 @@ import { testGroups } from './test-groups.mjs';
 import { isInNpmTest, isTest } from './test-suites.mjs';
 
 /** Processes of tests that run concurrently: they often wait for a disk, a socket or a worker. */
-const CONCURRENCY = Math.min(4 * availableParallelism(), 16);
+const CONCURRENCY = Math.min(3 * availableParallelism(), 12);
 
 /**
  * Runs the test files whose path contains one of the words among the arguments. @returns the exit code

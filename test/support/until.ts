@@ -1,21 +1,26 @@
 import { sleep } from '../../src/base/index.ts';
 
+/** Milliseconds between two checks: at first, and at most after many. Frequent checks would slow what they wait for. */
+const FIRST_INTERVAL_MS = 10;
+const MAX_INTERVAL_MS = 150;
+const GROWTH = 1.2;
+
 /**
- * Waits until `look` gives something other than undefined or false, and resolves with it. Looks again every few
- * milliseconds, for what tells of itself in no other way.
- * @throws Error that names what was waited for, when it has not come in time
+ * Checks repeatedly until the result is neither undefined nor false, and resolves with it.
+ * @param what the condition in words, for the error
+ * @throws Error when the condition is not met in time
  */
 export async function until<T>(
 	what: string,
 	check: () => Promise<T | undefined | false> | T | undefined | false,
-	// Only what fails takes so long: much more than any of it takes on a machine that does ten other things.
+	// Only a failure takes so long, even on a machine that runs ten other tasks.
 	deadlineMs = 120_000,
 ): Promise<T> {
 	const deadline = performance.now() + deadlineMs;
-	for (;;) {
+	for (let interval = FIRST_INTERVAL_MS; ; interval = Math.min(interval * GROWTH, MAX_INTERVAL_MS)) {
 		const seen = await check();
 		if (seen !== undefined && seen !== false) return seen;
 		if (performance.now() > deadline) throw new Error(`Waited ${deadlineMs / 1000} s in vain until ${what}.`);
-		await sleep(20);
+		await sleep(interval);
 	}
 }
