@@ -28,7 +28,16 @@ const GENERAL: Record<string, string> = {
 		ETA|estimated time of arrival
 		SLA|service level agreement
 		DIY|do it yourself
-		tel|telephone
+		tel|telephone|phone
+		phone|telephone
+		photo|photograph
+		fridge|refrigerator
+		bike|bicycle
+		lab|laboratory
+		info|information
+		ID|identification
+		max|maximum
+		temp|temperature
 		approx|approximately
 		dept|department
 		ext|extension
@@ -54,6 +63,8 @@ const GENERAL: Record<string, string> = {
 		Nr|Nummer
 		Str|Straße
 		Tel|Telefon
+		Foto|Fotografie
+		Info|Information
 		inkl|inklusive
 		zzgl|zuzüglich
 		Std|Stunde
@@ -71,6 +82,9 @@ const GENERAL: Record<string, string> = {
 		CGV|conditions générales de vente
 		RDV|rendez-vous
 		tél|téléphone
+		photo|photographie
+		info|information
+		frigo|réfrigérateur
 		kg|kilogramme
 		km|kilomètre
 		cm|centimètre
@@ -93,7 +107,7 @@ const known = new Map<string, SpellingVariants>();
 const NONE: SpellingVariants = { byTerm: new Map(), phrases: [] };
 
 /**
- * The acronyms and abbreviations that a language has in general, with months and weekdays.
+ * The acronyms, abbreviations and clipped words that a language has in general, with months and weekdays.
  * @param language ISO 639-1; null is read as English without its endings
  */
 export function generalVariants(language: string | null): SpellingVariants {

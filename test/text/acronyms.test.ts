@@ -32,6 +32,7 @@ test('gives general acronyms, units and months their other spellings', () => {
 	assert.deepEqual(variants('oct', 'en'), ['oct: octob']);
 	assert.deepEqual(variants('October', 'en'), ['octob: oct']);
 	assert.deepEqual(variants('Mehrwertsteuer', 'de'), ['mehrwertsteu: mwst']);
+	assert.deepEqual(variants('phone number', 'en'), ['phone: tel, telephon', 'number: ']);
 	assert.deepEqual(variants('sun', 'en'), ['sun: ']);
 	assert.deepEqual(
 		[...variantsOf([{ short: 'UK', long: 'United Kingdom' }], null).byTerm],
