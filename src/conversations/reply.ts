@@ -71,7 +71,6 @@ interface ReplyInput {
  * 3. makes the calls that the model asks for, and asks again with their results.
  * @param progress is kept up to date
  * @param signal its reason says why the reply ends early: STOPPED, or an error
- * @param committed the commit of the turn, if it is in flight: the model is asked once the turn is on disk
  * @returns how the reply ended; never throws
  */
 export async function writeReply(
@@ -80,11 +79,10 @@ export async function writeReply(
 	progress: ReplyProgress,
 	listener: ReplyListener,
 	signal: AbortSignal,
-	committed: Promise<unknown> = Promise.resolve(),
 ): Promise<ReplyOutcome> {
 	const writing: Writing = { deps, turn, progress, listener, signal };
 	try {
-		await runRounds(writing, await gatherInput(writing, committed));
+		await runRounds(writing, await gatherInput(writing));
 		return outcomeOf(progress, 'completed');
 	} catch (error) {
 		if (signal.aborted && signal.reason === STOPPED) return outcomeOf(progress, 'stopped');
@@ -93,7 +91,7 @@ export async function writeReply(
 	}
 }
 
-async function gatherInput(writing: Writing, committed: Promise<unknown>): Promise<ReplyInput> {
+async function gatherInput(writing: Writing): Promise<ReplyInput> {
 	const { deps, turn, progress, signal } = writing;
 	const assistant = await deps.store.get('assistants', turn.conversation.assistant_id);
 	if (!assistant) throw new AppError('model_error', 'The assistant of this conversation does not exist any more.');
@@ -102,9 +100,8 @@ async function gatherInput(writing: Writing, committed: Promise<unknown>): Promi
 	const history = await chatHistory(deps.store, turn.question);
 	const [grounding, functions] = await Promise.all([
 		// The text of earlier rounds cites these passages by number: other passages would change its meaning.
-		turn.rounds[0]?.grounding ?? searchFor(writing, assistant, resolved, history, committed),
+		turn.rounds[0]?.grounding ?? searchFor(writing, assistant, resolved, history),
 		functionsOf(deps, assistant, signal),
-		committed,
 	]);
 	progress.passages = grounding.passages;
 	const mayCallModel = grounding.passages.length > 0 || functions.length > 0;
@@ -143,7 +140,6 @@ async function searchFor(
 	assistant: AssistantRecord,
 	{ id, name, model }: ReturnType<Models['resolve']>,
 	history: readonly ChatMessage[],
-	committed: Promise<unknown>,
 ): Promise<Grounding> {
 	const setting = completeRagSettings(assistant.rag_settings).query_rewrite;
 	const rewritten =
@@ -156,7 +152,6 @@ async function searchFor(
 						name,
 						question: question.content,
 						history,
-						committed,
 						log: deps.log,
 						timeoutMs: deps.rewriteTimeoutMs,
 					},
