@@ -144,6 +144,8 @@ const MEGABYTE = 1_000_000;
 /** All visitors that are remembered (VISITORS=full), or a tenth of them with a tenth of the memory. */
 const isFull = process.env.VISITORS === 'full';
 const PART = isFull ? 1 : 10;
+/** What the process itself allocates meanwhile: compiled code, for example. */
+const UNRELATED = MEGABYTE;
 
 test('a quarter of a million visitors with made-up addresses stay within the memory bound, and the latest are still counted', () => {
 	const { limits } = limitsAt();
@@ -176,7 +178,7 @@ test('the bound of readers of the configuration, each at its limit, takes less t
 		for (const address of addresses) limits.countConfig('dep_a', address);
 	}
 	const used = memoryInUse() - before;
-	assert.ok(used < (60 * MEGABYTE) / PART, `${used / MEGABYTE} MB`);
+	assert.ok(used < (60 * MEGABYTE) / PART + UNRELATED, `${used / MEGABYTE} MB`);
 	for (const reader of [0, 777, 20_000 / PART - 1]) {
 		assert.equal(
 			waitOf(() => limits.countConfig('dep_a', `10.0.${reader >> 8}.${reader & 255}`)),
@@ -196,7 +198,7 @@ test('any number of visitors at their request limit take less than 60 MB', () =>
 		for (let asked = 0; asked < 300; asked++) limits.countRequest('dep_a', key);
 	}
 	const used = memoryInUse() - before;
-	assert.ok(used < (60 * MEGABYTE) / PART, `${used / MEGABYTE} MB`);
+	assert.ok(used < (60 * MEGABYTE) / PART + UNRELATED, `${used / MEGABYTE} MB`);
 	assert.ok(limits.size.requests > visitors / 1.5);
 	assert.equal(
 		waitOf(() => limits.countRequest('dep_a', visitor(visitors - 1))),
