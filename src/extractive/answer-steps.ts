@@ -4,7 +4,7 @@ import { readLanguages } from './reading/languages.ts';
 import type { ExtractiveRequest } from './request.ts';
 
 /** Milliseconds of work after which the event loop may run other work. */
-export const YIELD_AFTER_MS = 2;
+export const YIELD_AFTER_MS = 1;
 
 /** Reads the passages and composes the answer. Other work can run between two steps. */
 export function* answerSteps(request: ExtractiveRequest): Generator<void, string> {

@@ -25,7 +25,7 @@ export function* rankCandidates(question: Question, sources: readonly Source[]):
 					if (isRelated(candidate)) candidates.push(candidate);
 				}
 			};
-			add(unitCandidates(space, source));
+			add(yield* unitCandidates(space, source));
 			yield;
 			for (const table of source.reading.tables) {
 				add(yield* tableCandidates(space, source, table));

@@ -38,15 +38,24 @@ const MISSING_TYPE_FACTOR = 0.6;
 /** A range of the question's unit with or without its number. */
 const RANGE_FACTOR = 1.3;
 const OTHER_RANGE_FACTOR = 0.5;
+/** After so many units other work can run: a passage may have hundreds of short lines. */
+const UNITS_PER_STEP = 8;
 
-/** The candidates among the sentences, items, pairs and listings of a passage. */
-export function unitCandidates(space: TermSpace, source: Source): Candidate[] {
+/** The candidates among the sentences, items, pairs and listings of a passage. Yields between them, so that other work can run. */
+export function* unitCandidates(space: TermSpace, source: Source): Generator<void, Candidate[]> {
 	const { units } = source.reading;
-	const single = units.map(({ terms, text }) => withCodes(space.matchesIn(terms), text, space));
+	const single: Matches[] = [];
+	for (const { terms, text } of units) {
+		if (single.length % UNITS_PER_STEP === 0) yield;
+		single.push(withCodes(space.matchesIn(terms), text, space));
+	}
 	const texts = space.question.answerTypes.has('steps')
 		? single.map((_, at) => listMatches(units, single, at))
 		: single;
-	return units.map((unit, position) => {
+	const headingFit = Math.max(...source.reading.headings.map(space.similarity));
+	const candidates: Candidate[] = [];
+	for (const [position, unit] of units.entries()) {
+		if (position % UNITS_PER_STEP === 0) yield;
 		const label = withCodes(space.matchesIn(unit.labelTerms), unit.label, space);
 		const hasType = typeOf(space.question, unit);
 		// A pair is shown with the name above it: `Denver, Phone: (303) 555-0126`.
@@ -60,7 +69,7 @@ export function unitCandidates(space: TermSpace, source: Source): Candidate[] {
 		);
 		const near = space.matchesIn(unit.nearTerms);
 		const far = space.matchesIn(unit.farTerms);
-		const topicFit = Math.max(space.similarity(unit.topicTerms), ...source.reading.headings.map(space.similarity));
+		const topicFit = Math.max(space.similarity(unit.topicTerms), headingFit);
 		const shown = better(own, scaled(near, NEAR_WEIGHT), scaled(far, FAR_WEIGHT), scaled(neighbours, NEIGHBOUR_WEIGHT));
 		const namesType = hasType === true && [...unit.labelTerms].some((term) => space.typeTerms.has(term));
 		const labelFit = unit.label === '' ? 0 : Math.max(space.fit(unit.labelTerms), namesType ? TYPE_WEIGHT : 0);
@@ -71,7 +80,7 @@ export function unitCandidates(space: TermSpace, source: Source): Candidate[] {
 			formFactor(unit, space.question, hasType) *
 			rangeFactor(unit.labelRanges, space.question) *
 			(hasNoTerm ? NO_TERM_FACTOR : 1);
-		return {
+		candidates.push({
 			source,
 			space,
 			part: { unit, position },
@@ -82,8 +91,9 @@ export function unitCandidates(space: TermSpace, source: Source): Candidate[] {
 			hasType,
 			hasCodes: hasCodesOf(space.question, [`${unit.label} ${unit.text}`, unit.topic, ...namesAbove(source)]),
 			score,
-		};
-	});
+		});
+	}
+	return candidates;
 }
 
 /** The matches of an item are those of its list, because instructions are given whole. */
