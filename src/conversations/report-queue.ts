@@ -1,35 +1,50 @@
+import { TextPacing } from './text-pacing.ts';
+
 /**
- * Sends the reports of one reply to its actor, in order. Texts of one turn of the event loop are joined. While the mailbox is
- * full, reports wait here.
+ * Sends the reports of one reply to its actor, in order. The first text of a round leaves at once, and every other report, with
+ * the text before it. Further texts of one turn of the event loop are joined, while it is busy those of a few milliseconds. While
+ * the mailbox is full, reports wait here.
  */
 export class ReportQueue<M> {
 	readonly #post: (message: M) => boolean;
 	readonly #waitForCapacity: () => Promise<void>;
+	readonly #pacing: Pick<TextPacing, 'recordText' | 'delayMs'>;
 	readonly #waiting: M[] = [];
 	#text = '';
 	#asMessage: (text: string) => M = () => {
 		throw new Error('no text was added');
 	};
 	#scheduled = false;
+	#timer: NodeJS.Timeout | undefined;
+	/** Whether a text was sent since the last other report. */
+	#hasBegun = false;
 	#isFull = false;
 
 	/**
 	 * @param post returns false while the mailbox is full
 	 * @param waitForCapacity resolves when the mailbox may have capacity
 	 */
-	constructor(post: (message: M) => boolean, waitForCapacity: () => Promise<void>) {
+	constructor(
+		post: (message: M) => boolean,
+		waitForCapacity: () => Promise<void>,
+		pacing: Pick<TextPacing, 'recordText' | 'delayMs'> = new TextPacing(),
+	) {
 		this.#post = post;
 		this.#waitForCapacity = waitForCapacity;
+		this.#pacing = pacing;
 	}
 
 	addText(text: string, asMessage: (text: string) => M): void {
 		this.#text += text;
 		this.#asMessage = asMessage;
-		this.#schedule();
+		if (this.#hasBegun) this.#schedule();
+		else this.#flush();
 	}
 
 	add(message: M): void {
 		this.#enqueueText();
+		this.#cancelTimer();
+		this.#hasBegun = false;
 		this.#waiting.push(message);
 		this.#flush();
 	}
@@ -37,16 +52,29 @@ export class ReportQueue<M> {
 	#schedule(): void {
 		if (this.#scheduled) return;
 		this.#scheduled = true;
-		setImmediate(() => {
+		const send = () => {
 			this.#scheduled = false;
+			this.#timer = undefined;
 			this.#flush();
-		});
+		};
+		const { delayMs } = this.#pacing;
+		if (delayMs > 0) this.#timer = setTimeout(send, delayMs);
+		else setImmediate(send);
+	}
+
+	#cancelTimer(): void {
+		if (this.#timer === undefined) return;
+		clearTimeout(this.#timer);
+		this.#timer = undefined;
+		this.#scheduled = false;
 	}
 
 	#enqueueText(): void {
 		if (this.#text === '') return;
 		this.#waiting.push(this.#asMessage(this.#text));
 		this.#text = '';
+		this.#hasBegun = true;
+		this.#pacing.recordText();
 	}
 
 	#flush(): void {

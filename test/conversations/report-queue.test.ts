@@ -6,16 +6,36 @@ import { ReportQueue } from '../../src/conversations/report-queue.ts';
 
 const asText = (text: string) => text;
 
-test('joins the texts of one turn of the event loop, and sends them before a later report', async () => {
+const notBusy = { recordText: () => {}, delayMs: 0 };
+
+test('sends the first text of a round at once, joins later texts of one turn of the event loop, and sends them before a report', async () => {
 	const posted: string[] = [];
-	const queue = new ReportQueue<string>((report) => posted.push(report) > 0, nextTurn);
+	const queue = new ReportQueue<string>((report) => posted.push(report) > 0, nextTurn, notBusy);
 	queue.addText('a', asText);
+	assert.deepEqual(posted, ['a']);
 	queue.addText('b', asText);
-	queue.add('call');
 	queue.addText('c', asText);
+	assert.deepEqual(posted, ['a']);
 	await nextTurn();
 	await nextTurn();
-	assert.deepEqual(posted, ['ab', 'call', 'c']);
+	assert.deepEqual(posted, ['a', 'bc']);
+	queue.addText('d', asText);
+	queue.add('call');
+	queue.addText('e', asText);
+	assert.deepEqual(posted, ['a', 'bc', 'd', 'call', 'e']);
+});
+
+test('joins texts for longer while the event loop is busy, but the end of the reply never waits', async () => {
+	const posted: string[] = [];
+	const busy = { recordText: () => {}, delayMs: 3_600_000 };
+	const queue = new ReportQueue<string>((report) => posted.push(report) > 0, nextTurn, busy);
+	for (const text of ['a', 'b', 'c']) {
+		queue.addText(text, asText);
+		await nextTurn();
+	}
+	assert.deepEqual(posted, ['a']);
+	queue.add('end');
+	assert.deepEqual(posted, ['a', 'bc', 'end']);
 });
 
 test('while there is no room reports wait until they are told of some, and none is lost or comes out of order', async () => {
@@ -30,6 +50,7 @@ test('while there is no room reports wait until they are told of some, and none 
 			return !isFull;
 		},
 		() => room.promise,
+		notBusy,
 	);
 	queue.add('first');
 	queue.addText('se', asText);

@@ -1,28 +1,26 @@
 import assert from 'node:assert/strict';
 import type { EventLoopUtilization } from 'node:perf_hooks';
 import { test } from 'node:test';
-import { chatCompletions } from '../../src/models/providers/chat-completions/index.ts';
-import { readAnswer } from '../../src/models/providers/read-answer.ts';
-import { ReadPacing } from '../../src/models/providers/read-pacing.ts';
+import { TextPacing } from '../../src/conversations/text-pacing.ts';
 
 const measured = (utilization: number): EventLoopUtilization => ({ idle: 0, active: 0, utilization });
 
-test('does not delay a read while the event loop is not busy, however fast text arrives', () => {
-	const pacing = new ReadPacing(
+test('does not delay a piece while the event loop is not busy, however fast text arrives', () => {
+	const pacing = new TextPacing(
 		() => measured(0.5),
 		() => 1_000,
 	);
 	assert.equal(pacing.delayMs, 0);
-	for (let read = 0; read < 3; read++) {
+	for (let piece = 0; piece < 3; piece++) {
 		pacing.recordText();
 		assert.equal(pacing.delayMs, 0);
 	}
 });
 
-test('spaces the reads after the first text by 16 ms while the event loop is busy', () => {
+test('spaces the pieces after the first one by 16 ms while the event loop is busy', () => {
 	let now = 1_000;
 	let utilization = 0.51;
-	const pacing = new ReadPacing(
+	const pacing = new TextPacing(
 		() => measured(utilization),
 		() => now,
 	);
@@ -43,7 +41,7 @@ test('spaces the reads after the first text by 16 ms while the event loop is bus
 test('measures the utilization from the text before', () => {
 	const starts: Array<EventLoopUtilization | undefined> = [];
 	const snapshots = [measured(1), measured(2), measured(3)];
-	const pacing = new ReadPacing((since) => {
+	const pacing = new TextPacing((since) => {
 		if (since === undefined) return snapshots.shift() as EventLoopUtilization;
 		starts.push(since);
 		return measured(0);
@@ -51,37 +49,4 @@ test('measures the utilization from the text before', () => {
 	pacing.recordText();
 	pacing.recordText();
 	assert.deepEqual(starts, [measured(1), measured(2)]);
-});
-
-/** The stream of an answer, one event for each read. */
-function streamOf(tokens: readonly string[]): ReadableStream<Uint8Array> {
-	const chunks = tokens.map((content) => JSON.stringify({ choices: [{ index: 0, delta: { content } }] }));
-	const finish = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
-	const events = [...chunks, finish, '[DONE]'].map((data) => Buffer.from(`data: ${data}\n\n`));
-	return new ReadableStream(
-		{
-			pull(controller) {
-				const event = events.shift();
-				if (event === undefined) controller.close();
-				else controller.enqueue(event);
-			},
-		},
-		{ highWaterMark: 0 },
-	);
-}
-
-test('asks for the delay before each read, and records each read that had text', async () => {
-	const calls: string[] = [];
-	const pacing = {
-		recordText: () => void calls.push('text'),
-		get delayMs() {
-			calls.push('read');
-			return 0;
-		},
-	};
-	for await (const events of readAnswer(streamOf(['a', 'b']), chatCompletions.reader(), pacing)) {
-		for (const event of events) if (event.type === 'text_delta') calls.push(event.text);
-	}
-	const end = ['read', 'read', 'read'];
-	assert.deepEqual(calls, ['read', 'text', 'a', 'read', 'text', 'b', ...end]);
 });

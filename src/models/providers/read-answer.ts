@@ -1,10 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
 import type { AnswerEvent } from './answer-event.ts';
 import type { AnswerReader, StreamEvent } from './chat-protocol.ts';
 import { jsonOf } from './json.ts';
 import { providerError } from './provider-failure.ts';
-import { ReadPacing } from './read-pacing.ts';
 import { errorIn } from './reported-error.ts';
 
 /** Characters of one server-sent event. The service client bounds the bytes of one line and of the whole response. */
@@ -19,14 +17,11 @@ const MAX_BODY_CHARS = 64 * 1024;
 export async function* readAnswer(
 	body: ReadableStream<Uint8Array>,
 	reader: AnswerReader,
-	pacing: Pick<ReadPacing, 'recordText' | 'delayMs'> = new ReadPacing(),
 ): AsyncGenerator<AnswerEvent[], void, undefined> {
 	const bytes = body.getReader();
 	const stream = new ServerSentEvents();
 	try {
 		for (;;) {
-			const { delayMs } = pacing;
-			if (delayMs > 0 && !reader.isFinished) await wait(delayMs);
 			const { done, value } = await bytes.read();
 			if (!reader.isFinished) {
 				const events: AnswerEvent[] = [];
@@ -37,7 +32,6 @@ export async function* readAnswer(
 						reader.end(events);
 					}
 				});
-				if (events.some(({ type }) => type === 'text_delta')) pacing.recordText();
 				if (events.length > 0) yield events;
 				if (failed !== undefined) throw failed.reason;
 			}
