@@ -101,8 +101,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		if (conversation.handled_by === 'human') return this.#storeForHuman(conversation, request);
 		const { commit, turn } = beginTurn(conversation, this.#record === null, message, model, this.#deps.clock.now());
 		const committing = this.#commitRequest(request, commit, turn);
-		// Reports of the reply wait in the mailbox until this message is handled: nothing of it is visible before the commit.
-		this.#startReply(turn);
+		this.#startReply(turn, committing);
 		const seqs = await committing.catch((error: unknown) => {
 			this.#abandonReply();
 			throw error;
@@ -294,9 +293,9 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		this.#task = null;
 	}
 
-	#startReply(turn: Turn): void {
+	#startReply(turn: Turn, committed?: Promise<unknown>): void {
 		this.#turn = turn;
-		this.#task = new ReplyTask(this.#deps, this.#self, turn);
+		this.#task = new ReplyTask(this.#deps, this.#self, turn, committed);
 	}
 
 	/** Stops writing the reply; later reports of it are ignored. */

@@ -31,19 +31,23 @@ export interface QueryRewriteInput {
 	question: string;
 	/** The messages before it, oldest first. */
 	history: readonly ChatMessage[];
+	/** The commit of the question: the model is called once it is on disk. */
+	committed: Promise<unknown>;
 	log: Log;
 	/** 1,500 by default. */
 	timeoutMs?: number | undefined;
 }
 
 /**
- * Lets a provider's model write the query for the search. Without an answer in time the message itself is the query. Never rejects.
+ * Lets a provider's model write the query for the search. Without an answer in time the message itself is the query. Rejects only
+ * with `committed`.
  * @param signal aborts it; then null
  */
 export async function rewriteQuery(input: QueryRewriteInput, signal: AbortSignal): Promise<RewrittenQuery | null> {
-	const { setting, question, history, log, timeoutMs = REWRITE_TIMEOUT_MS } = input;
+	const { setting, question, history, committed, log, timeoutMs = REWRITE_TIMEOUT_MS } = input;
 	if (setting === 'never') return null;
 	if (setting === 'auto' && !dependsOnEarlier(question, history)) return null;
+	await committed;
 	try {
 		return await askForQuery(input, anySignal(signal, AbortSignal.timeout(timeoutMs)));
 	} catch (error) {

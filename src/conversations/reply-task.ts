@@ -30,17 +30,15 @@ export class ReplyTask {
 	readonly #reports: ReportQueue<ReplyReport>;
 	#roundCommitted: Deferred<void> | null = null;
 
-	/**
-	 * Asks the model at once, also while the turn is being committed: the actor takes no report before it is on disk.
-	 */
-	constructor(deps: ReplyTaskDependencies, actor: Reporter, turn: Turn) {
+	/** @param committed the commit of the turn, if it is still in flight: the reply gathers its input meanwhile */
+	constructor(deps: ReplyTaskDependencies, actor: Reporter, turn: Turn, committed?: Promise<unknown>) {
 		this.#replyId = turn.reply.id;
 		this.#progress = progressFrom(turn.rounds);
 		this.#reports = new ReportQueue(
 			(report) => tellUnlessFull(actor, report),
 			() => actor.waitForCapacity(),
 		);
-		void this.#write(deps, turn);
+		void this.#write(deps, turn, committed);
 	}
 
 	/** Ends the reply with the text so far. */
@@ -63,12 +61,12 @@ export class ReplyTask {
 		this.#roundCommitted?.resolve();
 	}
 
-	async #write(deps: ReplyTaskDependencies, turn: Turn): Promise<void> {
+	async #write(deps: ReplyTaskDependencies, turn: Turn, committed?: Promise<unknown>): Promise<void> {
 		const timeout = new AppError('model_error', 'The model took too long to answer.');
 		const timer = setTimeout(() => this.abort(timeout), deps.replyTimeoutMs);
 		const listener = this.#listener();
 		if (this.#progress.text !== '') listener.text(this.#progress.text);
-		const outcome = await writeReply(deps, turn, this.#progress, listener, this.#abortController.signal);
+		const outcome = await writeReply(deps, turn, this.#progress, listener, this.#abortController.signal, committed);
 		clearTimeout(timer);
 		this.#reports.add({ type: 'endReply', replyId: this.#replyId, outcome });
 	}

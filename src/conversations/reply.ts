@@ -71,6 +71,7 @@ interface ReplyInput {
  * 3. makes the calls that the model asks for, and asks again with their results.
  * @param progress is kept up to date
  * @param signal its reason says why the reply ends early: STOPPED, or an error
+ * @param committed the commit of the turn, if it is in flight: the model is asked once the turn is on disk
  * @returns how the reply ended; never throws
  */
 export async function writeReply(
@@ -79,10 +80,11 @@ export async function writeReply(
 	progress: ReplyProgress,
 	listener: ReplyListener,
 	signal: AbortSignal,
+	committed: Promise<unknown> = Promise.resolve(),
 ): Promise<ReplyOutcome> {
 	const writing: Writing = { deps, turn, progress, listener, signal };
 	try {
-		await runRounds(writing, await gatherInput(writing));
+		await runRounds(writing, await gatherInput(writing, committed));
 		return outcomeOf(progress, 'completed');
 	} catch (error) {
 		if (signal.aborted && signal.reason === STOPPED) return outcomeOf(progress, 'stopped');
@@ -91,7 +93,7 @@ export async function writeReply(
 	}
 }
 
-async function gatherInput(writing: Writing): Promise<ReplyInput> {
+async function gatherInput(writing: Writing, committed: Promise<unknown>): Promise<ReplyInput> {
 	const { deps, turn, progress, signal } = writing;
 	const assistant = await deps.store.get('assistants', turn.conversation.assistant_id);
 	if (!assistant) throw new AppError('model_error', 'The assistant of this conversation does not exist any more.');
@@ -100,8 +102,9 @@ async function gatherInput(writing: Writing): Promise<ReplyInput> {
 	const history = await chatHistory(deps.store, turn.question);
 	const [grounding, functions] = await Promise.all([
 		// The text of earlier rounds cites these passages by number: other passages would change its meaning.
-		turn.rounds[0]?.grounding ?? searchFor(writing, assistant, resolved, history),
+		turn.rounds[0]?.grounding ?? searchFor(writing, assistant, resolved, history, committed),
 		functionsOf(deps, assistant, signal),
+		committed,
 	]);
 	progress.passages = grounding.passages;
 	const mayCallModel = grounding.passages.length > 0 || functions.length > 0;
@@ -140,6 +143,7 @@ async function searchFor(
 	assistant: AssistantRecord,
 	{ id, name, model }: ReturnType<Models['resolve']>,
 	history: readonly ChatMessage[],
+	committed: Promise<unknown>,
 ): Promise<Grounding> {
 	const setting = completeRagSettings(assistant.rag_settings).query_rewrite;
 	const rewritten =
@@ -152,6 +156,7 @@ async function searchFor(
 						name,
 						question: question.content,
 						history,
+						committed,
 						log: deps.log,
 						timeoutMs: deps.rewriteTimeoutMs,
 					},

@@ -156,18 +156,17 @@ test('a reply whose end cannot be written to the disk at first is written again,
 	assert.deepEqual([reply.status, reply.content], ['completed', 'Written 2.']);
 });
 
-test('asks the model while the question goes to disk, shows nothing before, and drops the reply if the commit fails', async () => {
+test('asks the model once the question is on disk, and never if the commit fails', async () => {
 	await using store = await openStoreDirectly(app);
 	const record = await store.get('deployments', deployment);
 	assert.ok(record);
 	const writing: Deferred<'written' | 'refused'>[] = [];
-	let commits = 0;
+	const searched: Deferred<void>[] = [deferred(), deferred()];
 	const slow = new Proxy(store, {
 		get(target, name) {
 			const value: unknown = Reflect.get(target, name);
 			if (name !== 'commit') return typeof value === 'function' ? value.bind(target) : value;
 			return async (change: Commit) => {
-				commits++;
 				if (!change.write?.some(({ op }) => op === 'insert')) return store.commit(change);
 				const disk = deferred<'written' | 'refused'>();
 				writing.push(disk);
@@ -176,13 +175,16 @@ test('asks the model while the question goes to disk, shows nothing before, and 
 			};
 		},
 	});
-	const model = new ManualModel();
+	const model = new ManualModel({ autoReply: () => ['Yes.'] });
 	using outbox = new Outbox(store);
 	await using conversations = new Conversations({
 		store: slow,
 		outbox,
 		knowledge: {
-			search: async () => ({ hits: [], confidence: 0 }),
+			search: async () => {
+				searched[writing.length - 1]?.resolve();
+				return { hits: [], confidence: 0 };
+			},
 		},
 		tools: { functionsOf: async () => [] },
 		models: createModels({ providers: [model.provider] }),
@@ -200,38 +202,14 @@ test('asks the model while the question goes to disk, shows nothing before, and 
 			end_user: null,
 		});
 	const lost = send();
-	const dropped = await model.reply(0);
-	dropped.say('Lost.');
+	await searched[0]?.promise;
 	writing[0]?.resolve('refused');
 	await assert.rejects(lost, { code: 'unavailable' });
-	assert.ok(dropped.signal.aborted);
-
 	const kept = send();
-	let isSent = false;
-	void kept.then(() => {
-		isSent = true;
-	});
-	const early = await model.reply(1);
-	early.say('Yes.');
-	early.end();
-	for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-	assert.equal(isSent, false, 'the question is not on disk yet');
-	assert.equal(commits, 2, 'the reply cannot end before');
+	await searched[1]?.promise;
+	assert.equal(model.replies.length, 0, 'nothing is on disk yet');
 	writing[1]?.resolve('written');
 	const sent = requireRunningTurn(await kept);
 	const { status, content } = await conversations.reply(sent, new AbortController().signal);
-	assert.deepEqual([status, content, model.replies.length], ['completed', 'Yes.', 2]);
-});
-
-test('asks the model once for a message and its repeats', async () => {
-	const asked = deaf.replies.length;
-	const body = { deployment_id: deployment, content: 'Once?' };
-	const send = () => app.call('POST', MESSAGES, body, { 'idempotency-key': 'once' });
-	const both = [send(), send()];
-	const answer = await deaf.reply(asked);
-	answer.say('Once.');
-	answer.end();
-	for (const { body } of await Promise.all(both)) assert.equal(body.content, 'Once.');
-	assert.equal((await send()).body.content, 'Once.');
-	assert.equal(deaf.replies.length, asked + 1);
+	assert.deepEqual([status, content, model.replies.length], ['completed', 'Yes.', 1]);
 });
