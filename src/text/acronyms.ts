@@ -34,10 +34,7 @@ const GENERAL: Record<string, string> = {
 		fridge|refrigerator
 		bike|bicycle
 		lab|laboratory
-		info|information
 		ID|identification
-		max|maximum
-		temp|temperature
 		approx|approximately
 		dept|department
 		ext|extension
@@ -64,7 +61,6 @@ const GENERAL: Record<string, string> = {
 		Str|Straße
 		Tel|Telefon
 		Foto|Fotografie
-		Info|Information
 		inkl|inklusive
 		zzgl|zuzüglich
 		Std|Stunde
@@ -83,7 +79,6 @@ const GENERAL: Record<string, string> = {
 		RDV|rendez-vous
 		tél|téléphone
 		photo|photographie
-		info|information
 		frigo|réfrigérateur
 		kg|kilogramme
 		km|kilomètre

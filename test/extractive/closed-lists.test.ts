@@ -95,6 +95,14 @@ test('takes no list of something else under the same heading for a closed one', 
 	assert.doesNotMatch(await ask('Do you deliver to France?', [warehouses]), /not listed/);
 });
 
+test('takes another word in small letters for no member of a list', async () => {
+	const passages = [
+		passage('We accept Visa, Mastercard and PayPal.'),
+		passage('The large kettle is ideal for families.', { index: 2 }),
+	];
+	assert.match(await ask('Do you accept iDEAL?', passages), /^iDEAL is not listed/);
+});
+
 test('says of nothing that it is not listed if the assistant asks for a probability', async () => {
 	const list = passage('We accept Visa, Mastercard and PayPal.');
 	assert.doesNotMatch(await ask('Do you accept Bitcoin?', [list], { min_confidence: 0.1 }), /not listed/);

@@ -62,7 +62,7 @@ function* memberOf(
 	for (const source of new Set(ordered.map((candidate) => candidate.source))) {
 		yield;
 		const text = [...source.passage.heading_path, source.passage.text].join('\n');
-		// No list tells that it is missing if a passage names it somewhere else.
+		// A passage that names it elsewhere contradicts the list.
 		if (kind.mayName(text, asked, languagesOf(question, source))) return null;
 	}
 	const listed = best.listed.map((member) => kind.nameOf(member, question.language));

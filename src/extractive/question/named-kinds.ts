@@ -4,7 +4,7 @@ import type { SpokenLanguage } from '../spoken-language.ts';
 export interface NamedKind {
 	/** The members that a text names, each once, in its order. @param languages those of the text and of the question */
 	membersIn(text: string, languages: readonly SpokenLanguage[]): string[];
-	/** Whether a text perhaps names a member: also in small letters, or by a code alone. */
+	/** Whether a text may name a member: also in small letters, or by a code alone. */
 	mayName(text: string, member: string, languages: readonly SpokenLanguage[]): boolean;
 	/** The name of a member in a language. */
 	nameOf(member: string, language: SpokenLanguage): string;
@@ -115,7 +115,7 @@ const CODE_LIST = new RegExp(
 );
 /** A code after a word that a place follows: `to NL`. */
 const PLACED_CODE = new RegExp(
-	`(?<![\\p{L}\\p{N}])(?:to|from|nach|aus|naar|uit|vers|para|desde|per|verso)\\s(?:the\\s)?(${CODE})(?![\\p{L}\\p{N}])`,
+	`(?<![\\p{L}\\p{N}])(?:[Tt]o|[Ff]rom|[Nn]ach|[Aa]us|[Nn]aar|[Uu]it|[Vv]ers|[Pp]ara|[Dd]esde|[Pp]er|[Vv]erso)\\s(?:the\\s)?(${CODE})(?![\\p{L}\\p{N}])`,
 	'gu',
 );
 
@@ -147,6 +147,11 @@ function spellings(name: string): string[] {
 function anyOf(names: readonly string[]): string {
 	const escaped = names.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
 	return `(?<![\\p{Script=Latin}\\p{N}])(?:${escaped.join('|')})(?![\\p{Script=Latin}\\p{N}])`;
+}
+
+/** Whether a text has one of the names, except as another word in small letters. */
+function isNamed(text: string, names: readonly string[]): boolean {
+	return [...text.matchAll(new RegExp(anyOf(names), 'giu'))].some(([name]) => !HOMONYMS.has(name));
 }
 
 /** The members of a kind, with their names from the platform's data. */
@@ -181,8 +186,8 @@ class PlatformNames implements NamedKind {
 	mayName(text: string, member: string, languages: readonly SpokenLanguage[]): boolean {
 		const aliases = Object.keys(this.#aliases).filter((alias) => this.#aliases[alias] === member);
 		const names = [...languages.flatMap((language) => spellings(this.nameOf(member, language))), ...aliases];
-		if (new RegExp(anyOf(names), 'iu').test(text)) return true;
-		return this.#type === 'region' && new RegExp(anyOf([member]), 'u').test(text);
+		if (isNamed(text, names)) return true;
+		return this.#type === 'region' && !AMBIGUOUS_CODES.has(member) && new RegExp(anyOf([member]), 'u').test(text);
 	}
 
 	nameOf(member: string, language: SpokenLanguage): string {
@@ -226,7 +231,7 @@ export const NAMED_KINDS: readonly NamedKind[] = [
 		isOpen: (text) => EXAMPLES.test(text),
 		isAbout: () => true,
 		membersIn: (text) => [...new Set(paymentNames.in(text).map(([, member]) => member))],
-		mayName: (text, member) => new RegExp(anyOf([member]), 'iu').test(text),
+		mayName: (text, member) => isNamed(text, [member]),
 		nameOf: (member) => member,
 	},
 ];
