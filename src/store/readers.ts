@@ -94,7 +94,7 @@ export interface DocumentsReader {
 	isBlobInUse(blob: string): Promise<boolean>;
 	/** The blobs of a knowledge base's documents, the oldest document first. */
 	blobsOf(knowledgeBaseId: string, after: ListPosition | undefined, limit: number): Promise<DocumentBlob[]>;
-	/** Another document of the same knowledge base, indexed from the same bytes under the same name and title. */
+	/** Another document of the same knowledge base, indexed completely from the same bytes under the same name and title. */
 	indexedDuplicate(document: Records['documents']): Promise<Records['documents'] | undefined>;
 }
 

@@ -35,7 +35,7 @@ const CHECKSUMS = [
 	'fd0db9f3495b0ec428828b1f3283055a703907630e6522fa6dc44bb643234b1c',
 	'acade4a8b5a786e6e71d94151be1c32b2ce6a2b84b4dbdb9bffbc5e72efefbaf',
 	'41f15710cf2a0f826a7dc548a87e9a3bbeb759a1f7025052d294d32c25cb2acd',
-	'8bf763c732814ae7b5ea465fdec3f4c6d1f438506a4b8aaa1a5ca243e65625d2',
+	'1ae952b311931264dac066043f403c5f3a0d065f14b5921d14a534745372407f',
 ];
 
 test('no step of the schema has changed since it was written', () => {
@@ -104,6 +104,36 @@ test('migrates a database of the first release with all its data', async (t) => 
 		['evt_3'],
 		'events of that time are erased with their conversation too',
 	);
+});
+
+test('a reindex that an upgrade interrupts keeps the gaps of documents', async (t) => {
+	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
+	t.after(() => rm(dataDir, { recursive: true }));
+	const old = new Database(databaseFile(dataDir));
+	const steps = stepsBefore('missing_text');
+	for (const step of steps) old.exec(step);
+	old.pragma(`user_version = ${steps.length}`);
+	const error = '{"code":"unreadable_file","message":"Page 2 is missing."}';
+	old.exec(`
+		INSERT INTO documents (id, version, workspace_id, knowledge_base_id, title, source_type, status, error, attempts, chunk_count, created_at, updated_at) VALUES
+			('doc_1', 3, 'ws_1', 'kb_1', 'Scan', 'file', 'indexed', '${error}', 0, 1, 1, 2),
+			('doc_2', 3, 'ws_1', 'kb_1', 'Text', 'file', 'indexed', NULL, 0, 1, 1, 2);
+		INSERT INTO generations (id, knowledge_base_id, embedder, chunk_count) VALUES ('gen_2', 'kb_1', 'builtin', 0);
+		INSERT INTO indexed_documents (generation, document_id, title, built_from) VALUES ('gen_2', 'doc_1', 'Scan', 3), ('gen_2', 'doc_2', 'Text', 3);
+	`);
+	old.close();
+
+	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+	const write = {
+		op: 'index.describe_documents',
+		generation: 'gen_2',
+		document_ids: ['doc_1', 'doc_2'],
+		indexed_at: 9,
+	} as const;
+	assert.equal((await store.commit({ write: [write] })).outcome, 'committed');
+	const [scan, text] = [await store.get('documents', 'doc_1'), await store.get('documents', 'doc_2')];
+	assert.deepEqual([scan?.error, text?.error], [JSON.parse(error), null]);
+	assert.equal(text?.indexed_at, 9);
 });
 
 test('a secret that still signs at a migration signs for the rest of its day', async (t) => {

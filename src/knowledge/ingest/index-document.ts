@@ -107,7 +107,7 @@ export function copyIndexedDuplicate(
 		const knowledgeBase = document && (await store.get('knowledge_bases', document.knowledge_base_id));
 		if (!document || !knowledgeBase || document.status !== 'processing') return { commit: null, result: true };
 		const duplicate = knowledgeBase.rebuilding === null ? await store.documents.indexedDuplicate(document) : undefined;
-		if (!duplicate || duplicate.error !== null) return { commit: null, result: false };
+		if (!duplicate) return { commit: null, result: false };
 		const { title, chunk_count, page_count, language } = duplicate;
 		const fields = { title: document.title || title, chunk_count, page_count, language, error: null };
 		const writes: Write[] = knowledgeBase.generation

@@ -257,7 +257,13 @@ export const MIGRATIONS: readonly string[] = [
 	'ALTER TABLE knowledge_bases ADD COLUMN training_failures INTEGER NOT NULL DEFAULT 0;',
 	SOURCES_SCHEMA,
 	"ALTER TABLE deployments ADD COLUMN time_zone TEXT NOT NULL DEFAULT 'UTC';",
-	'ALTER TABLE indexed_documents ADD COLUMN missing_text TEXT;',
+	// A generation that is being built has the documents with the gaps that their records name.
+	`
+	ALTER TABLE indexed_documents ADD COLUMN missing_text TEXT;
+	UPDATE indexed_documents SET missing_text =
+		(SELECT error ->> '$.message' FROM documents WHERE id = document_id AND status = 'indexed')
+	WHERE built_from IS NOT NULL;
+	`,
 ];
 
 /**

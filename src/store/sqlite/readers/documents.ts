@@ -33,7 +33,7 @@ export class SqliteDocumentsReader implements DocumentsReader {
 	}: DocumentRecord): Promise<DocumentRecord | undefined> {
 		const row = this.#prepare(
 			`SELECT ${columnsOf('documents')} FROM documents
-			 WHERE blob = ? AND knowledge_base_id = ? AND status = 'indexed' AND id <> ?
+			 WHERE blob = ? AND knowledge_base_id = ? AND status = 'indexed' AND error IS NULL AND id <> ?
 			 AND file_name IS ? AND (title = ? OR ? = '') LIMIT 1`,
 		).get(blob, knowledge_base_id, id, file_name, title, title);
 		return row === undefined ? undefined : decodeRow('documents', row);
