@@ -1,6 +1,6 @@
-// npm run test:long: runs the tests in full that npm test runs in a short form: more kills, larger bombs, more generated requests,
-// more simulations of webhooks and of websites, as many visitors as the server remembers, every hostile URL on every path, and both collections of
-// questions.
+// npm run test:long: runs the tests in full that npm test and npm run test:system run in a short form: more kills, larger bombs,
+// more generated requests, more simulations of webhooks and of websites, as many visitors as the server remembers, every hostile
+// URL on every path, and both collections of questions.
 
 import { join } from 'node:path';
 import { main, root, run } from './project.mjs';

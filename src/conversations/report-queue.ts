@@ -1,9 +1,9 @@
 import { TextPacing } from './text-pacing.ts';
 
 /**
- * Sends the reports of one reply to its actor, in order. The first text of a round leaves at once, and every other report, with
- * the text before it. Further texts of one turn of the event loop are joined, while it is busy those of a few milliseconds. While
- * the mailbox is full, reports wait here.
+ * Sends the reports of one reply to its actor, in order. The first text of a round is sent at once. Texts after it are joined if
+ * they arrive in one turn of the event loop, or within 16 ms while the loop is busy. Every other report is sent at once, after the
+ * text that waits. While the mailbox is full, reports wait here.
  */
 export class ReportQueue<M> {
 	readonly #post: (message: M) => boolean;
