@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { newId } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { openSqliteStore } from '../../src/store/index.ts';
+import { openSqliteStore, type Write } from '../../src/store/index.ts';
 import { databaseFile } from '../../src/store/sqlite/connection.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
 
@@ -124,13 +124,9 @@ test('a reindex that an upgrade interrupts keeps the gaps of documents', async (
 	old.close();
 
 	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
-	const write = {
-		op: 'index.describe_documents',
-		generation: 'gen_2',
-		document_ids: ['doc_1', 'doc_2'],
-		indexed_at: 9,
-	} as const;
-	assert.equal((await store.commit({ write: [write] })).outcome, 'committed');
+	const document_ids = ['doc_1', 'doc_2'];
+	const describe: Write = { op: 'index.describe_documents', generation: 'gen_2', document_ids, indexed_at: 9 };
+	assert.equal((await store.commit({ write: [describe] })).outcome, 'committed');
 	const [scan, text] = [await store.get('documents', 'doc_1'), await store.get('documents', 'doc_2')];
 	assert.deepEqual([scan?.error, text?.error], [JSON.parse(error), null]);
 	assert.equal(text?.indexed_at, 9);
