@@ -81,6 +81,7 @@ test('says neither yes nor that it is not listed where the text says something e
 		['We deliver to Germany and Austria free of charge. France costs 10 euros more.', 'Do you deliver to France?'],
 		['We accept all major credit cards, such as Mastercard and American Express.', 'Do you accept Visa?'],
 		['We deliver to Germany and Austria.\n\nProduct | Country\nKettle | FR', 'Do you deliver to France?'],
+		['We deliver to Germany and France.\n\nProduct | Country\nKettle | AT', 'Do you deliver to Austria?'],
 		['We deliver to Germany and Austria. Write to france@example.com from elsewhere.', 'Do you deliver to France?'],
 		['Our menu has Italian, Thai and Greek dishes.', 'Do you have an English menu?'],
 	];

@@ -187,7 +187,7 @@ class PlatformNames implements NamedKind {
 		const aliases = Object.keys(this.#aliases).filter((alias) => this.#aliases[alias] === member);
 		const names = [...languages.flatMap((language) => spellings(this.nameOf(member, language))), ...aliases];
 		if (isNamed(text, names)) return true;
-		return this.#type === 'region' && !AMBIGUOUS_CODES.has(member) && new RegExp(anyOf([member]), 'u').test(text);
+		return this.#type === 'region' && new RegExp(anyOf([member]), 'u').test(text);
 	}
 
 	nameOf(member: string, language: SpokenLanguage): string {

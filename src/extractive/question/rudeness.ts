@@ -9,7 +9,7 @@ import { isFunctionWord } from './function-words.ts';
 const RUDE: Record<SpokenLanguage, string> = {
 	en: 'shut up|go away|go to hell|piss off|screw you|fuck|fuck off|fucking|fucked|fucker|shit|shitty|bullshit|crap|crappy|stupid|idiot|idiots|idiotic|moron|morons|dumb|useless|worthless|asshole|bitch|bastard|damn|damned|suck|sucks|wtf|stfu|pathetic|dickhead|hate|worst|terrible|horrible|bot|robot|thing|answer|piece|so|are|is',
 	de: 'halt die klappe|halt den mund|verpiss dich|leck mich|scheiß|scheiße|scheiss|scheisse|verdammt|idiot|idioten|dumm|dummer|blöd|blöder|doof|nutzlos|unfähig|arschloch|so ein mist|verdammter mist|arsch|hasse|schrecklich|bot|roboter|ding|so|total|echt|bist|ist|sind|bin|seid',
-	fr: 'ta gueule|va te faire voir|va te faire foutre|ferme la|merde|putain|sale con|pauvre con|es con|êtes con|connard|connasse|idiot|idiote|stupide|es nul|êtes nul|est nul|nulle|débile|inutile|déteste|bot|robot|truc|es|êtes|est|c',
+	fr: 'ta gueule|va te faire voir|va te faire foutre|ferme la|merde|putain|sale con|pauvre con|tu es con|êtes con|connard|connasse|idiot|idiote|stupide|es nul|êtes nul|est nul|nulle|débile|inutile|déteste|bot|robot|truc|es|êtes|est|c',
 	es: 'vete a la mierda|cállate|mierda|joder|idiota|idiotas|estúpido|estúpida|tonto|tonta|inútil|gilipollas|imbécil|odio|bot|robot|cosa|eres|es|son|esto',
 	nl: 'hou je mond|hou je bek|rot op|flikker op|kut|klote|klootzak|godverdomme|verdomme|idioot|stom|stomme|zo dom|wat dom|bent dom|ben je dom|domme|nutteloos|waardeloos|sukkel|haat|bot|robot|ding|bent|ben|is|wat|een',
 	pt: 'cala a boca|vai se foder|vai à merda|merda|porra|caralho|idiota|estúpido|estúpida|você é burro|tu és burro|seu burro|que burro|burra|inútil|imbecil|odeio|bot|robô|coisa|você|é|és|isto|isso',
