@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { newId } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
@@ -56,16 +56,31 @@ const stepsBefore = (text: string) =>
 		MIGRATIONS.findIndex((step) => step.includes(text)),
 	);
 
+/** Makes a data folder with a database that went through some steps. @param fill inserts its rows: SQL, or a function */
+async function oldDatabase(
+	t: TestContext,
+	steps: readonly string[],
+	fill: string | ((old: Database.Database) => void),
+): Promise<string> {
+	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
+	t.after(() => rm(dataDir, { recursive: true }));
+	const old = new Database(databaseFile(dataDir));
+	for (const step of steps) old.exec(step);
+	old.pragma(`user_version = ${steps.length}`);
+	if (typeof fill === 'string') old.exec(fill);
+	else fill(old);
+	old.close();
+	return dataDir;
+}
+
 /** The steps that the first released database had. */
 const FIRST_RELEASE = 2;
 
 test('migrates a database of the first release with all its data', async (t) => {
-	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
-	t.after(() => rm(dataDir, { recursive: true }));
-	const old = new Database(databaseFile(dataDir));
-	for (const step of MIGRATIONS.slice(0, FIRST_RELEASE)) old.exec(step);
-	old.pragma(`user_version = ${FIRST_RELEASE}`);
-	old.exec(`
+	const dataDir = await oldDatabase(
+		t,
+		MIGRATIONS.slice(0, FIRST_RELEASE),
+		`
 		INSERT INTO workspaces VALUES ('ws_1', 4, 'Shop', 'free', NULL, 10, 20);
 		INSERT INTO deployments VALUES ('dep_1', 2, 'ws_1', 'Web', 'asst_1', '["shop.example"]', '{}', '{}', '{}', 'active', 1, 2);
 		INSERT INTO knowledge_bases VALUES ('kb_1', 3, 'ws_1', 'Manuals', NULL, '{}', NULL, 1, 0, 0, NULL, 1, 2);
@@ -80,8 +95,8 @@ test('migrates a database of the first release with all its data', async (t) => 
 			('evt_2', 'ws_1', 'message.created', '{"id":"msg_1","conversation_id":"conv_1"}', 1),
 			('evt_3', 'ws_1', 'assistant.updated', '{"id":"asst_1"}', 1),
 			('evt_4', 'conv_1', 'message.created', '{"message_id":"msg_1"}', 1);
-	`);
-	old.close();
+	`,
+	);
 
 	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	const workspace = await store.get('workspaces', 'ws_1');
@@ -107,21 +122,18 @@ test('migrates a database of the first release with all its data', async (t) => 
 });
 
 test('a reindex that an upgrade interrupts keeps the gaps of documents', async (t) => {
-	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
-	t.after(() => rm(dataDir, { recursive: true }));
-	const old = new Database(databaseFile(dataDir));
-	const steps = stepsBefore('missing_text');
-	for (const step of steps) old.exec(step);
-	old.pragma(`user_version = ${steps.length}`);
 	const error = '{"code":"unreadable_file","message":"Page 2 is missing."}';
-	old.exec(`
+	const dataDir = await oldDatabase(
+		t,
+		stepsBefore('missing_text'),
+		`
 		INSERT INTO documents (id, version, workspace_id, knowledge_base_id, title, source_type, status, error, attempts, chunk_count, created_at, updated_at) VALUES
 			('doc_1', 3, 'ws_1', 'kb_1', 'Scan', 'file', 'indexed', '${error}', 0, 1, 1, 2),
 			('doc_2', 3, 'ws_1', 'kb_1', 'Text', 'file', 'indexed', NULL, 0, 1, 1, 2);
 		INSERT INTO generations (id, knowledge_base_id, embedder, chunk_count) VALUES ('gen_2', 'kb_1', 'builtin', 0);
 		INSERT INTO indexed_documents (generation, document_id, title, built_from) VALUES ('gen_2', 'doc_1', 'Scan', 3), ('gen_2', 'doc_2', 'Text', 3);
-	`);
-	old.close();
+	`,
+	);
 
 	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	const document_ids = ['doc_1', 'doc_2'];
@@ -133,17 +145,14 @@ test('a reindex that an upgrade interrupts keeps the gaps of documents', async (
 });
 
 test('a secret that still signs at a migration signs for the rest of its day', async (t) => {
-	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
-	t.after(() => rm(dataDir, { recursive: true }));
-	const old = new Database(databaseFile(dataDir));
-	const steps = stepsBefore('former_secrets');
-	for (const step of steps) old.exec(step);
-	old.pragma(`user_version = ${steps.length}`);
-	old.exec(`
+	const dataDir = await oldDatabase(
+		t,
+		stepsBefore('former_secrets'),
+		`
 		INSERT INTO webhooks VALUES ('hook_1', 2, 'ws_1', 'https://one.example', '["*"]', NULL, 'active', NULL, 'new', 'old', 99, 1, 2);
 		INSERT INTO webhooks VALUES ('hook_2', 1, 'ws_1', 'https://two.example', '["*"]', NULL, 'active', NULL, 'only', NULL, NULL, 1, 2);
-	`);
-	old.close();
+	`,
+	);
 
 	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	const secretsOf = async (id: string) => {
@@ -155,13 +164,10 @@ test('a secret that still signs at a migration signs for the rest of its day', a
 });
 
 test('a document indexed with no chunks gets the error no_text, and its knowledge base counts it', async (t) => {
-	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
-	t.after(() => rm(dataDir, { recursive: true }));
-	const old = new Database(databaseFile(dataDir));
-	const before = stepsBefore("'no_text'");
-	for (const step of before) old.exec(step);
-	old.pragma(`user_version = ${before.length}`);
-	old.exec(`
+	const dataDir = await oldDatabase(
+		t,
+		stepsBefore("'no_text'"),
+		`
 		INSERT INTO knowledge_bases (id, version, workspace_id, name, search_settings, documents_total, documents_pending, documents_failed, created_at, updated_at)
 			VALUES ('kb_1', 3, 'ws_1', 'Manuals', '{}', 3, 0, 1, 1, 2), ('kb_2', 3, 'ws_1', 'Whole', '{}', 1, 0, 0, 1, 2);
 		INSERT INTO documents (id, version, workspace_id, knowledge_base_id, title, source_type, status, error, attempts, chunk_count, created_at, updated_at)
@@ -169,8 +175,8 @@ test('a document indexed with no chunks gets the error no_text, and its knowledg
 			('doc_text', 2, 'ws_1', 'kb_1', 'Text', 'file', 'indexed', NULL, 0, 4, 1, 2),
 			('doc_bad', 2, 'ws_1', 'kb_1', 'Bad', 'file', 'error', '{"code":"unreadable_file","message":"Bad."}', 0, 0, 1, 2),
 			('doc_whole', 2, 'ws_1', 'kb_2', 'Whole', 'file', 'indexed', NULL, 0, 1, 1, 2);
-	`);
-	old.close();
+	`,
+	);
 
 	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	const documents = ['doc_scan', 'doc_text', 'doc_bad', 'doc_whole'].map(async (id) => {
@@ -194,32 +200,27 @@ test('a document indexed with no chunks gets the error no_text, and its knowledg
 });
 
 test('a knowledge base of an earlier version gets the time of its training, and whether another one is due', async (t) => {
-	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
-	t.after(() => rm(dataDir, { recursive: true }));
-	const old = new Database(databaseFile(dataDir));
-	const before = stepsBefore('trained_at INTEGER');
-	for (const step of before) old.exec(step);
-	old.pragma(`user_version = ${before.length}`);
 	const trainedAt = Date.UTC(2100, 2, 9, 12, 5, 32, 345);
 	const basis = newId('basis', trainedAt);
-	const insertBase = old.prepare(
-		`INSERT INTO knowledge_bases (id, version, workspace_id, name, search_settings, generation, documents_total, documents_pending, documents_failed, created_at, updated_at)
-		 VALUES (?, 1, 'ws_1', 'Manuals', '{}', ?, 1, 0, 0, 1, 2)`,
-	);
-	const insertGeneration = old.prepare(
-		'INSERT INTO generations (id, knowledge_base_id, embedder, basis, chunk_count) VALUES (?, ?, ?, ?, 1)',
-	);
-	for (const [name, embedder] of [
-		['trained', 'builtin'],
-		['due', 'builtin'],
-		['provider', 'openai/small'],
-	] as const) {
-		insertBase.run(`kb_${name}`, `gen_${name}`);
-		insertGeneration.run(`gen_${name}`, `kb_${name}`, embedder, basis);
-	}
-	insertBase.run('kb_empty', null);
-	old.exec(`INSERT INTO jobs VALUES ('job_1', 'train', 'kb_due', 'kb_due', 0, 0, 0, 0)`);
-	old.close();
+	const dataDir = await oldDatabase(t, stepsBefore('trained_at INTEGER'), (old) => {
+		const insertBase = old.prepare(
+			`INSERT INTO knowledge_bases (id, version, workspace_id, name, search_settings, generation, documents_total, documents_pending, documents_failed, created_at, updated_at)
+			 VALUES (?, 1, 'ws_1', 'Manuals', '{}', ?, 1, 0, 0, 1, 2)`,
+		);
+		const insertGeneration = old.prepare(
+			'INSERT INTO generations (id, knowledge_base_id, embedder, basis, chunk_count) VALUES (?, ?, ?, ?, 1)',
+		);
+		for (const [name, embedder] of [
+			['trained', 'builtin'],
+			['due', 'builtin'],
+			['provider', 'openai/small'],
+		] as const) {
+			insertBase.run(`kb_${name}`, `gen_${name}`);
+			insertGeneration.run(`gen_${name}`, `kb_${name}`, embedder, basis);
+		}
+		insertBase.run('kb_empty', null);
+		old.exec(`INSERT INTO jobs VALUES ('job_1', 'train', 'kb_due', 'kb_due', 0, 0, 0, 0)`);
+	});
 
 	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	const facts = ['kb_trained', 'kb_due', 'kb_provider', 'kb_empty'].map(async (id) => {
@@ -235,24 +236,19 @@ test('a knowledge base of an earlier version gets the time of its training, and 
 });
 
 test('stored responses from before the pending field are kept, and the pending ones among them say where the reply is', async (t) => {
-	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
-	t.after(() => rm(dataDir, { recursive: true }));
-	const old = new Database(databaseFile(dataDir));
-	const before = stepsBefore('pending TEXT');
-	for (const step of before) old.exec(step);
-	old.pragma(`user_version = ${before.length}`);
 	const expiresAt = Date.now() + 3_600_000;
-	const insert = old.prepare(
-		'INSERT INTO idempotency (scope, key, body_hash, status, body, subject, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-	);
 	const ids = { conversation_id: 'conv_1', question_id: 'msg_1', reply_id: 'msg_2' };
 	const forHuman = { conversation_id: 'conv_2', question_id: 'msg_3', reply_id: null };
-	insert.run('ws_1', 'message', 'hash 1', 102, JSON.stringify(ids), 'conv_1', expiresAt);
-	insert.run('ws_1', 'message for a human', 'hash 2', 102, JSON.stringify(forHuman), 'conv_2', expiresAt);
-	insert.run('ws_1', 'created', 'hash 3', 201, '{"id":"asst_1"}', null, expiresAt);
-	insert.run('ws_1', 'secret', 'hash 4', 201, 'v1.sealed', null, expiresAt);
-	insert.run('ws_1', 'expired', 'hash 5', 404, '{}', null, 1);
-	old.close();
+	const dataDir = await oldDatabase(t, stepsBefore('pending TEXT'), (old) => {
+		const insert = old.prepare(
+			'INSERT INTO idempotency (scope, key, body_hash, status, body, subject, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+		);
+		insert.run('ws_1', 'message', 'hash 1', 102, JSON.stringify(ids), 'conv_1', expiresAt);
+		insert.run('ws_1', 'message for a human', 'hash 2', 102, JSON.stringify(forHuman), 'conv_2', expiresAt);
+		insert.run('ws_1', 'created', 'hash 3', 201, '{"id":"asst_1"}', null, expiresAt);
+		insert.run('ws_1', 'secret', 'hash 4', 201, 'v1.sealed', null, expiresAt);
+		insert.run('ws_1', 'expired', 'hash 5', 404, '{}', null, 1);
+	});
 
 	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	assert.deepEqual(await store.idempotency.storedResponse('ws_1', 'message'), { body_hash: 'hash 1', pending: ids });
@@ -278,20 +274,15 @@ test('stored responses from before the pending field are kept, and the pending o
 });
 
 test('the semantic weight .5 of an earlier version becomes automatic, any other stays set', async (t) => {
-	const dataDir = await mkdtemp(join(tmpdir(), 'parley-old-'));
-	t.after(() => rm(dataDir, { recursive: true }));
-	const old = new Database(databaseFile(dataDir));
-	const before = stepsBefore('tuned_weight');
-	for (const step of before) old.exec(step);
-	old.pragma(`user_version = ${before.length}`);
-	const insert = old.prepare(
-		`INSERT INTO knowledge_bases (id, version, workspace_id, name, search_settings, documents_total, documents_pending, documents_failed, created_at, updated_at)
-		 VALUES (?, 3, 'ws_1', 'Manuals', ?, 1, 0, 0, 1, 2)`,
-	);
-	insert.run('kb_default', '{"hybrid":false,"semantic_weight":0.5}');
-	insert.run('kb_set', '{"hybrid":true,"semantic_weight":0.35}');
-	insert.run('kb_zero', '{"hybrid":true,"semantic_weight":0}');
-	old.close();
+	const dataDir = await oldDatabase(t, stepsBefore('tuned_weight'), (old) => {
+		const insert = old.prepare(
+			`INSERT INTO knowledge_bases (id, version, workspace_id, name, search_settings, documents_total, documents_pending, documents_failed, created_at, updated_at)
+			 VALUES (?, 3, 'ws_1', 'Manuals', ?, 1, 0, 0, 1, 2)`,
+		);
+		insert.run('kb_default', '{"hybrid":false,"semantic_weight":0.5}');
+		insert.run('kb_set', '{"hybrid":true,"semantic_weight":0.35}');
+		insert.run('kb_zero', '{"hybrid":true,"semantic_weight":0}');
+	});
 
 	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	const settings = ['kb_default', 'kb_set', 'kb_zero'].map(async (id) => {

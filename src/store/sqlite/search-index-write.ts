@@ -154,7 +154,8 @@ function describeDocuments(db: Database, write: WriteOf<'index.describe_document
 		db,
 		`UPDATE documents SET chunk_count = (SELECT count(*) FROM chunks WHERE document = built.seq),
 			page_count = built.page_count, language = built.language,
-			error = iif(built.missing_text IS NULL, NULL, json_object('code', 'unreadable_file', 'message', built.missing_text)), indexed_at = @indexed_at, updated_at = @indexed_at, version = version + 1
+			error = iif(built.missing_text IS NULL, NULL, json_object('code', 'unreadable_file', 'message', built.missing_text)),
+			indexed_at = @indexed_at, updated_at = @indexed_at, version = version + 1
 		 FROM indexed_documents built
 		 WHERE documents.id = @id AND built.generation = @generation AND built.document_id = documents.id
 			AND documents.status = 'indexed' AND documents.version = built.built_from`,
