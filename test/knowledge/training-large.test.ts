@@ -3,9 +3,18 @@ import test from 'node:test';
 import { presentStatus } from '../../src/knowledge/index.ts';
 import { until } from '../support/until.ts';
 import { indexTables, jobsOf } from './index-tables.ts';
-import { manyChunks, openKnowledgeHarness } from './knowledge-harness.ts';
+import { type KnowledgeHarness, manyChunks, openKnowledgeHarness } from './knowledge-harness.ts';
 
 const isTuned = ({ tuned }: { tuned: boolean }) => tuned;
+
+/** Starts the jobs and makes a knowledge base of 70 chunks that is trained. */
+async function trainedBase(harness: KnowledgeHarness): Promise<string> {
+	harness.knowledge.start();
+	const base = await harness.newBase();
+	await harness.add(base, 'a.md', manyChunks(70, 'amber'));
+	await harness.untilTrained(base);
+	return base;
+}
 
 test('indexes and finds documents while a large knowledge base is trained again, and the new basis has them too', async () => {
 	await using harness = await openKnowledgeHarness();
@@ -49,11 +58,8 @@ test('indexes and finds documents while a large knowledge base is trained again,
 
 test('trains a knowledge base again by itself if it doubles during a training', async () => {
 	await using harness = await openKnowledgeHarness();
-	const { knowledge, pool, store } = harness;
-	knowledge.start();
-	const base = await harness.newBase();
-	await harness.add(base, 'a.md', manyChunks(70, 'amber'));
-	await harness.untilTrained(base);
+	const { pool, store } = harness;
+	const base = await trainedBase(harness);
 	pool.trainLatch.close(isTuned);
 	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(50, 'birch')));
 	await until('the first training is done', () => pool.trainLatch.waiting === 1);
@@ -71,10 +77,7 @@ test('trains a knowledge base again by itself if it doubles during a training', 
 test('a training and a reindex of one knowledge base exclude each other and leave one index', async () => {
 	await using harness = await openKnowledgeHarness();
 	const { knowledge, pool, store } = harness;
-	knowledge.start();
-	const base = await harness.newBase();
-	await harness.add(base, 'a.md', manyChunks(70, 'amber'));
-	await harness.untilTrained(base);
+	const base = await trainedBase(harness);
 	const tuned: Array<string | null> = [];
 	pool.trainFailure = (job) => {
 		if (job.tuned) tuned.push(job.generation);
@@ -128,11 +131,8 @@ test('the deletion of a knowledge base aborts its training, and the end of a rei
 
 test('a knowledge base that is deleted during a training leaves no data', async () => {
 	await using harness = await openKnowledgeHarness();
-	const { knowledge, pool, store } = harness;
-	knowledge.start();
-	const base = await harness.newBase();
-	await harness.add(base, 'a.md', manyChunks(70, 'amber'));
-	await harness.untilTrained(base);
+	const { pool, store } = harness;
+	const base = await trainedBase(harness);
 	pool.trainLatch.close(isTuned);
 	await harness.untilProcessed(await harness.add(base, 'b.md', manyChunks(70, 'birch')));
 	await until('a basis has been trained', () => pool.trainLatch.waiting === 1);
