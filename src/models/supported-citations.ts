@@ -16,8 +16,10 @@ const BOUNDARY = /(?<=[.!?。！？])\s+|\n/u;
  * answer and the passage are in the same language.
  */
 export function supportedCitations(text: string, passages: readonly Source[]): number[] {
+	const indexes = citedIndexes(text, passages);
+	if (indexes.length === 0) return indexes;
 	const language = detectLanguage(text);
-	if (language === null) return citedIndexes(text, passages);
+	if (language === null) return indexes;
 	const sources = new Map(passages.map((passage) => [passage.index, passage]));
 	const terms = new Map<number, ReadonlySet<string> | null>();
 	const termsOf = (source: Source) => {
