@@ -78,6 +78,7 @@ export function createNetwork(options: NetworkOptions): Network {
 			const client = createServiceClient(baseUrl, { ...clientOptions, connections });
 			const serviceClient: ServiceClient = {
 				fetch: client.fetch,
+				stream: client.stream,
 				async [Symbol.asyncDispose]() {
 					serviceClients.delete(serviceClient);
 					await client[Symbol.asyncDispose]();
