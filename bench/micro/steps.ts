@@ -3,6 +3,7 @@ import { createLog, encodeServerSentEvent, systemClock } from '../../src/base/in
 import { bodyValidator, operations } from '../../src/contract/index.ts';
 import { Router } from '../../src/http/index.ts';
 import { createProviders } from '../../src/models/index.ts';
+import type { ResponseReceiver } from '../../src/net/index.ts';
 import { type Block, chunkDocument } from '../../src/parsing/index.ts';
 import { countTerms, project } from '../../src/retrieval/index.ts';
 import { trainBasis } from '../../src/retrieval/training/index.ts';
@@ -149,16 +150,25 @@ function answers(): Step[] {
 	const log = createLog('silent');
 	return (['openai-compatible', 'anthropic'] as const).map((type): Step => {
 		const body = Buffer.from(recordedAnswer(type, TOKENS));
-		const serviceClient = () => ({ fetch: async () => new Response(body), [Symbol.asyncDispose]: async () => {} });
+		const stream = (_: unknown, receiver: ResponseReceiver) => {
+			setImmediate(() => {
+				receiver.onHead(200, {});
+				receiver.onBytes(body);
+				receiver.onEnd(null);
+			});
+			return { abort: () => {} };
+		};
+		const fetch = () => Promise.reject(new Error('Only streams are read.'));
+		const serviceClient = () => ({ fetch, stream, [Symbol.asyncDispose]: async () => {} });
 		const [provider] = createProviders([providerOf(type)], { network: { serviceClient }, clock: systemClock, log });
 		return {
 			name: `read an answer (${type})`,
 			repeats: 1,
 			work: async () => {
 				let text = '';
-				for await (const event of provider?.chat.stream(QUESTION, new AbortController().signal) ?? []) {
+				await provider?.chat.stream(QUESTION, new AbortController().signal, (event) => {
 					if (event.type === 'delta') text += event.text;
-				}
+				});
 				if (text.split(' ').length !== TOKENS + 1) throw new Error('The answer is incomplete.');
 			},
 			remark: `${TOKENS} tokens, ${(body.length / 1000).toFixed(0)} kB`,

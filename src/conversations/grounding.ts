@@ -20,6 +20,9 @@ const SEARCH_TIMEOUT_MS = 3_000;
 const QUESTION_VECTOR_TIMEOUT_MS = 1_500;
 const SEARCH_RETRY_DELAY_MS = 500;
 
+/** Without knowledge bases. */
+const NO_GROUNDING: Grounding = { passages: [], confidence: 0 };
+
 export interface GroundingRequest {
 	assistant: AssistantRecord;
 	question: MessageRecord;
@@ -39,6 +42,7 @@ export async function groundingOf(
 	request: GroundingRequest,
 	signal: AbortSignal,
 ): Promise<Grounding> {
+	if (request.assistant.knowledge_base_ids.length === 0) return NO_GROUNDING;
 	const found = await search(deps, request, signal);
 	if (found === null) return { passages: [], confidence: 0, search_failed: true };
 	const { synonyms } = found;

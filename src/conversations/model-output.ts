@@ -1,6 +1,6 @@
-import { AppError } from '../base/index.ts';
+import { AppError, rejectOnAbort } from '../base/index.ts';
 import type { Usage } from '../contract/index.ts';
-import type { ModelEvent, ModelToolCall } from '../models/index.ts';
+import type { ChatModel, ChatRequest, ModelEvent, ModelToolCall } from '../models/index.ts';
 import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
 import { SurrogatePairJoiner } from './surrogate-pair-joiner.ts';
 
@@ -14,13 +14,28 @@ export interface ModelOutput {
 /** Characters of a reply at most. A model that writes more is aborted. */
 const MAX_REPLY_CHARS = 200_000;
 
+/** A model's answer. Rejects as soon as the signal aborts, even if the model ignores it; then no event follows. */
+export function streamUntilAborted(
+	model: ChatModel,
+	request: ChatRequest,
+	signal: AbortSignal,
+	onEvent: (event: ModelEvent) => void,
+): Promise<void> {
+	const answer = model.stream(request, signal, (event) => {
+		if (!signal.aborted) onEvent(event);
+	});
+	return rejectOnAbort(answer, signal);
+}
+
 /**
- * Reads what a model returns in one round, and reports its text.
+ * Asks a model for one round, and reports its text as it arrives.
  * @param progress is kept up to date
- * @throws AppError `model_error` where the model wrote too much
+ * @throws AppError `model_error` where the model wrote too much; the reason of the signal
  */
-export async function readModelStream(
-	events: AsyncIterable<ModelEvent>,
+export async function askForRound(
+	model: ChatModel,
+	request: ChatRequest,
+	signal: AbortSignal,
 	progress: ReplyProgress,
 	listener: Pick<ReplyListener, 'text'>,
 ): Promise<ModelOutput> {
@@ -40,7 +55,7 @@ export async function readModelStream(
 		listener.text(piece);
 	};
 	let started = false;
-	for await (const event of events) {
+	await streamUntilAborted(model, request, signal, (event) => {
 		if (!started) {
 			started = true;
 			const indexes = event.type === 'passages' ? event.indexes : progress.passages.map(({ index }) => index);
@@ -59,7 +74,7 @@ export async function readModelStream(
 			case 'memory':
 				memory = event.memory;
 		}
-	}
+	});
 	appendText(characters.end());
 	return { text, calls, memory };
 }

@@ -2,8 +2,7 @@ import { anySignal, type Log, messageOf } from '../base/index.ts';
 import type { RagSettings, Usage } from '../contract/index.ts';
 import { dependsOnEarlier } from '../knowledge/index.ts';
 import type { ChatMessage, ChatModel, ChatRequest } from '../models/index.ts';
-import { abortableStream } from './abortable-stream.ts';
-import { addUsage } from './model-output.ts';
+import { addUsage, streamUntilAborted } from './model-output.ts';
 
 const REWRITE_TIMEOUT_MS = 1_500;
 /** The messages before the question that the model reads, and the characters of each. */
@@ -31,23 +30,19 @@ export interface QueryRewriteInput {
 	question: string;
 	/** The messages before it, oldest first. */
 	history: readonly ChatMessage[];
-	/** The commit of the question: the model is called once it is on disk. */
-	committed: Promise<unknown>;
 	log: Log;
 	/** 1,500 by default. */
 	timeoutMs?: number | undefined;
 }
 
 /**
- * Lets a provider's model write the query for the search. Without an answer in time the message itself is the query. Rejects only
- * with `committed`.
+ * Lets a provider's model write the query for the search. Without an answer in time the message itself is the query.
  * @param signal aborts it; then null
  */
 export async function rewriteQuery(input: QueryRewriteInput, signal: AbortSignal): Promise<RewrittenQuery | null> {
-	const { setting, question, history, committed, log, timeoutMs = REWRITE_TIMEOUT_MS } = input;
+	const { setting, question, history, log, timeoutMs = REWRITE_TIMEOUT_MS } = input;
 	if (setting === 'never') return null;
 	if (setting === 'auto' && !dependsOnEarlier(question, history)) return null;
-	await committed;
 	try {
 		return await askForQuery(input, anySignal(signal, AbortSignal.timeout(timeoutMs)));
 	} catch (error) {
@@ -73,12 +68,15 @@ async function askForQuery(
 	};
 	let text = '';
 	let usage: Usage | null = null;
-	// A stream may ignore its signal.
-	for await (const event of abortableStream(model.stream(request, signal), signal)) {
+	const enough = new AbortController();
+	const answer = streamUntilAborted(model, request, anySignal(signal, enough.signal), (event) => {
 		if (event.type === 'usage') usage = addUsage(usage, event);
 		if (event.type === 'delta') text += event.text;
-		if (text.length > MAX_ANSWER_CHARS) break;
-	}
+		if (text.length > MAX_ANSWER_CHARS) enough.abort();
+	});
+	await answer.catch((error: unknown) => {
+		if (!enough.signal.aborted) throw error;
+	});
 	const query = text.trim();
 	const isQuery = query !== '' && query.length <= MAX_QUERY_CHARS && !query.includes('\n');
 	return { query: isQuery ? query : null, usage };

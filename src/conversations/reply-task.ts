@@ -30,7 +30,7 @@ export class ReplyTask {
 	readonly #reports: ReportQueue<ReplyReport>;
 	#roundCommitted: Deferred<void> | null = null;
 
-	/** @param committed the commit of the turn, if it is still in flight: the reply gathers its input meanwhile */
+	/** @param committed the commit of the turn, if it is still in flight: the model is asked meanwhile, and every report waits for it */
 	constructor(deps: ReplyTaskDependencies, actor: Reporter, turn: Turn, committed?: Promise<unknown>) {
 		this.#replyId = turn.reply.id;
 		this.#progress = progressFrom(turn.rounds);
@@ -38,7 +38,8 @@ export class ReplyTask {
 			(report) => tellUnlessFull(actor, report),
 			() => actor.waitForCapacity(),
 		);
-		void this.#write(deps, turn, committed);
+		if (committed !== undefined) this.#reports.holdUntil(committed);
+		void this.#write(deps, turn);
 	}
 
 	/** Ends the reply with the text so far. */
@@ -61,12 +62,12 @@ export class ReplyTask {
 		this.#roundCommitted?.resolve();
 	}
 
-	async #write(deps: ReplyTaskDependencies, turn: Turn, committed?: Promise<unknown>): Promise<void> {
+	async #write(deps: ReplyTaskDependencies, turn: Turn): Promise<void> {
 		const timeout = new AppError('model_error', 'The model took too long to answer.');
 		const timer = setTimeout(() => this.abort(timeout), deps.replyTimeoutMs);
 		const listener = this.#listener();
 		if (this.#progress.text !== '') listener.text(this.#progress.text);
-		const outcome = await writeReply(deps, turn, this.#progress, listener, this.#abortController.signal, committed);
+		const outcome = await writeReply(deps, turn, this.#progress, listener, this.#abortController.signal);
 		clearTimeout(timer);
 		this.#reports.add({ type: 'endReply', replyId: this.#replyId, outcome });
 	}

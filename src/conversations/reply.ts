@@ -11,9 +11,8 @@ import {
 } from '../models/index.ts';
 import type { AssistantRecord, MessageRecord, Store, ToolRecord } from '../store/index.ts';
 import type { ToolFunction, Tools } from '../tools/index.ts';
-import { abortableStream } from './abortable-stream.ts';
 import { groundingOf, shownGrounding } from './grounding.ts';
-import { addUsage, isEmptyOutput, type ModelOutput, readModelStream } from './model-output.ts';
+import { addUsage, askForRound, isEmptyOutput, type ModelOutput } from './model-output.ts';
 import { rewriteQuery } from './query-rewrite.ts';
 import { outcomeOf, publicError } from './reply-outcome.ts';
 import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
@@ -71,7 +70,6 @@ interface ReplyInput {
  * 3. makes the calls that the model asks for, and asks again with their results.
  * @param progress is kept up to date
  * @param signal its reason says why the reply ends early: STOPPED, or an error
- * @param committed the commit of the turn, if it is in flight: the model is asked once the turn is on disk
  * @returns how the reply ended; never throws
  */
 export async function writeReply(
@@ -80,11 +78,10 @@ export async function writeReply(
 	progress: ReplyProgress,
 	listener: ReplyListener,
 	signal: AbortSignal,
-	committed: Promise<unknown> = Promise.resolve(),
 ): Promise<ReplyOutcome> {
 	const writing: Writing = { deps, turn, progress, listener, signal };
 	try {
-		await runRounds(writing, await gatherInput(writing, committed));
+		await runRounds(writing, await gatherInput(writing));
 		return outcomeOf(progress, 'completed');
 	} catch (error) {
 		if (signal.aborted && signal.reason === STOPPED) return outcomeOf(progress, 'stopped');
@@ -93,7 +90,7 @@ export async function writeReply(
 	}
 }
 
-async function gatherInput(writing: Writing, committed: Promise<unknown>): Promise<ReplyInput> {
+async function gatherInput(writing: Writing): Promise<ReplyInput> {
 	const { deps, turn, progress, signal } = writing;
 	const assistant = await deps.store.get('assistants', turn.conversation.assistant_id);
 	if (!assistant) throw new AppError('model_error', 'The assistant of this conversation does not exist any more.');
@@ -102,9 +99,8 @@ async function gatherInput(writing: Writing, committed: Promise<unknown>): Promi
 	const history = await chatHistory(deps.store, turn.question);
 	const [grounding, functions] = await Promise.all([
 		// The text of earlier rounds cites these passages by number: other passages would change its meaning.
-		turn.rounds[0]?.grounding ?? searchFor(writing, assistant, resolved, history, committed),
+		turn.rounds[0]?.grounding ?? searchFor(writing, assistant, resolved, history),
 		functionsOf(deps, assistant, signal),
-		committed,
 	]);
 	progress.passages = grounding.passages;
 	const mayCallModel = grounding.passages.length > 0 || functions.length > 0;
@@ -143,7 +139,6 @@ async function searchFor(
 	assistant: AssistantRecord,
 	{ id, name, model }: ReturnType<Models['resolve']>,
 	history: readonly ChatMessage[],
-	committed: Promise<unknown>,
 ): Promise<Grounding> {
 	const setting = completeRagSettings(assistant.rag_settings).query_rewrite;
 	const rewritten =
@@ -156,7 +151,6 @@ async function searchFor(
 						name,
 						question: question.content,
 						history,
-						committed,
 						log: deps.log,
 						timeoutMs: deps.rewriteTimeoutMs,
 					},
@@ -185,8 +179,7 @@ async function askModel(
 	rounds: readonly CompletedRound[],
 ): Promise<ModelOutput> {
 	const tools = rounds.length < MAX_ROUNDS ? request.tools : [];
-	const ask = () =>
-		readModelStream(abortableStream(model.stream({ ...request, tools, rounds }, signal), signal), progress, listener);
+	const ask = () => askForRound(model, { ...request, tools, rounds }, signal, progress, listener);
 	const output = await ask();
 	if (!isEmptyOutput(output)) return output;
 	// After the result of a call some models return nothing at all the first time.
@@ -237,6 +230,7 @@ async function functionsOf(
 }
 
 async function chatHistory(store: Pick<Store, 'conversations'>, question: MessageRecord): Promise<ChatMessage[]> {
+	if (question.seq === 1) return [];
 	const messages = await store.conversations.messagesBefore(
 		question.conversation_id,
 		question.seq,

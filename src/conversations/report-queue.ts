@@ -18,7 +18,8 @@ export class ReportQueue<M> {
 	#timer: NodeJS.Timeout | undefined;
 	/** Whether a text was sent since the last other report. */
 	#hasBegun = false;
-	#isFull = false;
+	/** Reports wait: the mailbox is full, or what they depend on is not on disk. */
+	#isHeld = false;
 
 	/**
 	 * @param post returns false while the mailbox is full
@@ -32,6 +33,15 @@ export class ReportQueue<M> {
 		this.#post = post;
 		this.#waitForCapacity = waitForCapacity;
 		this.#pacing = pacing;
+	}
+
+	/** Holds all reports until a commit is on disk. If it fails, they are dropped, with all that follow. */
+	holdUntil(committed: Promise<unknown>): void {
+		this.#isHeld = true;
+		committed.then(
+			() => this.#release(),
+			() => {},
+		);
 	}
 
 	addText(text: string, asMessage: (text: string) => M): void {
@@ -78,7 +88,7 @@ export class ReportQueue<M> {
 	}
 
 	#flush(): void {
-		if (this.#isFull) return;
+		if (this.#isHeld) return;
 		this.#enqueueText();
 		while (this.#waiting.length > 0) {
 			if (!this.#post(this.#waiting[0] as M)) {
@@ -90,9 +100,13 @@ export class ReportQueue<M> {
 	}
 
 	async #flushWhenFree(): Promise<void> {
-		this.#isFull = true;
+		this.#isHeld = true;
 		await this.#waitForCapacity();
-		this.#isFull = false;
+		this.#release();
+	}
+
+	#release(): void {
+		this.#isHeld = false;
 		this.#flush();
 	}
 }

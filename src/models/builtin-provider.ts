@@ -8,8 +8,8 @@ const READ_PASSAGES = 20;
 const extractive: ChatModel = {
 	minPassages: READ_PASSAGES,
 	needsMoment: true,
-	async *stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
-		for await (const text of streamAnswer(request, signal)) yield { type: 'delta', text };
+	async stream(request: ChatRequest, signal: AbortSignal, onEvent: (event: ModelEvent) => void): Promise<void> {
+		for await (const text of streamAnswer(request, signal)) onEvent({ type: 'delta', text });
 	},
 };
 

@@ -51,7 +51,7 @@ export interface ToolResult {
 export interface CompletedRound {
 	text: string;
 	calls: readonly ToolResult[];
-	/** The memory of the round that the model yielded, unchanged; absent if it yielded none. */
+	/** The memory of the round that the model returned, unchanged; absent if it returned none. */
 	memory?: unknown;
 }
 
@@ -100,7 +100,7 @@ export interface ModelUsage {
 }
 
 /**
- * A complete call that the model asks for. Calls are yielded after the end of the answer, so none comes from an answer that
+ * A complete call that the model asks for. Calls come after the end of the answer, so none comes from an answer that
  * broke off.
  */
 export interface ModelToolCall {
@@ -126,7 +126,7 @@ export interface ModelMemory {
 }
 
 /**
- * The source numbers of the passages that fitted into the prompt. Yielded before any other event, and only if some passages
+ * The source numbers of the passages that fitted into the prompt. Comes before any other event, and only if some passages
  * did not fit.
  */
 export interface ModelPassages {
@@ -144,10 +144,13 @@ export interface ChatModel {
 	/** Whether it gets the `moment` of a question. */
 	needsMoment?: boolean;
 	/**
-	 * Writes one reply, or its next round. The joined deltas are its text in Markdown, which cites passages as `[1]`, `[2]`.
-	 * @throws the signal's reason after an abort; AppError `model_error` if the model fails
+	 * Writes one reply, or its next round, and resolves at its end. The joined deltas are its text in Markdown, which cites passages as
+	 * `[1]`, `[2]`.
+	 * @param onEvent is called with each event as soon as it arrives, and not after the promise is settled; if it throws, the answer is
+	 * aborted
+	 * @throws the signal's reason after an abort; AppError `model_error` if the model fails; what `onEvent` throws
 	 */
-	stream(request: ChatRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+	stream(request: ChatRequest, signal: AbortSignal, onEvent: (event: ModelEvent) => void): Promise<void>;
 }
 
 /** A provider of chat models. Its id is the part of a model's full name before the first slash. */

@@ -4,7 +4,7 @@ import { ManualModel } from '../conversations/manual-model.ts';
 import { startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { eventsSoFar, firstWorkspace, openStoreDirectly } from './direct-store.ts';
-import { createApiFixture } from './fixture.ts';
+import { createApiFixture, untilConversation } from './fixture.ts';
 
 const held = new ManualModel({ autoReply: ({ question }) => (question.startsWith('Wait') ? undefined : ['Yes.']) });
 const app = await startTestApp({ overrides: { providers: [held.provider] } });
@@ -88,7 +88,7 @@ test('archives a conversation at once while its reply is being written, and comp
 	const asked = held.replies.length;
 	const sending = app.call('POST', MESSAGES, { deployment_id: deployment, content: 'Wait for it?' });
 	const reply = await held.reply(asked);
-	const [conversation] = (await app.call('GET', CONVERSATIONS)).body.data;
+	const conversation = await untilConversation(app, 'Wait for it?');
 	assert.equal((await app.call('DELETE', `${CONVERSATIONS}/${conversation.id}`)).body.status, 'archived');
 	const waiting = app.call('POST', MESSAGES, {
 		deployment_id: deployment,
@@ -139,7 +139,7 @@ test("erasing a conversation during a reply ends the reply and aborts the model'
 	const asked = held.replies.length;
 	const sending = app.call('POST', MESSAGES, { deployment_id: deployment, content: 'Wait, erase?' });
 	const reply = await held.reply(asked);
-	const [conversation] = (await app.call('GET', CONVERSATIONS)).body.data;
+	const conversation = await untilConversation(app, 'Wait, erase?');
 	await app.call('DELETE', `${CONVERSATIONS}/${conversation.id}?purge=true`);
 	const { status, body } = await sending;
 	assert.deepEqual([status, body.error.code], [404, 'not_found']);

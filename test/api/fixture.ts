@@ -102,3 +102,12 @@ export async function untilProcessed(app: TestApp, knowledgeBase: string, docume
 		return (body.status === 'indexed' || body.status === 'error') && body;
 	});
 }
+
+/** The newest conversation of the workspace, once it is the one with this title: a model may be called before its question is stored. */
+export async function untilConversation(app: Pick<TestApp, 'call'>, title: string | null) {
+	return until('the conversation is stored', async () => {
+		const { body } = await app.call('GET', '/api/v1/conversations?limit=1');
+		const [newest] = body.data;
+		return newest?.title === title && newest;
+	});
+}

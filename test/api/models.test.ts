@@ -5,7 +5,7 @@ import { startTestApp } from '../support/app.ts';
 import { addKey, firstWorkspace, openStoreDirectly } from './direct-store.ts';
 
 const MODELS = '/api/v1/models';
-const silent: ChatModel = { async *stream() {} };
+const silent: ChatModel = { stream: async () => {} };
 
 test('a server without settings lists only the built-in model', async () => {
 	await using app = await startTestApp();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, createLog, type Deferred, deferred, systemClock } from '../../src/base/index.ts';
 import { Conversations } from '../../src/conversations/index.ts';
 import { createModels } from '../../src/models/index.ts';
@@ -7,6 +8,7 @@ import { Outbox } from '../../src/outbox/index.ts';
 import type { Commit } from '../../src/store/index.ts';
 import { openStoreDirectly } from '../api/direct-store.ts';
 import { createApiFixture } from '../api/fixture.ts';
+import { withOverrides } from '../store/overrides.ts';
 import { startTestApp } from '../support/app.ts';
 import { ManualModel } from './manual-model.ts';
 import { requireRunningTurn } from './running-turn.ts';
@@ -156,41 +158,34 @@ test('a reply whose end cannot be written to the disk at first is written again,
 	assert.deepEqual([reply.status, reply.content], ['completed', 'Written 2.']);
 });
 
-test('asks the model once the question is on disk, and never if the commit fails', async () => {
+test('asks the model while the question is written to disk, shows nothing before, and aborts the call if the commit fails', async () => {
 	await using store = await openStoreDirectly(app);
 	const record = await store.get('deployments', deployment);
 	assert.ok(record);
 	const writing: Deferred<'written' | 'refused'>[] = [];
-	const searched: Deferred<void>[] = [deferred(), deferred()];
-	const slow = new Proxy(store, {
-		get(target, name) {
-			const value: unknown = Reflect.get(target, name);
-			if (name !== 'commit') return typeof value === 'function' ? value.bind(target) : value;
-			return async (change: Commit) => {
-				if (!change.write?.some(({ op }) => op === 'insert')) return store.commit(change);
+	const committed: Commit[] = [];
+	const slow = withOverrides(store, {
+		commit: async (change: Commit) => {
+			if (change.write?.some(({ op }) => op === 'insert')) {
 				const disk = deferred<'written' | 'refused'>();
 				writing.push(disk);
 				if ((await disk.promise) === 'refused') throw new AppError('unavailable', 'The disk is full.');
-				return store.commit(change);
-			};
+			}
+			committed.push(change);
+			return store.commit(change);
 		},
 	});
-	const model = new ManualModel({ autoReply: () => ['Yes.'] });
+	const model = new ManualModel();
 	using outbox = new Outbox(store);
 	await using conversations = new Conversations({
 		store: slow,
 		outbox,
-		knowledge: {
-			search: async () => {
-				searched[writing.length - 1]?.resolve();
-				return { hits: [], confidence: 0 };
-			},
-		},
+		knowledge: { search: async () => ({ hits: [], confidence: 0 }) },
 		tools: { functionsOf: async () => [] },
 		models: createModels({ providers: [model.provider] }),
 		clock: systemClock,
 		log: createLog('silent'),
-		replyTimeoutMs: 5_000,
+		replyTimeoutMs: 60_000,
 	});
 	const send = () =>
 		conversations.send({
@@ -202,14 +197,22 @@ test('asks the model once the question is on disk, and never if the commit fails
 			end_user: null,
 		});
 	const lost = send();
-	await searched[0]?.promise;
+	const lostReply = await model.reply(0);
+	lostReply.say('Never shown.');
+	lostReply.end();
 	writing[0]?.resolve('refused');
 	await assert.rejects(lost, { code: 'unavailable' });
+	assert.equal(lostReply.signal.aborted, true);
+
 	const kept = send();
-	await searched[1]?.promise;
-	assert.equal(model.replies.length, 0, 'nothing is on disk yet');
+	const keptReply = await model.reply(1);
+	keptReply.say('Yes.');
+	keptReply.end();
+	await nextTurn();
+	assert.deepEqual([writing.length, committed.length], [2, 0], 'the reply waits for its question');
 	writing[1]?.resolve('written');
 	const sent = requireRunningTurn(await kept);
 	const { status, content } = await conversations.reply(sent, new AbortController().signal);
-	assert.deepEqual([status, content, model.replies.length], ['completed', 'Yes.', 1]);
+	assert.deepEqual([status, content, committed.length], ['completed', 'Yes.', 2]);
+	assert.equal(model.replies.length, 2);
 });

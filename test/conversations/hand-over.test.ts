@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { eventsSoFar, firstWorkspace, openStoreDirectly } from '../api/direct-store.ts';
-import { createApiFixture } from '../api/fixture.ts';
+import { createApiFixture, untilConversation } from '../api/fixture.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
@@ -82,7 +82,7 @@ test('taking over ends the reply that is being written, and only one of both ans
 	const sending = send('Wait, model?');
 	const reply = await held.reply(asked);
 	reply.say('I was saying');
-	const [conversation] = (await app.call('GET', CONVERSATIONS)).body.data;
+	const conversation = await untilConversation(app, 'Wait, model?');
 	await until('the text is there', async () => {
 		const stream = await fetch(`${app.url}${CONVERSATIONS}/${conversation.id}/events`, {
 			headers: { authorization: `Bearer ${app.key}` },

@@ -10,6 +10,7 @@ import { Outbox } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { type MessageRecord, openSqliteStore, type Store } from '../../src/store/index.ts';
 import * as samples from '../store/samples.ts';
+import { streamFrom } from '../support/model-events.ts';
 import { until } from '../support/until.ts';
 import { requireRunningTurn } from './running-turn.ts';
 
@@ -32,14 +33,14 @@ after(async () => {
 
 /** Asks for a call in the first round, and never answers in the second. */
 const chat: ChatModel = {
-	async *stream({ rounds }, signal) {
+	stream: streamFrom(async function* ({ rounds }, signal) {
 		if (rounds.length === 0) {
 			yield { type: 'delta', text: 'I look it up.' };
 			yield { type: 'tool_call', id: 'call_1', name: 'lookup', arguments: {} };
 			return;
 		}
 		await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-	},
+	}),
 };
 
 const lookup = {

@@ -1,5 +1,6 @@
 import { type Deferred, deferred } from '../../src/base/index.ts';
 import type { ChatProvider, ChatRequest, ModelEvent } from '../../src/models/index.ts';
+import { streamFrom } from '../support/model-events.ts';
 
 /** A reply whose events come from a test. */
 export interface ManualReply {
@@ -32,7 +33,7 @@ export class ManualModel {
 			id: 'scripted',
 			models: null,
 			chat: {
-				stream: (request, signal) => this.#stream(request, signal, autoReply?.(request), ignoresAbort),
+				stream: streamFrom((request, signal) => this.#stream(request, signal, autoReply?.(request), ignoresAbort)),
 			},
 		};
 	}

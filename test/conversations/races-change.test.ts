@@ -12,6 +12,7 @@ import { Outbox } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import * as samples from '../store/samples.ts';
+import { streamFrom } from '../support/model-events.ts';
 import { requireRunningTurn } from './running-turn.ts';
 import { scheduledStore } from './scheduled-store.ts';
 
@@ -68,14 +69,14 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 		fc.asyncProperty(fc.scheduler(), steps, async (scheduler, script) => {
 			const pass = scheduler.scheduleFunction(async () => void (await nextTurn()));
 			const chat: ChatModel = {
-				async *stream({ question }, signal) {
+				stream: streamFrom(async function* ({ question }, signal) {
 					await pass();
 					signal.throwIfAborted();
 					yield { type: 'delta', text: `To ${question}` };
 					await pass();
 					signal.throwIfAborted();
 					if (question.startsWith('fails')) throw new AppError('model_error', 'It failed.');
-				},
+				}),
 			};
 			const paced = scheduledStore(store, scheduler);
 			using outbox = new Outbox(paced);

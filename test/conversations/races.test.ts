@@ -13,6 +13,7 @@ import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
 import * as samples from '../store/samples.ts';
 import type { ReceivedEvent } from '../support/event-stream.ts';
+import { streamFrom } from '../support/model-events.ts';
 import { requireRunningTurn } from './running-turn.ts';
 import { scheduledStore } from './scheduled-store.ts';
 import { ClientView } from './streams.ts';
@@ -67,7 +68,7 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 			// One turn of the event loop each, so that earlier text is published before more is written.
 			const pass = scheduler.scheduleFunction(async () => void (await nextTurn()));
 			const chat: ChatModel = {
-				async *stream({ question }, signal) {
+				stream: streamFrom(async function* ({ question }, signal) {
 					const [pieces, fails] = JSON.parse(question.split(' ')[1] as string) as [number, boolean];
 					for (let at = 0; at < pieces; at++) {
 						await pass();
@@ -77,7 +78,7 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 					await pass();
 					signal.throwIfAborted();
 					if (fails) throw new AppError('model_error', 'It failed.');
-				},
+				}),
 			};
 			const paced = scheduledStore(store, scheduler);
 			using outbox = new Outbox(paced);

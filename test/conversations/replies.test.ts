@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { untilConversation } from '../api/fixture.ts';
 import { type ApiResponse, ORIGIN, startTestApp, type TestApp } from '../support/app.ts';
 import { eventsOf, type ReceivedEvent } from '../support/event-stream.ts';
 import { until } from '../support/until.ts';
@@ -322,6 +323,7 @@ test('rewrites a reply after the first restart, and fails it after the second', 
 	const doomed = second.call('POST', '/api/v1/messages', { deployment_id: id, content: 'Twice?' });
 	doomed.catch(() => {});
 	await first.reply(2);
+	await untilConversation(second, 'Twice?');
 	const third = await second.restart();
 	await first.reply(3);
 	await using fourth = await third.restart();

@@ -69,3 +69,24 @@ test('while there is no room reports wait until they are told of some, and none 
 	await nextTurn();
 	assert.deepEqual(posted, ['first', 'second', 'third']);
 });
+
+test('holds every report until a commit is on disk, and drops them all if it fails', async () => {
+	for (const isCommitted of [true, false]) {
+		const posted: string[] = [];
+		const queue = new ReportQueue<string>((report) => posted.push(report) > 0, nextTurn, notBusy);
+		const commit = deferred<void>();
+		queue.holdUntil(commit.promise);
+		queue.addText('a', asText);
+		await nextTurn();
+		queue.add('call');
+		queue.addText('b', asText);
+		queue.add('end');
+		await nextTurn();
+		assert.deepEqual(posted, []);
+		if (isCommitted) commit.resolve();
+		else commit.reject(new Error('The disk is full.'));
+		await nextTurn();
+		queue.add('late');
+		assert.deepEqual(posted, isCommitted ? ['a', 'call', 'b', 'end', 'late'] : []);
+	}
+});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { createApiFixture } from '../api/fixture.ts';
+import { createApiFixture, untilConversation } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { ManualModel } from './manual-model.ts';
 
@@ -31,8 +31,7 @@ test('takes the title of a conversation that starts without a word from the repl
 	const count = held.replies.length;
 	const sending = send('?!');
 	const reply = await held.reply(count);
-	const [named] = (await app.call('GET', '/api/v1/conversations?limit=1')).body.data;
-	assert.equal(named.title, null);
+	const named = await untilConversation(app, null);
 	await app.call('PATCH', `/api/v1/conversations/${named.id}`, { title: 'By hand' });
 	reply.say('Pardon?');
 	reply.end();

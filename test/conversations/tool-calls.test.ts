@@ -7,6 +7,7 @@ import { eventsSoFar, firstWorkspace, openStoreDirectly } from '../api/direct-st
 import { createApiFixture, createResource } from '../api/fixture.ts';
 import { ORIGIN, startTestApp } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
+import { streamFrom } from '../support/model-events.ts';
 import { until } from '../support/until.ts';
 
 /** What the scripted model says in a round, given what was asked and what its calls gave so far. */
@@ -18,13 +19,13 @@ const provider: ChatProvider = {
 	id: 'scripted',
 	models: null,
 	chat: {
-		async *stream(request, signal) {
+		stream: streamFrom(async function* (request, signal) {
 			asked.push(request);
 			for (const event of script(request)) {
 				signal.throwIfAborted();
 				yield event;
 			}
-		},
+		}),
 	},
 };
 

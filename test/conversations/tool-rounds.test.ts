@@ -8,6 +8,7 @@ import type { Commit } from '../../src/store/index.ts';
 import { openStoreDirectly } from '../api/direct-store.ts';
 import { createApiFixture, createResource } from '../api/fixture.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
+import { streamFrom } from '../support/model-events.ts';
 import { ModelServer, type ModelStep } from '../support/model-server.ts';
 import { until } from '../support/until.ts';
 import { type ApiPeer, apiPeer } from '../tools/api-peer.ts';
@@ -195,12 +196,12 @@ test("writes a small multiple of the results of a reply's calls, however many th
 	const give = { tool_id: 'tool_1', name: 'give', description: null, parameters: {} };
 	const result = 'x'.repeat(10_000);
 	const chat: ChatModel = {
-		async *stream({ rounds }) {
+		stream: streamFrom(async function* ({ rounds }) {
 			if (rounds.length === 3) yield { type: 'delta', text: 'Done.' };
 			else
 				for (let at = 0; at < 15; at++)
 					yield { type: 'tool_call', id: `${rounds.length}.${at}`, name: 'give', arguments: {} };
-		},
+		}),
 	};
 	using outbox = new Outbox(store);
 	await using conversations = new Conversations({

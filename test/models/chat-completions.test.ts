@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { deferred } from '../../src/base/index.ts';
 import type { ModelEvent } from '../../src/models/index.ts';
+import { eventsOfAnswer } from '../support/model-events.ts';
 import { ModelServer, type ModelStep } from '../support/model-server.ts';
 import { chatRequest, openProvider, outcomeOf } from './fixtures/provider.ts';
 
@@ -92,7 +93,7 @@ test('yields the first word before the next piece arrives', async () => {
 	const heard = deferred<void>();
 	server.enqueue([text('First'), { wait: heard.promise }, text(' second'), { finish: 'stop' }]);
 	const events: ModelEvent[] = [];
-	for await (const event of provider.chat.stream(chatRequest(), new AbortController().signal)) {
+	for await (const event of eventsOfAnswer(provider.chat, chatRequest())) {
 		events.push(event);
 		heard.resolve();
 	}

@@ -5,7 +5,7 @@ import { BUILTIN_MODEL, type ChatModel, type ChatProvider, createModels } from '
 import { passage } from '../support/passage.ts';
 import { outcomeOf } from './fixtures/provider.ts';
 
-const silent: ChatModel = { async *stream() {} };
+const silent: ChatModel = { stream: async () => {} };
 const remote: ChatProvider = { id: 'remote', chat: silent, models: null };
 
 test('uses the built-in model without settings', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deferred } from '../../src/base/index.ts';
 import type { ChatRequest } from '../../src/models/index.ts';
+import { eventsOfAnswer } from '../support/model-events.ts';
 import { type ModelScript, ModelServer } from '../support/model-server.ts';
 import { HandClock } from './fixtures/hand-clock.ts';
 import { chatRequest, type Outcome, openProvider, outcomeOf, type TestProvider } from './fixtures/provider.ts';
@@ -163,12 +164,12 @@ test('permits other calls as soon as the answer of the trial call has begun', as
 	const told = deferred<void>();
 	server.setDefault([{ say: 'Hello.' }]);
 	server.enqueue([{ say: 'A long ' }, { wait: told.promise }, { say: 'story.' }]);
-	const story = provider.chat.stream(chatRequest(), new AbortController().signal)[Symbol.asyncIterator]();
+	const story = eventsOfAnswer(provider.chat, chatRequest());
 	assert.deepEqual((await story.next()).value, { type: 'delta', text: 'A long ' });
 	assert.equal((await outcomeOf(provider.chat)).text, 'Hello.');
 	told.resolve();
 	assert.deepEqual((await story.next()).value, { type: 'delta', text: 'story.' });
-	await story.return?.();
+	await story.return();
 });
 
 test('opens the circuit although stopped calls are between the failures', async () => {
@@ -176,7 +177,7 @@ test('opens the circuit although stopped calls are between the failures', async 
 	await using provider = openProvider(server.provider());
 	for (let at = 0; at < 5; at++) {
 		server.enqueue([{ say: 'Well' }, { hang: true }], [{ status: 500, headers: { 'retry-after': '60' } }]);
-		for await (const _ of provider.chat.stream(chatRequest(), new AbortController().signal)) break;
+		for await (const _ of eventsOfAnswer(provider.chat, chatRequest())) break;
 		await outcomeOf(provider.chat);
 	}
 	assert.match(String((await outcomeOf(provider.chat)).error), /has failed several times in a row/);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deferred } from '../../src/base/index.ts';
 import type { ModelEvent } from '../../src/models/index.ts';
+import { eventsOfAnswer } from '../support/model-events.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { chatRequest, openProvider, outcomeOf } from './fixtures/provider.ts';
 
@@ -27,7 +28,7 @@ for (const type of TYPES) {
 			{ finish: 'stop', usage: { input: 21, output: 5 } },
 		]);
 		const events: ModelEvent[] = [];
-		for await (const event of provider.chat.stream(chatRequest(), new AbortController().signal)) {
+		for await (const event of eventsOfAnswer(provider.chat, chatRequest())) {
 			events.push(event);
 			heard.resolve();
 		}

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { withDeadline } from '../../src/base/index.ts';
 import { classifyFailure } from '../../src/models/providers/provider-failure.ts';
 import { MAX_ATTEMPTS, nextRetryDelay } from '../../src/models/providers/retry.ts';
+import { eventsOfAnswer } from '../support/model-events.ts';
 import { type ModelCall, type ModelScript, ModelServer } from '../support/model-server.ts';
 import { chatRequest, openProvider, outcomeOf } from './fixtures/provider.ts';
 
@@ -49,7 +50,7 @@ for (const type of TYPES) {
 		const said: unknown[] = [];
 		await assert.rejects(
 			async () => {
-				for await (const event of provider.chat.stream(chatRequest(), controller.signal)) {
+				for await (const event of eventsOfAnswer(provider.chat, chatRequest(), controller.signal)) {
 					said.push(event);
 					setImmediate(() => controller.abort(reason));
 				}
@@ -64,7 +65,7 @@ for (const type of TYPES) {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type, ...NO_TIME_LIMITS }));
 		server.setDefault([{ say: 'One. ' }, { hang: true }]);
-		for await (const event of provider.chat.stream(chatRequest(), new AbortController().signal)) {
+		for await (const event of eventsOfAnswer(provider.chat, chatRequest())) {
 			assert.deepEqual(event, { type: 'delta', text: 'One. ' });
 			break;
 		}

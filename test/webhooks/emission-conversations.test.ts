@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { createApiFixture, createResource } from '../api/fixture.ts';
+import { createApiFixture, createResource, untilConversation } from '../api/fixture.ts';
 import { ManualModel } from '../conversations/manual-model.ts';
 import { startTestApp } from '../support/app.ts';
-import { until } from '../support/until.ts';
 import { recordEvents, typesAndIds } from './event-recorder.ts';
 import { startReceiver } from './receiver.ts';
 
@@ -84,10 +83,7 @@ test('emits a stopped or failed reply once, with its text so far', async () => {
 			const answer = send(content);
 			const reply = await held.reply(index);
 			reply.say('So far');
-			const id = await until('the conversation is there', async () => {
-				const { body } = await app.call('GET', `${CONVERSATIONS}?limit=1`);
-				return body.data[0]?.title === content && (body.data[0].id as string);
-			});
+			const { id } = await untilConversation(app, content);
 			await end(id, index);
 			await answer;
 		});
@@ -194,10 +190,7 @@ test('emits the messages of an agent and a visitor, and the reply that a takeove
 	const taken = await ears.eventsFrom(async () => {
 		const answer = visit('Wait for a person');
 		(await held.reply(index)).say('One mo');
-		id = await until('the conversation is there', async () => {
-			const { body } = await app.call('GET', `${CONVERSATIONS}?limit=1`);
-			return body.data[0]?.title === 'Wait for a person' && (body.data[0].id as string);
-		});
+		({ id } = await untilConversation(app, 'Wait for a person'));
 		assert.equal((await app.call('POST', `${CONVERSATIONS}/${id}/takeover`)).status, 200);
 		await answer;
 	});

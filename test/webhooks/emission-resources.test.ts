@@ -3,6 +3,7 @@ import test, { after } from 'node:test';
 import type { ChatProvider, ModelEvent } from '../../src/models/index.ts';
 import { createApiFixture, createResource, untilProcessed, untilSettled, upload } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
+import { streamFrom } from '../support/model-events.ts';
 import { apiPeer } from '../tools/api-peer.ts';
 import { assertDescribed, recordEvents, typesAndIds } from './event-recorder.ts';
 import { assertSigned } from './receiver.ts';
@@ -13,10 +14,10 @@ const provider: ChatProvider = {
 	id: 'scripted',
 	models: null,
 	chat: {
-		async *stream({ rounds }) {
+		stream: streamFrom(async function* ({ rounds }) {
 			if (rounds.length === 0) yield* calls;
 			else yield { type: 'delta', text: 'Done.' };
-		},
+		}),
 	},
 };
 const peer = await apiPeer();

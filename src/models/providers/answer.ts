@@ -1,9 +1,8 @@
 import { exceedsDepth } from '../../base/index.ts';
 import type { ModelEvent } from '../chat-model.ts';
 import type { AnswerEvent, AnswerFinish, ReceivedToolCall } from './answer-event.ts';
-import type { AnswerStream } from './ask.ts';
 import type { CallAbort } from './call-abort.ts';
-import { brokeOff, providerError } from './provider-failure.ts';
+import { providerError } from './provider-failure.ts';
 import { RoundRecorder } from './round-memory.ts';
 
 /** Characters of an answer's text at most. A longer answer is aborted. */
@@ -14,8 +13,6 @@ const MAX_CALLS = 64;
 const MAX_NAME_CHARS = 64;
 /** Far deeper than the arguments of any tool. */
 const MAX_ARGUMENT_DEPTH = 256;
-/** Time limit for the end of the stream after the last part of an answer. In time, its connection can be used again. */
-const STREAM_END_TIMEOUT_MS = 1_000;
 
 /** The rules for an answer. */
 export interface AnswerRules {
@@ -31,7 +28,8 @@ export interface AnswerRules {
 /** One answer of a provider while it arrives. */
 export class Answer {
 	readonly #rules: AnswerRules;
-	readonly #callAbort: CallAbort;
+	readonly #callAbort: Pick<CallAbort, 'setDeadline' | 'restartDeadline'>;
+	readonly #onEvent: (event: ModelEvent) => void;
 	#textChars = 0;
 	/** Whether it has had any visible text. */
 	#hasVisibleText = false;
@@ -40,10 +38,17 @@ export class Answer {
 	readonly #calls: ReceivedToolCall[] = [];
 	readonly #recorder = new RoundRecorder();
 	#hasBegun = false;
+	#isComplete = false;
 
-	constructor(rules: AnswerRules, callAbort: CallAbort) {
+	/** @param onEvent gets text at once; calls and usage after the regular end, because a call in a stream that breaks off may be incomplete */
+	constructor(
+		rules: AnswerRules,
+		callAbort: Pick<CallAbort, 'setDeadline' | 'restartDeadline'>,
+		onEvent: (event: ModelEvent) => void,
+	) {
 		this.#rules = rules;
 		this.#callAbort = callAbort;
+		this.#onEvent = onEvent;
 	}
 
 	/** Whether any part of the answer has arrived. After that there is no retry. */
@@ -51,29 +56,26 @@ export class Answer {
 		return this.#hasBegun;
 	}
 
+	/** Whether the answer has arrived whole. */
+	get isComplete(): boolean {
+		return this.#isComplete;
+	}
+
 	/**
-	 * The events of an answer. Text is yielded at once, calls and usage after the regular end of the answer, because a call in
-	 * a stream that breaks off may be incomplete.
-	 * @throws ProviderError, an error of the stream, or the reason of the abort
+	 * Takes the next events of the answer.
+	 * @throws ProviderError if the answer breaks a rule
 	 */
-	async *events(stream: AnswerStream): AsyncGenerator<ModelEvent, void, undefined> {
-		let finish: AnswerFinish | undefined;
-		while (finish === undefined) {
-			const batch = await this.#callAbort.race(stream.next());
-			if (batch.done) throw brokeOff();
-			this.#noticeActivity();
-			for (const event of batch.value) {
-				if (event.type === 'text_delta') yield* this.#yieldText(event.text);
-				if (event.type === 'finish') finish = event;
-				this.#take(event);
-			}
+	take(events: readonly AnswerEvent[]): void {
+		this.#noticeActivity();
+		for (const event of events) {
+			if (event.type === 'text_delta') this.#emitText(event.text);
+			this.#record(event);
+			if (event.type === 'finish') this.#emitEnd(event);
 		}
-		yield* this.#yieldEnd(finish);
-		await this.#untilClosed(stream);
 	}
 
 	/** Records an event, within the limits of an answer. */
-	#take(event: AnswerEvent): void {
+	#record(event: AnswerEvent): void {
 		if (this.#rules.mayCall) this.#recorder.add(event);
 		switch (event.type) {
 			case 'tool_call_start':
@@ -88,12 +90,12 @@ export class Answer {
 		}
 	}
 
-	/** Yields the text up to the limit of an answer. */
-	*#yieldText(text: string): Generator<ModelEvent, void, undefined> {
+	/** Emits the text up to the limit of an answer. */
+	#emitText(text: string): void {
 		const remaining = MAX_TEXT_CHARS - this.#textChars;
 		this.#textChars += text.length;
 		this.#hasVisibleText ||= text.trim() !== '';
-		if (remaining > 0) yield { type: 'delta', text: text.slice(0, remaining) };
+		if (remaining > 0) this.#onEvent({ type: 'delta', text: text.slice(0, remaining) });
 		if (text.length > remaining) throw providerError('The model wrote too much.', { isProviderFault: false });
 	}
 
@@ -110,11 +112,11 @@ export class Answer {
 		this.#rules.onBegin();
 	}
 
-	*#yieldEnd(finish: AnswerFinish): Generator<ModelEvent, void, undefined> {
+	#emitEnd(finish: AnswerFinish): void {
 		const { input, output } = finish.usage;
 		if (input !== undefined || output !== undefined) {
 			// The usage is reported even if the answer is rejected below.
-			yield { type: 'usage', input_tokens: countOf(input), output_tokens: countOf(output) };
+			this.#onEvent({ type: 'usage', input_tokens: countOf(input), output_tokens: countOf(output) });
 		}
 		const of = { isProviderFault: false };
 		switch (finish.reason) {
@@ -129,20 +131,11 @@ export class Answer {
 			if (this.#rules.requiresOutput) throw providerError('The model gave an empty answer.', of);
 		}
 		for (const { id, name, arguments: text } of calls) {
-			yield { type: 'tool_call', id, name: nameOf(name), arguments: argumentsOf(text) };
+			this.#onEvent({ type: 'tool_call', id, name: nameOf(name), arguments: argumentsOf(text) });
 		}
 		const memory = calls.length === 0 ? null : this.#recorder.memory(finish);
-		if (memory !== null) yield { type: 'memory', memory };
-	}
-
-	/** Waits for the end of the stream. The answer is complete, so a stream that does not end is not a failure. */
-	async #untilClosed(stream: AnswerStream): Promise<void> {
-		this.#callAbort.setDeadline(STREAM_END_TIMEOUT_MS, () => new Error('no longer needed'));
-		try {
-			while (!(await this.#callAbort.race(stream.next())).done);
-		} catch {
-			// The connection is closed and not used again.
-		}
+		if (memory !== null) this.#onEvent({ type: 'memory', memory });
+		this.#isComplete = true;
 	}
 }
 

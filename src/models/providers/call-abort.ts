@@ -54,17 +54,37 @@ export class CallAbort implements Disposable {
 		}
 	}
 
-	/** Resolves after a delay. Rejects with the reason of the abort. */
-	async pause(ms: number): Promise<void> {
-		let timer: NodeJS.Timeout | undefined;
-		const elapsed = new Promise<void>((resolve) => {
-			timer = setTimeout(resolve, ms);
+	/**
+	 * Settles like an operation, or rejects with the reason of the abort, whichever is first. One wait at a time.
+	 * @param start starts the operation and returns how it is cancelled, which an abort and a failure do
+	 */
+	run<T>(start: (resolve: (value: T) => void, reject: (error: unknown) => void) => () => void): Promise<T> {
+		return new Promise<T>((resolve, reject) => {
+			this.throwIfAborted();
+			let cancel = () => {};
+			let isSettled = false;
+			const settle = () => {
+				const isFirst = !isSettled;
+				isSettled = true;
+				if (isFirst) this.#rejectWait = undefined;
+				return isFirst;
+			};
+			const fail = (error: unknown) => {
+				if (!settle()) return;
+				cancel();
+				reject(error);
+			};
+			this.#rejectWait = () => fail(this.#reason);
+			cancel = start((value) => settle() && resolve(value), fail);
 		});
-		try {
-			await this.race(elapsed);
-		} finally {
-			clearTimeout(timer);
-		}
+	}
+
+	/** Resolves after a delay. Rejects with the reason of the abort. */
+	pause(ms: number): Promise<void> {
+		return this.run<void>((resolve) => {
+			const timer = setTimeout(resolve, ms);
+			return () => clearTimeout(timer);
+		});
 	}
 
 	throwIfAborted(): void {

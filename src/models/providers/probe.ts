@@ -62,10 +62,13 @@ async function awaitFirstToken(
 		rounds: [],
 	};
 	const [provider] = createProviders([settings], dependencies);
-	const stream = provider?.chat.stream(request, new AbortController().signal) ?? [];
-	// The first word is proof enough. A return here aborts the rest, which is cheaper.
-	for await (const _ of stream) return;
-	throw new AppError('model_error', 'The model gave an empty answer.');
+	// The first word is proof enough. The rest is aborted, which is cheaper.
+	const begun = new AbortController();
+	const answered = provider?.chat.stream(request, begun.signal, () => begun.abort());
+	await answered?.catch((error: unknown) => {
+		if (!begun.signal.aborted) throw error;
+	});
+	if (!begun.signal.aborted) throw new AppError('model_error', 'The model gave an empty answer.');
 }
 
 async function listModels(settings: ProviderSettings, network: Pick<Network, 'serviceClient'>): Promise<void> {

@@ -12,7 +12,7 @@ import type { ProviderSettings } from './settings.ts';
 
 export interface ProviderChatOptions {
 	settings: ProviderSettings;
-	client: Pick<ServiceClient, 'fetch'>;
+	client: Pick<ServiceClient, 'stream'>;
 	clock: Clock;
 	log: Log;
 	/** From 0 to 1, as Math.random. */
@@ -32,25 +32,27 @@ export class ProviderChat implements ChatModel {
 		});
 	}
 
-	async *stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
+	async stream(request: ChatRequest, signal: AbortSignal, onEvent: (event: ModelEvent) => void): Promise<void> {
 		signal.throwIfAborted();
 		const { settings, client } = this.#options;
 		const composed = composeCall(request, settings);
 		this.#logOmittedTools(request, composed);
-		if (composed.passages.length < request.passages.length) yield { type: 'passages', indexes: composed.passages };
+		if (composed.passages.length < request.passages.length) onEvent({ type: 'passages', indexes: composed.passages });
 		const permission = this.#circuits.tryAcquirePermission(request.model);
 		if (permission === null) throw circuitOpenError();
+		const consumer = new Consumer(onEvent);
 		using callAbort = new CallAbort(signal);
 		const { first_token_timeout_ms: firstMs } = settings;
 		callAbort.setDeadline(firstMs, () =>
 			providerError(`The model did not begin to answer within ${seconds(firstMs)}.`),
 		);
 		try {
-			const ask = prepareCall(composed.call, settings, client.fetch);
-			yield* this.#attempts(ask, this.#rules(request, composed, permission), callAbort);
+			const ask = prepareCall(composed.call, settings, client);
+			await this.#attempts(ask, this.#rules(request, composed, permission), callAbort, consumer.take);
 			// Reported at the end of the answer, because a provider may send one word and then hang.
 			permission.succeeded();
 		} catch (thrown) {
+			if (consumer.hasFailed) throw thrown;
 			if (signal.aborted) throw signal.reason;
 			throw this.#recordFailure(thrown, request, permission);
 		} finally {
@@ -60,11 +62,16 @@ export class ProviderChat implements ChatModel {
 	}
 
 	/** Retries until an answer begins. After that there is no retry, because followers already have its text. */
-	async *#attempts(ask: Ask, rules: AnswerRules, callAbort: CallAbort): AsyncGenerator<ModelEvent, void, undefined> {
+	async #attempts(
+		ask: Ask,
+		rules: AnswerRules,
+		callAbort: CallAbort,
+		onEvent: (event: ModelEvent) => void,
+	): Promise<void> {
 		for (let attempt = 1; ; attempt++) {
-			const answer = new Answer(rules, callAbort);
+			const answer = new Answer(rules, callAbort, onEvent);
 			try {
-				yield* answer.events(await callAbort.race(ask(callAbort.nextAttempt())));
+				await callAbort.run<void>((resolve, reject) => receiveAnswer(ask, answer, resolve, reject));
 				return;
 			} catch (thrown) {
 				callAbort.throwIfAborted();
@@ -113,6 +120,42 @@ export class ProviderChat implements ChatModel {
 		const { clock, settings } = this.#options;
 		return classifyFailure(thrown, clock.now(), settings.api_key);
 	}
+}
+
+/** Receives the events of an answer. Notices that it failed itself, which is no failure of the provider. */
+class Consumer {
+	hasFailed = false;
+	readonly #onEvent: (event: ModelEvent) => void;
+
+	constructor(onEvent: (event: ModelEvent) => void) {
+		this.#onEvent = onEvent;
+	}
+
+	readonly take = (event: ModelEvent): void => {
+		try {
+			this.#onEvent(event);
+		} catch (thrown) {
+			this.hasFailed = true;
+			throw thrown;
+		}
+	};
+}
+
+/** Asks, and passes the events to the answer. @returns how the request is cancelled */
+function receiveAnswer(ask: Ask, answer: Answer, resolve: () => void, reject: (error: unknown) => void): () => void {
+	const exchange = ask({
+		onEvents(events) {
+			try {
+				answer.take(events);
+			} catch (thrown) {
+				reject(thrown);
+				return;
+			}
+			if (answer.isComplete) resolve();
+		},
+		onFailure: reject,
+	});
+	return () => exchange.abort();
 }
 
 function circuitOpenError(): AppError {

@@ -45,14 +45,9 @@ export function errorOf(error: unknown): ReportedError {
 	return new ReportedError(typeof message === 'string' ? message : JSON.stringify(error), { code, type });
 }
 
-/** Reads the error of a response with an error status. */
-export async function statusError(response: Response): Promise<ReportedError> {
-	// If the body does not arrive, the status is enough.
-	const body = await response.text().catch(() => '');
-	return new ReportedError(errorIn(jsonOf(body))?.message ?? body, {
-		statusCode: response.status,
-		responseHeaders: Object.fromEntries(response.headers),
-	});
+/** The error of a response with an error status. @param body the beginning of its body */
+export function statusError(status: number, headers: Record<string, string>, body: string): ReportedError {
+	return new ReportedError(errorIn(jsonOf(body))?.message ?? body, { statusCode: status, responseHeaders: headers });
 }
 
 /** The error of an event with the name `error`, which may have any data. */
