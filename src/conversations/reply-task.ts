@@ -63,8 +63,7 @@ export class ReplyTask {
 	}
 
 	async #write(deps: ReplyTaskDependencies, turn: Turn): Promise<void> {
-		const timeout = new AppError('model_error', 'The model took too long to answer.');
-		const timer = setTimeout(() => this.abort(timeout), deps.replyTimeoutMs);
+		const timer = setTimeout(() => this.abort(replyTimeout()), deps.replyTimeoutMs);
 		const listener = this.#listener();
 		if (this.#progress.text !== '') listener.text(this.#progress.text);
 		const outcome = await writeReply(deps, turn, this.#progress, listener, this.#abortController.signal);
@@ -85,6 +84,10 @@ export class ReplyTask {
 			toolCall: (call) => this.#reports.add({ type: 'endCall', replyId, call }),
 		};
 	}
+}
+
+function replyTimeout(): AppError {
+	return new AppError('model_error', 'The model took too long to answer.');
 }
 
 /** Reports to the actor; false while its mailbox is full. */
