@@ -264,6 +264,15 @@ export const MIGRATIONS: readonly string[] = [
 		(SELECT error ->> '$.message' FROM documents WHERE id = document_id AND status = 'indexed')
 	WHERE built_from IS NOT NULL;
 	`,
+	// Most rows are in none of these queries: conversations without a known user, and events of conversations.
+	`
+	DROP INDEX conversations_by_end_user;
+	CREATE INDEX conversations_by_end_user ON conversations (workspace_id, end_user_id, created_at, id) WHERE end_user_id IS NOT NULL;
+	DROP INDEX conversations_by_visitor;
+	CREATE INDEX conversations_by_visitor ON conversations (deployment_id, end_user_id, created_at, id) WHERE end_user_id IS NOT NULL;
+	DROP INDEX events_by_type;
+	CREATE INDEX events_by_type ON events (stream, type, seq) WHERE stream GLOB 'ws_*';
+	`,
 ];
 
 /**

@@ -75,9 +75,10 @@ function conditionsOf<K extends Kind>(
 	const values: unknown[] = [];
 	for (const [field, value] of Object.entries(where)) {
 		if (value === undefined) continue;
-		// IS is = that also finds null.
-		conditions.push(`${field} IS ?`);
-		values.push(encodeColumn(kind, field, value));
+		const encoded = encodeColumn(kind, field, value);
+		// With = a query can use an index of the rows in which the field is not null.
+		conditions.push(encoded === null ? `${field} IS NULL` : `${field} = ?`);
+		if (encoded !== null) values.push(encoded);
 	}
 	if (createdAfter !== undefined) {
 		conditions.push('created_at > ?');

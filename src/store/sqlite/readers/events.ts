@@ -8,6 +8,9 @@ import { unionAll } from './list.ts';
 /** Events whose times are read in one step, before the event loop may go on. */
 const EVENTS_PER_STEP = 5_000;
 
+/** The condition of the index by type, which has the events of workspaces only. */
+const IS_OF_WORKSPACE = " AND stream GLOB 'ws_*'";
+
 /** Queries about the log of events. Long ones yield to the event loop between steps. */
 export class SqliteEventsReader implements EventsReader {
 	readonly #prepare: Prepare;
@@ -18,7 +21,7 @@ export class SqliteEventsReader implements EventsReader {
 	}
 
 	async after(stream: string, seq: number, limit: number, types: readonly string[] = []): Promise<StoredEvent[]> {
-		const ofType = types.length === 0 ? '' : ' AND type = ?';
+		const ofType = types.length === 0 ? '' : ` AND type = ?${stream.startsWith('ws_') ? IS_OF_WORKSPACE : ''}`;
 		const sql = `SELECT seq, id, stream, type, data, created_at FROM events WHERE stream = ? AND seq > ?${ofType}`;
 		const values = types.length === 0 ? [stream, seq] : types.flatMap((type) => [stream, seq, type]);
 		const rows = this.#prepare(`${unionAll(sql, Math.max(1, types.length))} ORDER BY seq LIMIT ?`).all(
