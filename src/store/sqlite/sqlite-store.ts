@@ -1,16 +1,7 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
-import {
-	AppError,
-	createLog,
-	type Deferred,
-	deferred,
-	type Log,
-	messageOf,
-	newId,
-	withDeadline,
-} from '../../base/index.ts';
+import { AppError, createLog, deferred, type Log, newId, withDeadline } from '../../base/index.ts';
 import { BlobStore } from '../blobs.ts';
 import type { Commit, CommitOutcome, Job, StoredEvent } from '../commit.ts';
 import type { Kind, Records } from '../records.ts';
@@ -21,6 +12,7 @@ import { MessageCache } from './message-cache.ts';
 import { SqliteReaders } from './readers.ts';
 import { STALLED_MESSAGE, StallDetector } from './stall-detector.ts';
 import type { Fence, WriterOutcome, WriterTask } from './writer.ts';
+import { WriterQueue } from './writer-queue.ts';
 import type { FromWriter, ToWriter, WriterThreadData } from './writer-thread.ts';
 
 export interface SqliteStoreOptions {
@@ -107,10 +99,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	readonly #readOnly: Database;
 	readonly #messageCache = new MessageCache();
 	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
-	/** Tasks of this turn of the event loop that were not sent yet. */
-	#unsentTasks: WriterTask[] = [];
-	readonly #pendingTasks = new Map<number, { task: WriterTask; done: Deferred<WriterOutcome> }>();
-	#nextTaskId = 0;
+	readonly #tasks: WriterQueue;
 	#failure: Error | undefined;
 	#closing = false;
 	readonly #closed = deferred<void>();
@@ -130,6 +119,10 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		super(db);
 		this.#readOnly = db;
 		this.#thread = thread;
+		this.#tasks = new WriterQueue(
+			(message) => thread.postMessage(message),
+			(task, outcome) => this.#publish(task, outcome),
+		);
 		this.databaseFile = file;
 		this.blobs = blobs;
 		this.fence = fence;
@@ -138,7 +131,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		this.health = new WriteHealth({ log: log ?? createLog('silent'), probe: () => this.#probe() });
 		this.#stallDetector = new StallDetector({
 			checkMs: stallCheckMs,
-			isWaiting: () => this.#pendingTasks.size > 0,
+			isWaiting: () => this.#tasks.size > 0,
 			onStall: () => this.health.recordFailure(STALLED_CODE, STALLED_MESSAGE),
 		});
 		const claimed = db.prepare('SELECT 1 FROM jobs WHERE id = ? AND lease_until > 0');
@@ -169,8 +162,8 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	async [Symbol.asyncDispose](): Promise<void> {
 		if (!this.#failure && !this.#closing) {
 			this.#closing = true;
-			this.#flush();
-			this.#send('close');
+			this.#tasks.sendAll();
+			this.#thread.postMessage('close' satisfies ToWriter);
 		}
 		const closed = withDeadline(this.#closed.promise, this.#closeMs, () => new AppError('unavailable', NOT_CLOSED));
 		try {
@@ -199,7 +192,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		if (this.#closing || this.#failure) {
 			throw new AppError('unavailable', 'The database is closed.', { cause: this.#failure });
 		}
-		if (this.#pendingTasks.size >= MAX_PENDING_TASKS) {
+		if (this.#tasks.size >= MAX_PENDING_TASKS) {
 			throw new AppError('unavailable', 'The disk does not keep up with the writes.', { retry_after: 1 });
 		}
 		if (!isProbe && this.health.problem?.reason === 'disk_stalled') {
@@ -209,14 +202,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 				cause: Object.assign(new Error(STALLED_MESSAGE), { code: STALLED_CODE }),
 			});
 		}
-		const outcomeDeferred = deferred<WriterOutcome>();
-		this.#pendingTasks.set(this.#nextTaskId++, { task, done: outcomeDeferred });
-		// With an idle writer the task is sent at once; otherwise all tasks of this turn are sent together.
-		if (this.#unsentTasks.push(task) === 1) {
-			if (this.#pendingTasks.size === 1) process.nextTick(() => this.#flush());
-			else setImmediate(() => this.#flush());
-		}
-		const outcome = await outcomeDeferred.promise;
+		const outcome = await this.#tasks.add(task);
 		if (!outcome.ok) {
 			this.health.recordFailure(outcome.code, outcome.message);
 			throw new AppError('unavailable', 'The change could not be written to disk.', {
@@ -225,27 +211,6 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 			});
 		}
 		return outcome.value as T;
-	}
-
-	#flush(): void {
-		if (this.#unsentTasks.length === 0) return;
-		const tasks = this.#unsentTasks;
-		this.#unsentTasks = [];
-		this.#sendTasks(this.#nextTaskId - tasks.length, tasks);
-	}
-
-	/** A value that cannot be cloned (a function, for example) fails the commit that has it, not the others in the message. */
-	#sendTasks(first: number, tasks: WriterTask[]): void {
-		try {
-			this.#send({ first, tasks });
-		} catch (error) {
-			if (tasks.length === 1) this.#settle(first, { ok: false, message: messageOf(error) });
-			else for (const [offset, task] of tasks.entries()) this.#sendTasks(first + offset, [task]);
-		}
-	}
-
-	#send(message: ToWriter): void {
-		this.#thread.postMessage(message);
 	}
 
 	#receive(message: FromWriter): void {
@@ -257,15 +222,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		if (!('outcomes' in message)) return;
 		this.#stallDetector.recordProgress();
 		this.health.recordProgress();
-		for (const [offset, outcome] of message.outcomes.entries()) this.#settle(message.first + offset, outcome);
-	}
-
-	#settle(taskId: number, outcome: WriterOutcome): void {
-		const pending = this.#pendingTasks.get(taskId);
-		if (!pending) return;
-		this.#pendingTasks.delete(taskId);
-		this.#publish(pending.task, outcome);
-		pending.done.resolve(outcome);
+		this.#tasks.receive(message.outcomes);
 	}
 
 	/** Calls listeners in commit order, before the committing caller continues. */
@@ -292,8 +249,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		if (this.#failure) return;
 		this.#failure = error;
 		if (!this.#closing) this.health.recordFailure(ENDED_CODE, error.message);
-		for (const { done } of this.#pendingTasks.values()) done.resolve({ ok: false, message: error.message });
-		this.#pendingTasks.clear();
+		this.#tasks.failAll(error.message);
 		this.#closed.resolve();
 		if (!this.#closing) this.#onFailure(error);
 	}

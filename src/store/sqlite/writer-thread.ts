@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { makeDurableFolder, messageOf } from '../../base/index.ts';
 import { dataFolderError } from '../data-folder-error.ts';
@@ -26,14 +26,14 @@ export interface WriterThreadData {
 	owner: string;
 }
 
-/** To the thread: the tasks of one event-loop turn, or the order to close. */
-export type ToWriter = { first: number; tasks: WriterTask[] } | 'close';
+/** To the thread: tasks that share one transaction, or the order to close. */
+export type ToWriter = { tasks: WriterTask[] } | 'close';
 
-/** From the thread: ready, refused to start, outcomes of consecutive tasks, or closed. */
+/** From the thread: ready, refused to start, the outcomes of the tasks of one message in their order, or closed. */
 export type FromWriter =
 	| { ready: true; fence: Fence }
 	| { refused: string }
-	| { first: number; outcomes: WriterOutcome[] }
+	| { outcomes: WriterOutcome[] }
 	| { troubled: WriterFailure }
 	| { closed: true };
 
@@ -45,10 +45,7 @@ const WAL_TRUNCATE_DELAY_MS = 200;
 /** The delay of the next truncation after an error of the disk. */
 const FAILED_TRUNCATE_DELAY_MS = 5_000;
 
-/** Tasks that share one transaction at most. */
-const MAX_BATCH_TASKS = 512;
-
-/** Runs the writer thread: opens and migrates the database, takes the fence, then commits what arrives, in batches. */
+/** Runs the writer thread: opens and migrates the database, takes the fence, then commits what arrives. */
 export function runWriterThread(port: MessagePort, data: WriterThreadData): void {
 	const post = (message: FromWriter) => port.postMessage(message);
 	try {
@@ -81,7 +78,7 @@ function openDatabase({ dataDir, role, owner }: WriterThreadData): OpenedDatabas
 	return { db, lock, fence: isServer ? takeFence(db, 'main', owner) : currentFence(db, 'main') };
 }
 
-/** Commits messages in batches until the order to close. */
+/** Commits each message as one transaction, until the order to close. */
 class WriterThread {
 	readonly #port: MessagePort;
 	readonly #db: Database.Database;
@@ -99,34 +96,15 @@ class WriterThread {
 	}
 
 	receive(message: ToWriter): void {
-		let current: ToWriter | undefined = message;
-		while (current !== undefined && current !== 'close' && this.#groupCommit(current)) {
-			current = this.#nextMessage();
-			if (current === undefined) return;
+		if (message === 'close') {
+			this.#close();
+			return;
 		}
-		this.#close();
-	}
-
-	/** Commits this message together with all that have arrived since; false when the order to close was among them. */
-	#groupCommit(first: Exclude<ToWriter, 'close'>): boolean {
-		const messages = [first];
-		const tasks = [...first.tasks];
-		let nextMessage: ToWriter | undefined;
-		while (tasks.length < MAX_BATCH_TASKS) {
-			nextMessage = this.#nextMessage();
-			if (nextMessage === undefined || nextMessage === 'close') break;
-			messages.push(nextMessage);
-			tasks.push(...nextMessage.tasks);
-		}
+		const { tasks } = message;
 		const failure = this.#presence.check();
 		const outcomes = failure === undefined ? this.#writer.run(tasks) : tasks.map((): WriterOutcome => failure);
-		let at = 0;
-		for (const message of messages) {
-			this.#post({ first: message.first, outcomes: outcomes.slice(at, at + message.tasks.length) });
-			at += message.tasks.length;
-		}
+		this.#post({ outcomes });
 		if (tasks.some(isErasure)) this.#truncateTimer ??= setTimeout(() => this.#truncateErased(), WAL_TRUNCATE_DELAY_MS);
-		return nextMessage !== 'close';
 	}
 
 	/** Erased data stays in the WAL until it is truncated. Readers may delay that for a moment, a full disk for longer. */
@@ -157,10 +135,6 @@ class WriterThread {
 		this.#lock?.close();
 		this.#post({ closed: true });
 		this.#port.close();
-	}
-
-	#nextMessage(): ToWriter | undefined {
-		return receiveMessageOnPort(this.#port)?.message as ToWriter | undefined;
 	}
 
 	#post(message: FromWriter): void {
