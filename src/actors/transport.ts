@@ -1,3 +1,4 @@
+import type { PullSource } from '../base/index.ts';
 import type { ActorSystem } from './actor-system.ts';
 import type { MailboxLane } from './mailbox.ts';
 
@@ -18,8 +19,8 @@ export type SubscriptionStart = string | undefined;
  */
 export interface Transport<M, R, E> {
 	ask(id: string, message: M, options: AskOptions): Promise<R>;
-	/** The events of the actor after a position, without gap or repeat, until the signal aborts. */
-	subscribe(id: string, after: SubscriptionStart, signal: AbortSignal): AsyncIterable<E>;
+	/** The events of the actor after a position, without gap or repeat. */
+	subscribe(id: string, after: SubscriptionStart): PullSource<E>;
 }
 
 /** Sends messages to an actor in the same process. */
@@ -37,7 +38,7 @@ export class LocalTransport<M, R, E> implements Transport<M, R, E> {
 		return this.#actors.ask(id, message, options);
 	}
 
-	subscribe(id: string, after: SubscriptionStart, signal: AbortSignal): AsyncIterable<E> {
-		return this.#stream(id, after, signal);
+	subscribe(id: string, after: SubscriptionStart): PullSource<E> {
+		return this.#stream(id, after);
 	}
 }

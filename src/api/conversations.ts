@@ -107,7 +107,7 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 		async followConversation({ caller, params, query, request }) {
 			const { id } = await find(caller.workspaceId, params.id);
 			const after = resumePosition(request, query.last_event_id);
-			const events = conversations.follow(id, { after, signal: request.signal, audience: 'api' });
+			const events = conversations.follow(id, { after, audience: 'api' });
 			return new RawResponse({ events });
 		},
 

@@ -34,7 +34,7 @@ export async function respondDuringUse<C>(
 	respond: (request: HttpRequest) => Promise<RouteResponse>,
 ): Promise<RouteResponse> {
 	try {
-		const response = await respond(new RequestWithSignal(request, use.signal));
+		const response = await respond(new RequestOfUse(request, use));
 		if ('events' in response) return { ...response, events: use.untilRevoked(response.events) };
 		use.end();
 		return response;
@@ -44,14 +44,18 @@ export async function respondDuringUse<C>(
 	}
 }
 
-/** A request with another signal. */
-class RequestWithSignal implements HttpRequest {
+/** A request with the signal of a use. */
+class RequestOfUse implements HttpRequest {
 	readonly #request: HttpRequest;
-	readonly signal: AbortSignal;
+	readonly #use: Pick<RevocableUse, 'signal'>;
 
-	constructor(request: HttpRequest, signal: AbortSignal) {
+	constructor(request: HttpRequest, use: Pick<RevocableUse, 'signal'>) {
 		this.#request = request;
-		this.signal = signal;
+		this.#use = use;
+	}
+
+	get signal(): AbortSignal {
+		return this.#use.signal;
 	}
 
 	get id(): string {

@@ -45,7 +45,7 @@ export async function sendMessage<O extends SendOperation>(
 	const respond = async (turn: StartedTurn) => {
 		logReplyId(request, turn);
 		return stream
-			? streamTurn(conversations, turn, request.signal, audience)
+			? streamTurn(conversations, turn, audience)
 			: ((await wholeTurn(conversations, turn, request.signal, audience)) as HandlerResult<O>);
 	};
 	return idempotent.runIdempotently(
@@ -70,15 +70,10 @@ function logReplyId(request: HttpRequest, turn: StartedTurn): void {
 }
 
 /** The response as an event stream: of a running turn as it happens, of a finished one from what is stored. */
-function streamTurn(
-	conversations: Conversations,
-	turn: StartedTurn,
-	signal: AbortSignal,
-	audience: Audience,
-): RawResponse {
+function streamTurn(conversations: Conversations, turn: StartedTurn, audience: Audience): RawResponse {
 	if ('messageForHuman' in turn) return new RawResponse({ events: messageForHumanEvents(turn, audience) });
 	if ('finishedReply' in turn) return new RawResponse({ events: finishedTurnEvents(turn, audience) });
-	return new RawResponse({ events: conversations.followTurn(turn, { signal, audience }) });
+	return new RawResponse({ events: conversations.followTurn(turn, { audience }) });
 }
 
 /** The response as a whole, once the reply has ended. */

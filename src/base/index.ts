@@ -18,6 +18,7 @@ export { applyMergePatch, mergedFields } from './merge-patch.ts';
 export { exceedsDepth } from './nesting-depth.ts';
 export { parseUrl } from './parse-url.ts';
 export { PeriodicTask } from './periodic-task.ts';
+export { type PullSource, ReadyItems, type SourceReader } from './pull-source.ts';
 export { ReadWriteLock } from './read-write-lock.ts';
 export { ResourceShortage, shortageFromWorker, shortageOf } from './resource-shortage.ts';
 export { retryAfterMs } from './retry-after.ts';

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { AppError } from './errors.ts';
+import type { PullSource, SourceReader } from './pull-source.ts';
 
 /** The server does not know when a client will leave. */
 const RETRY_SECONDS = 10;
@@ -119,12 +120,17 @@ export class RevocableUse<C = unknown> {
 	readonly #terms: UseTerms<C>;
 	readonly #clock: Clock;
 	readonly #onEnd: (use: RevocableUse<C>, terms: UseTerms<C>) => void;
-	readonly #controller = new AbortController();
+	/** Made when the signal is first read. */
+	#controller: AbortController | null = null;
+	/** Why the signal has aborted. */
+	#abortReason: { reason: unknown } | null = null;
 	readonly #onRequestAbort = (): void => this.#close(this.#terms.signal.reason);
 	#isEnded = false;
 	#isRevoked = false;
 	/** Resolves when no check is pending. */
 	#pendingCheck: Promise<unknown> | null = null;
+	/** The events that end with the use. */
+	#events: { onUseEnd(): void } | null = null;
 
 	constructor(terms: UseTerms<C>, clock: Clock, onEnd: (use: RevocableUse<C>, terms: UseTerms<C>) => void) {
 		this.#terms = terms;
@@ -134,6 +140,10 @@ export class RevocableUse<C = unknown> {
 
 	/** Aborts when the use is revoked, or with its request. */
 	get signal(): AbortSignal {
+		if (this.#controller === null) {
+			this.#controller = new AbortController();
+			if (this.#abortReason !== null) this.#controller.abort(this.#abortReason.reason);
+		}
 		return this.#controller.signal;
 	}
 
@@ -171,20 +181,23 @@ export class RevocableUse<C = unknown> {
 	}
 
 	/**
-	 * The same events, to be read once, up to the first that the use no longer permits. The use ends after the last event, after a
-	 * failure, or when the reader returns.
+	 * The same events up to the first that the use no longer permits. The use ends after the last event, after a failure, or when
+	 * the reader closes them. Called once.
 	 */
-	untilRevoked<E>(events: AsyncIterable<E>): AsyncIterableIterator<E, undefined, undefined> {
-		return new RevocableEvents(events, this);
+	untilRevoked<E>(events: PullSource<E>): PullSource<E> {
+		const permitted = new PermittedEvents(events, this);
+		this.#events = permitted;
+		return permitted;
 	}
 
-	/** Resolves once the next event may be sent, or the use has ended. Null: it may be sent now, without a promise. */
-	nextEventPermission(): Promise<void> | null {
-		if (this.#pendingCheck === null) {
-			if (!this.#isEnded && this.expiresAt <= this.#clock.now()) this.revoke();
-			return null;
-		}
-		return this.#pendingCheck.then(() => this.nextEventPermission() ?? undefined);
+	/** Resolves when the pending checks are done; null where none is pending. */
+	get pendingCheck(): Promise<unknown> | null {
+		return this.#pendingCheck;
+	}
+
+	get hasExpired(): boolean {
+		const { expiresAt } = this.#terms;
+		return expiresAt !== null && expiresAt <= this.#clock.now();
 	}
 
 	/** Ends the use because its permission no longer holds. */
@@ -204,50 +217,88 @@ export class RevocableUse<C = unknown> {
 
 	#close(reason?: unknown): void {
 		this.end();
-		this.#controller.abort(reason);
+		this.#abortReason ??= { reason };
+		this.#controller?.abort(reason);
+		this.#events?.onUseEnd();
 	}
 }
 
 /** What decides whether events may be sent. */
-type EventPermission = Pick<RevocableUse, 'nextEventPermission' | 'isEnded' | 'end'>;
+type EventPermission = Pick<RevocableUse, 'pendingCheck' | 'hasExpired' | 'isEnded' | 'revoke' | 'end'>;
 
-/** A class, because objects made of closures take twice the memory, for each open stream. */
-class RevocableEvents<E> implements AsyncIterableIterator<E, undefined, undefined> {
-	readonly #events: AsyncIterator<E>;
+/** The events of a use. */
+class PermittedEvents<E> implements PullSource<E>, SourceReader {
+	readonly #events: PullSource<E>;
 	readonly #use: EventPermission;
+	#reader: SourceReader | null = null;
+	#isAwaitingCheck = false;
+	#isEnded = false;
 
-	constructor(events: AsyncIterable<E>, use: EventPermission) {
-		this.#events = events[Symbol.asyncIterator]();
+	constructor(events: PullSource<E>, use: EventPermission) {
+		this.#events = events;
 		this.#use = use;
 	}
 
-	[Symbol.asyncIterator](): this {
-		return this;
+	get isEnded(): boolean {
+		return this.#isEnded;
 	}
 
-	async next(): Promise<IteratorResult<E, undefined>> {
+	open(reader: SourceReader): void {
+		if (this.#use.isEnded) void this.close();
+		if (this.#isEnded) return;
+		this.#reader = reader;
+		this.#events.open(this);
+	}
+
+	read(): E | null {
+		if (this.#isEnded) return null;
+		if (this.#use.pendingCheck !== null) {
+			this.#awaitCheck(this.#use.pendingCheck);
+			return null;
+		}
 		try {
-			const step = await this.#events.next();
-			if (step.done) {
-				this.#use.end();
-				return { done: true, value: undefined };
-			}
-			const permission = this.#use.nextEventPermission();
-			if (permission !== null) await permission;
-			return this.#use.isEnded ? await this.return() : step;
+			const event = this.#events.read();
+			if (event !== null && !this.#use.hasExpired) return event;
+			if (event !== null) this.#revoke();
+			else if (this.#events.isEnded) void this.close();
+			return null;
 		} catch (error) {
-			this.#use.end();
+			void this.close();
 			throw error;
 		}
 	}
 
-	async return(): Promise<IteratorResult<E, undefined>> {
-		// The use ends last: the source may be waiting for the use's signal, which aborts only while the use has not ended.
-		try {
-			await this.#events.return?.();
-		} finally {
-			this.#use.end();
-		}
-		return { done: true, value: undefined };
+	onReadable(): void {
+		if (!this.#isEnded) this.#reader?.onReadable();
+	}
+
+	/** The use was revoked, or its request has aborted. */
+	onUseEnd(): void {
+		if (this.#isEnded) return;
+		void this.close();
+		this.#reader?.onReadable();
+	}
+
+	close(): void | Promise<void> {
+		this.#isEnded = true;
+		const closed = this.#events.close();
+		this.#use.end();
+		return closed;
+	}
+
+	#revoke(): void {
+		// Before the use revokes these events: the reader is not called while it reads.
+		this.#isEnded = true;
+		this.#use.revoke();
+		void this.close();
+	}
+
+	#awaitCheck(check: Promise<unknown>): void {
+		if (this.#isAwaitingCheck) return;
+		this.#isAwaitingCheck = true;
+		void check.then(() => {
+			this.#isAwaitingCheck = false;
+			this.onReadable();
+		});
 	}
 }

@@ -1,7 +1,13 @@
 import { ActorSystem, LocalTransport, type Transport } from '../actors/index.ts';
-import { AppError, messageOf, ThrottledLog } from '../base/index.ts';
+import { AppError, messageOf, type PullSource, ThrottledLog } from '../base/index.ts';
 import type { Feedback } from '../contract/index.ts';
-import { type Outbox, type PositionedUpdate, parsePosition, type StreamPosition } from '../outbox/index.ts';
+import {
+	formatPosition,
+	type Outbox,
+	type PositionedUpdate,
+	parsePosition,
+	type StreamPosition,
+} from '../outbox/index.ts';
 import type {
 	ConversationRecord,
 	DeploymentRecord,
@@ -21,7 +27,7 @@ import type { AgentMessage, HandOver } from './hand-over.ts';
 import { conversationNotFound } from './not-found.ts';
 import type { Audience } from './present.ts';
 import { joinRepeat } from './repeats.ts';
-import { streamConversation } from './stream.ts';
+import { ConversationStream, type ConversationStreamOptions } from './stream.ts';
 import { type OutgoingMessage, targetConversation } from './target-conversation.ts';
 import type { FinishedTurn, MessageForHuman, RunningTurn } from './turn-result.ts';
 import { unfinishedTurn } from './unfinished-turn.ts';
@@ -69,8 +75,8 @@ export class Conversations implements AsyncDisposable {
 			mailboxLimit: MAILBOX_LIMIT,
 			mailboxFullError: () => new AppError('conversation_busy', undefined, { retry_after: 5 }),
 		});
-		this.#transport = new LocalTransport(this.#actors, (id, after, signal) =>
-			deps.outbox.subscribe(id, { after: after === undefined ? null : parsePosition(after), signal }),
+		this.#transport = new LocalTransport(this.#actors, (id, after) =>
+			deps.outbox.subscribe(id, after === undefined ? null : parsePosition(after)),
 		);
 	}
 
@@ -108,25 +114,24 @@ export class Conversations implements AsyncDisposable {
 
 	/**
 	 * The events of a conversation.
+	 * @param after the position of the follower; null: from now on
 	 * @throws AppError `rate_limit_exceeded` where it has the highest number of followers already
 	 */
 	follow(
 		conversationId: string,
-		options: { after: StreamPosition | null; signal: AbortSignal; audience: Audience },
-	): AsyncGenerator<ConversationEvent, void, undefined> {
+		{ after, audience }: { after: StreamPosition | null; audience: Audience },
+	): PullSource<ConversationEvent> {
 		requireStreamCapacity(this.#deps.outbox.subscriberCount(conversationId));
-		return streamConversation(this.#transport, this.#encoder, conversationId, { until: null, ...options });
+		return this.#stream(conversationId, after, { audience, until: null, first: null });
 	}
 
 	/** The events of one turn, from its question to the end of its reply. */
-	async *followTurn(
+	followTurn(
 		{ question, reply, position, restarted }: RunningTurn,
-		{ signal, audience }: { signal: AbortSignal; audience: Audience },
-	): AsyncGenerator<ConversationEvent, void, undefined> {
-		if (restarted) yield questionEvent(question, position, audience);
-		const after = { seq: position, offset: 0 };
-		const options = { after, signal, audience, until: reply.id };
-		yield* streamConversation(this.#transport, this.#encoder, reply.conversation_id, options);
+		{ audience }: { audience: Audience },
+	): PullSource<ConversationEvent> {
+		const first = restarted ? questionEvent(question, position, audience) : null;
+		return this.#stream(reply.conversation_id, { seq: position, offset: 0 }, { audience, until: reply.id, first });
 	}
 
 	/**
@@ -238,6 +243,11 @@ export class Conversations implements AsyncDisposable {
 		const record = await this.#deps.store.get('conversations', id);
 		if (record?.workspace_id !== message.workspaceId) throw conversationNotFound();
 		return this.#transport.ask(id, message, { lane: 'control', deadlineMs: CHANGE_TIMEOUT_MS });
+	}
+
+	#stream(id: string, after: StreamPosition | null, options: ConversationStreamOptions): PullSource<ConversationEvent> {
+		const updates = this.#transport.subscribe(id, after === null ? undefined : formatPosition(after));
+		return new ConversationStream(updates, this.#encoder, options);
 	}
 
 	#recover(id: string, thrown: unknown): void {

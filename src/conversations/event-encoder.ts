@@ -11,14 +11,20 @@ export interface ConversationEvent {
 	event: StreamEventName;
 	/** One line of JSON whose `type` repeats the event's name. */
 	data: string;
-	/** The encoded event, once a second follower gets it. */
-	bytes: Uint8Array | null;
+	/** The server-sent event as text, or in UTF-8 once a second follower gets it. */
+	encoded: string | Uint8Array;
 }
 
 /** Null: the message was erased. `finished`: a reply that has ended replays as its closing event alone. */
-type Encoded = ConversationEvent | 'finished' | null;
-type EventItem = Extract<PositionedUpdate, { kind: 'event' }>;
-type DeltaItem = Extract<PositionedUpdate, { kind: 'delta' }>;
+export type Encoded = ConversationEvent | 'finished' | null;
+export type EventUpdate = Extract<PositionedUpdate, { kind: 'event' }>;
+export type DeltaUpdate = Extract<PositionedUpdate, { kind: 'delta' }>;
+
+/** An event that further followers may get too. */
+interface SharedEvent {
+	encoded: Encoded | Promise<Encoded>;
+	since: number;
+}
 
 /** For how long an encoded event is shared (ms). Later followers get the message in its current state. */
 const SHARED_EVENT_TTL_MS = 1_000;
@@ -28,38 +34,45 @@ const SHARED_EVENT_CACHE_SIZE = 32;
 /** Encodes the events of conversations: once for all followers of one audience that get an event at about the same time. */
 export class EventEncoder {
 	readonly #store: Pick<Store, 'get'>;
-	readonly #events = new LruCache<string, { encoded: Promise<Encoded>; since: number }>(SHARED_EVENT_CACHE_SIZE);
+	readonly #events = new LruCache<string, SharedEvent>(SHARED_EVENT_CACHE_SIZE);
 	#lastDelta: { delta: Delta; event: ConversationEvent } | null = null;
 
 	constructor(store: Pick<Store, 'get'>) {
 		this.#store = store;
 	}
 
-	/** An event of the log. A replayed event shows the current message. */
-	async event(item: EventItem, audience: Audience): Promise<Encoded> {
+	/** An event of the log: a promise where its message must be read first. A replayed event shows the current message. */
+	event(item: EventUpdate, audience: Audience): Encoded | Promise<Encoded> {
 		if (item.replayed) return this.#encode(item, audience);
 		const key = `${item.event.stream} ${item.event.id} ${formatPosition(item.position)} ${audience}`;
 		const cached = this.#events.get(key);
 		const now = performance.now();
-		if (cached !== undefined && now - cached.since < SHARED_EVENT_TTL_MS) return withBytes(await cached.encoded);
+		if (cached !== undefined && now - cached.since < SHARED_EVENT_TTL_MS) {
+			return cached.encoded instanceof Promise ? cached.encoded.then(withBytes) : withBytes(cached.encoded);
+		}
 		const encoded = this.#encode(item, audience);
-		this.#events.set(key, { encoded, since: now });
-		encoded.catch(() => this.#events.delete(key));
+		const shared: SharedEvent = { encoded, since: now };
+		this.#events.set(key, shared);
+		encoded.then(
+			(value) => {
+				shared.encoded = value;
+			},
+			() => this.#events.delete(key),
+		);
 		return encoded;
 	}
 
-	delta({ delta, position }: DeltaItem): ConversationEvent {
+	delta({ delta, position }: DeltaUpdate): ConversationEvent {
 		const last = this.#lastDelta;
 		const id = formatPosition(position);
 		if (last?.event.id === id && isSameDelta(last.delta, delta)) return withBytes(last.event);
 		const { message_id, index, text } = delta;
-		const data = JSON.stringify({ type: 'message.delta', message_id, index, delta: text });
-		const event: ConversationEvent = { id, event: 'message.delta', data, bytes: null };
+		const event = eventOf(id, 'message.delta', { type: 'message.delta', message_id, index, delta: text });
 		this.#lastDelta = { delta, event };
 		return event;
 	}
 
-	async #encode({ event, position, replayed }: EventItem, audience: Audience): Promise<Encoded> {
+	async #encode({ event, position, replayed }: EventUpdate, audience: Audience): Promise<Encoded> {
 		const record = await this.#store.get('messages', event.data.message_id);
 		if (!record) return null;
 		const encoded = (name: StreamEventName, body: object) => conversationEvent(name, body, position);
@@ -104,14 +117,19 @@ export function questionEvent(question: MessageRecord, seq: number, audience: Au
 }
 
 export function conversationEvent(name: StreamEventName, body: object, position: StreamPosition): ConversationEvent {
-	const data = JSON.stringify({ type: name, ...body });
-	return { id: formatPosition(position), event: name, data, bytes: null };
+	return eventOf(formatPosition(position), name, { type: name, ...body });
+}
+
+function eventOf(id: string, event: StreamEventName, body: object): ConversationEvent {
+	const data = JSON.stringify(body);
+	return { id, event, data, encoded: encodeServerSentEvent({ id, event, data }) };
 }
 
 /** Encodes an event for its second follower. Most events have one follower, for whom a copy would be waste. */
-function withBytes<E extends Encoded>(encoded: E): E {
-	if (encoded !== null && typeof encoded === 'object') encoded.bytes ??= Buffer.from(encodeServerSentEvent(encoded));
-	return encoded;
+function withBytes<E extends Encoded>(event: E): E {
+	if (event !== null && typeof event === 'object' && typeof event.encoded === 'string')
+		event.encoded = Buffer.from(event.encoded);
+	return event;
 }
 
 /** A text only grows, so position and length identify a delta. */

@@ -1,63 +1,159 @@
-import type { Transport } from '../actors/index.ts';
-import { formatPosition, type PositionedUpdate, type StreamPosition } from '../outbox/index.ts';
-import type { MessageRecord } from '../store/index.ts';
-import { type ConversationEvent, conversationEvent, type EventEncoder, questionEvent } from './event-encoder.ts';
+import { type PullSource, ReadyItems, type SourceReader } from '../base/index.ts';
+import type { PositionedUpdate } from '../outbox/index.ts';
+import {
+	type ConversationEvent,
+	conversationEvent,
+	type DeltaUpdate,
+	type Encoded,
+	type EventEncoder,
+	type EventUpdate,
+	questionEvent,
+} from './event-encoder.ts';
 import { type Audience, presentFor } from './present.ts';
+import type { FinishedTurn, MessageForHuman } from './turn-result.ts';
 
-export interface StreamOptions {
-	/** Null: from now on. */
-	after: StreamPosition | null;
-	signal: AbortSignal;
+export interface ConversationStreamOptions {
 	audience: Audience;
-	/** The stream ends after the end of this reply; null: it ends when the signal aborts. */
+	/** The stream ends after the end of this reply; null: it ends with its updates. */
 	until: string | null;
+	/** An event before all others. */
+	first: ConversationEvent | null;
 }
 
-/** A conversation's events from a position on, for an audience. */
-export async function* streamConversation(
-	transport: Pick<Transport<never, never, PositionedUpdate>, 'subscribe'>,
-	encoder: EventEncoder,
-	conversationId: string,
-	{ after, signal, audience, until }: StreamOptions,
-): AsyncGenerator<ConversationEvent, void, undefined> {
+type EncodingResult = { encoded: Encoded } | { error: unknown };
+
+/**
+ * A conversation's events for an audience, from its updates. Deltas are encoded at once; an event whose message must be read first
+ * is ready when it was read, and later updates wait for it.
+ */
+export class ConversationStream implements PullSource<ConversationEvent>, SourceReader {
+	readonly #updates: PullSource<PositionedUpdate>;
+	readonly #encoder: EventEncoder;
+	readonly #audience: Audience;
+	readonly #until: string | null;
+	#first: ConversationEvent | null;
+	#reader: SourceReader | null = null;
+	/** The update whose message is being read. */
+	#awaited: EventUpdate | null = null;
+	/** The result for the awaited update; null until it is there. */
+	#result: EncodingResult | null = null;
 	/** The event that opened a text that has ended: its deltas are skipped, because its closing event has the whole text. */
-	let finishedSeq = 0;
+	#finishedSeq = 0;
 	/** The reply that had ended when one of its calls was read from the log: its other calls are skipped too. */
-	let finishedReplyId = '';
-	const from = after === null ? undefined : formatPosition(after);
-	for await (const item of transport.subscribe(conversationId, from, signal)) {
-		if (item.kind === 'delta') {
-			if (item.delta.seq !== finishedSeq) yield encoder.delta(item);
-			continue;
+	#finishedReplyId = '';
+	#isEnded = false;
+
+	constructor(
+		updates: PullSource<PositionedUpdate>,
+		encoder: EventEncoder,
+		{ audience, until, first }: ConversationStreamOptions,
+	) {
+		this.#updates = updates;
+		this.#encoder = encoder;
+		this.#audience = audience;
+		this.#until = until;
+		this.#first = first;
+	}
+
+	get isEnded(): boolean {
+		return this.#isEnded;
+	}
+
+	open(reader: SourceReader): void {
+		this.#reader = reader;
+		this.#updates.open(this);
+	}
+
+	read(): ConversationEvent | null {
+		while (!this.#isEnded) {
+			if (this.#awaited !== null) {
+				if (this.#result === null) return null;
+				const event = this.#takeResult(this.#awaited, this.#result);
+				if (event !== null) return event;
+				continue;
+			}
+			if (this.#first !== null) return this.#takeFirst(this.#first);
+			const update = this.#updates.read();
+			if (update === null) {
+				this.#isEnded = this.#updates.isEnded;
+				return null;
+			}
+			const event = update.kind === 'event' ? this.#encode(update) : this.#encodeDelta(update);
+			if (event !== null) return event;
 		}
-		const { message_id, tool_call } = item.event.data;
-		if (tool_call && item.replayed && message_id === finishedReplyId) continue;
-		const encoded = await encoder.event(item, audience);
-		if (encoded === 'finished') finishedSeq = item.event.seq;
-		else if (encoded) yield encoded;
-		if (tool_call && item.replayed) finishedReplyId = encoded === null ? message_id : '';
-		if (item.event.data.text === 'closes' && item.event.data.message_id === until) return;
+		return null;
+	}
+
+	onReadable(): void {
+		// While a message is read, updates wait for it. The reader is called when it was read.
+		if (this.#awaited === null) this.#reader?.onReadable();
+	}
+
+	close(): void | Promise<void> {
+		this.#isEnded = true;
+		return this.#updates.close();
+	}
+
+	#takeFirst(first: ConversationEvent): ConversationEvent {
+		this.#first = null;
+		return first;
+	}
+
+	#encodeDelta(update: DeltaUpdate): ConversationEvent | null {
+		return update.delta.seq === this.#finishedSeq ? null : this.#encoder.delta(update);
+	}
+
+	/** Null where the update has no event, or its message must be read first. */
+	#encode(update: EventUpdate): ConversationEvent | null {
+		const { message_id, tool_call } = update.event.data;
+		if (tool_call && update.replayed && message_id === this.#finishedReplyId) return null;
+		const encoded = this.#encoder.event(update, this.#audience);
+		if (!(encoded instanceof Promise)) return this.#accept(update, encoded);
+		this.#awaited = update;
+		const settle = (result: EncodingResult): void => {
+			this.#result = result;
+			if (!this.#isEnded) this.#reader?.onReadable();
+		};
+		encoded.then(
+			(value) => settle({ encoded: value }),
+			(error: unknown) => settle({ error }),
+		);
+		return null;
+	}
+
+	#takeResult(update: EventUpdate, result: EncodingResult): ConversationEvent | null {
+		this.#awaited = null;
+		this.#result = null;
+		if ('encoded' in result) return this.#accept(update, result.encoded);
+		void this.close();
+		throw result.error;
+	}
+
+	#accept({ event, replayed }: EventUpdate, encoded: Encoded): ConversationEvent | null {
+		const { message_id, tool_call, text } = event.data;
+		if (encoded === 'finished') this.#finishedSeq = event.seq;
+		if (tool_call && replayed) this.#finishedReplyId = encoded === null ? message_id : '';
+		if (text === 'closes' && message_id === this.#until) void this.close();
+		return encoded === 'finished' ? null : encoded;
 	}
 }
 
 /** The stream of a turn that has ended: its question, and its whole reply. */
-export async function* finishedTurnEvents(
-	{
-		question,
-		finishedReply,
-		closingSeq,
-	}: { question: MessageRecord; finishedReply: MessageRecord; closingSeq: number },
+export function finishedTurnEvents(
+	{ question, finishedReply, closingSeq }: FinishedTurn,
 	audience: Audience,
-): AsyncGenerator<ConversationEvent, void, undefined> {
-	yield questionEvent(question, Math.max(0, closingSeq - 1), audience);
+): PullSource<ConversationEvent> {
 	const message = presentFor(audience, finishedReply);
-	yield conversationEvent('message.completed', { message }, { seq: closingSeq, offset: 0 });
+	return new ReadyItems([
+		questionEvent(question, Math.max(0, closingSeq - 1), audience),
+		conversationEvent('message.completed', { message }, { seq: closingSeq, offset: 0 }),
+	]);
 }
 
 /** The stream of a message that waits for a human: the message alone. */
-export async function* messageForHumanEvents(
-	{ messageForHuman, position }: { messageForHuman: MessageRecord; position: number },
+export function messageForHumanEvents(
+	{ messageForHuman, position }: MessageForHuman,
 	audience: Audience,
-): AsyncGenerator<ConversationEvent, void, undefined> {
-	yield questionEvent(messageForHuman, position, audience);
+): PullSource<ConversationEvent> {
+	return new ReadyItems([questionEvent(messageForHuman, position, audience)]);
 }

@@ -1,5 +1,5 @@
 import type { Transport } from '../actors/index.ts';
-import { AppError } from '../base/index.ts';
+import { AppError, type PullSource } from '../base/index.ts';
 import { formatPosition, type PositionedUpdate } from '../outbox/index.ts';
 import type { MessageRecord, Store } from '../store/index.ts';
 import { conversationErased } from './not-found.ts';
@@ -15,15 +15,45 @@ export async function waitForReply(
 	{ reply, position }: RunningTurn,
 	signal: AbortSignal,
 ): Promise<MessageRecord> {
-	const after = formatPosition({ seq: position, offset: 0 });
-	for await (const item of transport.subscribe(reply.conversation_id, after, signal)) {
-		if (item.kind !== 'event' || item.event.data.message_id !== reply.id || item.event.data.text !== 'closes') continue;
-		const ended = await store.get('messages', reply.id);
-		if (ended) return ended;
-		throw conversationErased();
+	const updates = transport.subscribe(reply.conversation_id, formatPosition({ seq: position, offset: 0 }));
+	const isClosed = await untilTextCloses(updates, reply.id, signal).finally(() => updates.close());
+	if (isClosed || !signal.aborted) {
+		const stored = await store.get('messages', reply.id);
+		if (!stored) throw conversationErased();
+		if (isClosed) return stored;
 	}
-	if (!signal.aborted && !(await store.get('messages', reply.id))) throw conversationErased();
 	throw new AppError('unavailable', 'The reply is still being written. Read the conversation later.', {
 		retry_after: 5,
 	});
+}
+
+/** Resolves at the event that closes a message's text. False: the updates have ended, or the signal has aborted, before it. */
+function untilTextCloses(
+	updates: PullSource<PositionedUpdate>,
+	messageId: string,
+	signal: AbortSignal,
+): Promise<boolean> {
+	let onAbort = (): void => {};
+	const found = new Promise<boolean>((resolve, reject) => {
+		onAbort = () => resolve(false);
+		const onReadable = (): void => {
+			try {
+				for (let update = updates.read(); update !== null; update = updates.read()) {
+					if (closesText(update, messageId)) resolve(true);
+				}
+				if (updates.isEnded) resolve(false);
+			} catch (error) {
+				reject(error);
+			}
+		};
+		if (signal.aborted) return resolve(false);
+		signal.addEventListener('abort', onAbort, { once: true });
+		updates.open({ onReadable });
+		onReadable();
+	});
+	return found.finally(() => signal.removeEventListener('abort', onAbort));
+}
+
+function closesText(update: PositionedUpdate, messageId: string): boolean {
+	return update.kind === 'event' && update.event.data.message_id === messageId && update.event.data.text === 'closes';
 }

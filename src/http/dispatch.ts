@@ -123,11 +123,9 @@ function requireResponse(response: RouteResponse): RouteResponse {
 	throw new TypeError('A route handler returned no response.');
 }
 
-/** Releases a response that will not be sent: closes the iterator of its events. */
+/** Releases a response that will not be sent: closes its events. */
 export function discardResponse(response: RouteResponse): void {
 	if (!('events' in response)) return;
-	const release = async (): Promise<void> => {
-		await response.events[Symbol.asyncIterator]().return?.();
-	};
+	const release = async (): Promise<void> => response.events.close();
 	release().catch(() => {});
 }

@@ -1,7 +1,8 @@
 /** Events that wait to be sent in one write: as text, or as bytes that several streams share. */
 export class EventBatch {
 	#text = '';
-	#chunks: Uint8Array[] = [];
+	/** Made when it is needed: most streams never have any. */
+	#chunks: Uint8Array[] | null = null;
 	#bytes = 0;
 
 	/** Characters and bytes in the batch. */
@@ -19,8 +20,7 @@ export class EventBatch {
 			return;
 		}
 		this.#flushText();
-		this.#chunks.push(chunk);
-		this.#bytes += chunk.length;
+		this.#addBytes(chunk);
 	}
 
 	/** Removes and returns all events, in order. */
@@ -31,8 +31,8 @@ export class EventBatch {
 			return text;
 		}
 		this.#flushText();
-		const chunks = this.#chunks;
-		this.#chunks = [];
+		const chunks = this.#chunks ?? [];
+		this.#chunks = null;
 		this.#bytes = 0;
 		return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
 	}
@@ -41,6 +41,11 @@ export class EventBatch {
 		if (this.#text === '') return;
 		const bytes = Buffer.from(this.#text);
 		this.#text = '';
+		this.#addBytes(bytes);
+	}
+
+	#addBytes(bytes: Uint8Array): void {
+		this.#chunks ??= [];
 		this.#chunks.push(bytes);
 		this.#bytes += bytes.length;
 	}

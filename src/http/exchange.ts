@@ -267,10 +267,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 			writeStreamHeadOnly(this, response);
 			return;
 		}
-		this.#writer = writeEventStream(this, response, {
-			heartbeatMs: this.#server.limits.heartbeatIntervalMs,
-			reportFailure: (err) => this.#server.log.error({ err, request_id: this.requestId }, 'an event stream failed'),
-		});
+		this.#writer = writeEventStream(this, response, this.#server.heartbeats);
 	}
 
 	// What the writers of responses call.
@@ -329,6 +326,10 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 
 	#errorResponse(error: unknown): BytesResponse {
 		return this.#server.dispatcher.errorResponse(error, this.#request);
+	}
+
+	reportStreamFailure(err: unknown): void {
+		this.#server.log.error({ err, request_id: this.requestId }, 'an event stream failed');
 	}
 
 	/** A response that cannot be written is a defect: the connection closes, the process continues. */

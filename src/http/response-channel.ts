@@ -29,6 +29,8 @@ export interface ResponseChannel {
 	release(): void;
 	/** Closes the connection at once, in whatever state the response is. */
 	closeNow(): void;
+	/** Logs that the events of a stream failed. */
+	reportStreamFailure(error: unknown): void;
 	/** Logs a response that could not be written, and closes the connection. */
 	failWrite(error: unknown): void;
 }

@@ -1,6 +1,7 @@
 import type { Log } from '../base/index.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { RequestDispatcher } from './dispatch.ts';
+import type { Heartbeats } from './heartbeats.ts';
 import type { HttpLimits } from './limits.ts';
 import type { PendingExchanges } from './pending-exchanges.ts';
 import type { RequestObserver } from './request-log.ts';
@@ -14,4 +15,5 @@ export interface ServerContext {
 	/** Observes each request when its exchange is over. */
 	readonly observer: RequestObserver | null;
 	readonly pendingExchanges: PendingExchanges;
+	readonly heartbeats: Heartbeats;
 }

@@ -4,6 +4,7 @@ import { createClientAddress } from './client-address.ts';
 import { ConnectionLimit } from './connection-limit.ts';
 import { RequestDispatcher } from './dispatch.ts';
 import { Exchange } from './exchange.ts';
+import { Heartbeats } from './heartbeats.ts';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
 import { PendingExchanges } from './pending-exchanges.ts';
 import type { RequestObserver } from './request-log.ts';
@@ -91,13 +92,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		drainSafePaths: new Set(options.drainSafePaths),
 		unhandled: options.unhandled ?? (() => ({ headers: [] })),
 	});
+	const limits = { ...DEFAULT_LIMITS, ...options.limits };
 	const context: ServerContext = {
 		dispatcher,
-		limits: { ...DEFAULT_LIMITS, ...options.limits },
+		limits,
 		log: options.log,
 		clientAddress: createClientAddress(options.trustedProxies ?? [], options.host),
 		observer: options.observer ?? null,
 		pendingExchanges,
+		heartbeats: new Heartbeats(limits.heartbeatIntervalMs),
 	};
 	const connections = new ConnectionLimit(options.maxConnections ?? descriptorShares().clients, options.log);
 	let app: uWS.TemplatedApp | null = null;

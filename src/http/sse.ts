@@ -1,6 +1,7 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { type Deferred, deferred, encodeServerSentEvent } from '../base/index.ts';
+import { encodeServerSentEvent, type PullSource, type SourceReader } from '../base/index.ts';
+import { DeferredCalls } from './deferred-calls.ts';
 import { EventBatch } from './event-batch.ts';
+import type { HeartbeatStream, Heartbeats } from './heartbeats.ts';
 import type { EncodableEvent, Headers } from './types.ts';
 
 /** The headers of every event stream: proxies must not cache, buffer or rewrite it. */
@@ -19,116 +20,148 @@ const MAX_BATCH_LENGTH = 32 * 1024;
 export interface EventSink {
 	/** Sends. False: the socket takes no more at present, and `onWritable()` will follow. */
 	write(chunk: string | Uint8Array): boolean;
-	/** Ends the response properly. */
-	end(): void;
+	/** Sends the last chunk, if there is one, and ends the response properly. */
+	end(lastChunk: string | Uint8Array | null): void;
 	/** The events failed: aborts the connection, so that the client does not take a part for the whole. */
 	abort(error: unknown): void;
 }
 
 /**
- * Writes events to a socket. It reads the next event only while the socket takes bytes, sends ready events in one write, and
- * closes the iterator as soon as the client leaves.
+ * Events are read after the callbacks that made them ready, and sent after all callbacks that follow without waiting. So the
+ * events of one turn of the event loop leave in one write, and they leave within that turn.
  */
-export class EventWriter {
-	readonly #iterator: AsyncIterator<EncodableEvent>;
-	readonly #sink: EventSink;
-	readonly #heartbeat: NodeJS.Timeout;
-	readonly #batch = new EventBatch();
-	#isOpen = false;
-	/** Opens the stream with a comment if no event is ready by then. */
-	#openTimer: NodeJS.Immediate | null;
-	#isFlushScheduled = false;
-	/** Set while the socket takes no more. */
-	#writable: Deferred<void> | null = null;
-	#isStopped = false;
+const readers = new DeferredCalls<EventWriter>(queueMicrotask, (writer) => writer.readEvents());
+const senders = new DeferredCalls<EventWriter>(process.nextTick, (writer) => writer.sendBatch());
 
-	constructor(events: AsyncIterable<EncodableEvent>, sink: EventSink, heartbeatMs: number) {
-		this.#iterator = events[Symbol.asyncIterator]();
+/**
+ * Writes events to a socket. It reads events only while the socket takes bytes, sends ready events in one write, and closes the
+ * source as soon as the client leaves.
+ */
+export class EventWriter implements SourceReader, HeartbeatStream {
+	readonly #events: PullSource<EncodableEvent>;
+	readonly #sink: EventSink;
+	readonly #heartbeats: Heartbeats;
+	readonly #batch = new EventBatch();
+	#areEventsOpen = false;
+	#isResponseOpen = false;
+	/** Opens the response with a comment if no event is ready by then. */
+	#openTimer: NodeJS.Immediate | null;
+	#isReadScheduled = false;
+	#isSendScheduled = false;
+	/** The batch is full: no event is read before the next turn of the event loop. */
+	#isYielding = false;
+	/** The socket takes no more. */
+	#isBlocked = false;
+	#isStopped = false;
+	// The fields of a `HeartbeatStream`.
+	sentAt = 0;
+	previous: HeartbeatStream | undefined = undefined;
+	next: HeartbeatStream | undefined = undefined;
+
+	constructor(events: PullSource<EncodableEvent>, sink: EventSink, heartbeats: Heartbeats) {
+		this.#events = events;
 		this.#sink = sink;
-		this.#heartbeat = setInterval(() => this.#sendHeartbeat(), heartbeatMs);
+		this.#heartbeats = heartbeats;
+		heartbeats.add(this);
 		this.#openTimer = setImmediate(() => this.#send(SSE_COMMENT));
-		void this.#pump();
+		this.onReadable();
+	}
+
+	/** Events may be ready. */
+	onReadable(): void {
+		if (this.#isReadScheduled || this.#isYielding || this.#isBlocked || this.#isStopped) return;
+		this.#isReadScheduled = true;
+		readers.add(this);
 	}
 
 	/** The socket takes bytes again. */
 	onWritable(): void {
-		if (this.#isStopped || this.#writable === null) return;
-		const writable = this.#writable;
-		this.#writable = null;
+		if (this.#isStopped || !this.#isBlocked) return;
+		this.#isBlocked = false;
 		// The HTTP library flushes its buffer only with a further write: if no event waits, a comment is written.
 		this.#send(this.#batch.isEmpty ? SSE_COMMENT : this.#batch.drain());
-		writable.resolve();
+		this.onReadable();
 	}
 
 	/** The client has left. */
 	onClientGone(): void {
-		if (!this.#stop()) return;
-		void this.#closeIterator();
+		if (this.#stop()) void this.#closeEvents();
 	}
 
-	/** Ends the stream on the server's initiative. Ready events are sent first. Resolves when the iterator is closed. */
+	/** Ends the stream on the server's initiative. Ready events are sent first. Resolves when the source is closed. */
 	async finish(): Promise<void> {
 		if (!this.#stop()) return;
-		if (!this.#batch.isEmpty || !this.#isOpen)
-			this.#sink.write(this.#batch.isEmpty ? SSE_COMMENT : this.#batch.drain());
-		this.#sink.end();
-		await this.#closeIterator();
+		if (this.#batch.isEmpty) this.#sink.end(this.#isResponseOpen ? null : SSE_COMMENT);
+		else this.#sink.end(this.#batch.drain());
+		await this.#closeEvents();
 	}
 
-	async #pump(): Promise<void> {
+	sendHeartbeat(): void {
+		if (!this.#isBlocked && this.#batch.isEmpty) this.#send(SSE_COMMENT);
+	}
+
+	/** Reads the ready events. Only `readers` calls it. */
+	readEvents(): void {
+		this.#isReadScheduled = false;
+		if (this.#isYielding || this.#isBlocked || this.#isStopped) return;
 		try {
-			for (;;) {
-				while (this.#writable !== null) await this.#writable.promise;
-				if (this.#isStopped) return;
-				const step = await this.#iterator.next();
-				if (this.#isStopped) return;
-				if (step.done) break;
-				this.#batch.add(step.value.encoded ?? encodeServerSentEvent(step.value));
-				this.#flushSoon();
-				// Events that are always ready, for a client that always takes them, would block the event loop.
-				if (this.#batch.length >= MAX_BATCH_LENGTH) await yieldToEventLoop();
-			}
+			if (this.#takeReadyEvents()) void this.finish();
 		} catch (error) {
-			if (!this.#stop()) return;
-			if (!this.#batch.isEmpty) this.#sink.write(this.#batch.drain());
-			this.#sink.abort(error);
-			return;
+			this.#abort(error);
 		}
-		await this.finish();
+		if (this.#isStopped || this.#batch.isEmpty || this.#isSendScheduled) return;
+		this.#isSendScheduled = true;
+		senders.add(this);
 	}
 
-	/**
-	 * Sends as soon as no further event is ready. It does not wait for the next iteration of the event loop: with many streams
-	 * an iteration is long, and the source of the events has already joined those of one iteration.
-	 */
-	#flushSoon(): void {
-		if (this.#isFlushScheduled) return;
-		this.#isFlushScheduled = true;
-		process.nextTick(() => {
-			this.#isFlushScheduled = false;
-			if (!this.#isStopped && this.#writable === null && !this.#batch.isEmpty) this.#send(this.#batch.drain());
+	/** Sends the events that were read. Only `senders` calls it. */
+	sendBatch(): void {
+		this.#isSendScheduled = false;
+		if (!this.#isStopped && !this.#isBlocked && !this.#batch.isEmpty) this.#send(this.#batch.drain());
+	}
+
+	/** Adds the ready events to the batch. @returns whether the source has ended */
+	#takeReadyEvents(): boolean {
+		const events = this.#events;
+		if (!this.#areEventsOpen) {
+			this.#areEventsOpen = true;
+			events.open(this);
+		}
+		while (this.#batch.length < MAX_BATCH_LENGTH) {
+			const event = events.read();
+			if (event === null) return events.isEnded;
+			this.#batch.add(event.encoded ?? encodeServerSentEvent(event));
+		}
+		// Events that are always ready, for a client that always takes them, would block the event loop.
+		this.#isYielding = true;
+		setImmediate(() => {
+			this.#isYielding = false;
+			this.onReadable();
 		});
+		return false;
 	}
 
 	#send(chunk: string | Uint8Array): void {
-		this.#isOpen = true;
+		this.#isResponseOpen = true;
 		this.#clearOpenTimer();
-		this.#heartbeat.refresh();
-		if (!this.#sink.write(chunk)) this.#writable ??= deferred();
+		this.#heartbeats.recordWrite(this);
+		if (!this.#sink.write(chunk)) this.#isBlocked = true;
 	}
 
-	#sendHeartbeat(): void {
-		if (this.#writable === null && this.#batch.isEmpty) this.#send(SSE_COMMENT);
+	/** The events failed. Those that were read before are sent. */
+	#abort(error: unknown): void {
+		if (!this.#stop()) return;
+		if (!this.#batch.isEmpty) this.#sink.write(this.#batch.drain());
+		this.#sink.abort(error);
+		void this.#closeEvents();
 	}
 
 	/** Stops the stream. @returns false if it was stopped before */
 	#stop(): boolean {
 		if (this.#isStopped) return false;
 		this.#isStopped = true;
-		clearInterval(this.#heartbeat);
+		this.#heartbeats.remove(this);
 		this.#clearOpenTimer();
-		this.#writable?.resolve();
-		this.#writable = null;
 		return true;
 	}
 
@@ -137,10 +170,10 @@ export class EventWriter {
 		this.#openTimer = null;
 	}
 
-	/** A generator that is running returns at its next `yield`. Its errors while it returns have no receiver. */
-	async #closeIterator(): Promise<void> {
+	/** The errors of a source that closes have no receiver. */
+	async #closeEvents(): Promise<void> {
 		try {
-			await this.#iterator.return?.();
+			await this.#events.close();
 		} catch {}
 	}
 }

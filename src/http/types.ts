@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { AppError, ErrorCode, ServerSentEvent } from '../base/index.ts';
+import type { AppError, ErrorCode, PullSource, ServerSentEvent } from '../base/index.ts';
 import type { HeaderBlock } from './header-block.ts';
 
 /** Header pairs in the order in which they are sent. Names are lower-case by convention. */
@@ -93,8 +93,8 @@ export interface BytesResponse {
 
 /** One server-sent event. `data` is one line. */
 export interface EncodableEvent extends ServerSentEvent {
-	/** The result of `encodeServerSentEvent` in UTF-8, for an event that many streams send. */
-	encoded?: Uint8Array | null;
+	/** The result of `encodeServerSentEvent`; in UTF-8 for an event that many streams send. */
+	encoded?: string | Uint8Array | null;
 }
 
 /** What the application adds to a response that no handler made: 404, 405, 503, and the errors that handlers throw. */
@@ -104,10 +104,10 @@ export interface Unhandled {
 	refusal?: AppError | null;
 }
 
-/** A streamed response: status 200, `text/event-stream`, until the iterable ends or throws, or the client leaves. */
+/** A streamed response: status 200, `text/event-stream`, until the events end or fail, or the client leaves. */
 export interface EventStreamResponse {
 	headers?: Headers;
-	events: AsyncIterable<EncodableEvent>;
+	events: PullSource<EncodableEvent>;
 }
 
 export type RouteResponse = BytesResponse | EventStreamResponse;

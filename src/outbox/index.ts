@@ -1,3 +1,3 @@
-export { Outbox, type OutboxStore, type SubscribeOptions } from './outbox.ts';
+export { Outbox, type OutboxStore } from './outbox.ts';
 export { formatPosition, parsePosition, type StreamPosition } from './position.ts';
 export type { Delta, PositionedUpdate, StreamEvent, StreamEventData } from './topic.ts';

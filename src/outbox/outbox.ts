@@ -1,27 +1,10 @@
-import { AppError } from '../base/index.ts';
+import type { PullSource } from '../base/index.ts';
 import type { EventsReader, Store, StoredEvent } from '../store/index.ts';
 import type { StreamPosition } from './position.ts';
-import { SubscriberPosition } from './subscriber-position.ts';
-import {
-	type PositionedUpdate,
-	type StreamEvent,
-	type StreamEventData,
-	type StreamUpdate,
-	SubscriberBuffer,
-	type Topic,
-} from './topic.ts';
+import { recordRecentEvent } from './recent-events.ts';
+import { Subscription, type SubscriptionHost } from './subscription.ts';
+import type { PositionedUpdate, StreamEvent, StreamEventData, StreamUpdate, Topic } from './topic.ts';
 import { WakeScheduler } from './wake-scheduler.ts';
-
-export interface SubscribeOptions {
-	/** The position of the client; null: from now on, with an open text from its beginning. */
-	after: StreamPosition | null;
-	signal: AbortSignal;
-}
-
-/** Events of the log that are read at once for the backlog. */
-const PAGE_SIZE = 200;
-/** Events that are cached while a text is open: a subscriber that joins at its beginning need not read the log. */
-const RECENT_EVENTS = 32;
 
 /** The part of the store that the outbox reads. */
 export interface OutboxStore extends Pick<Store, 'onEvents'> {
@@ -41,11 +24,13 @@ export class Outbox implements Disposable {
 	readonly #topics = new Map<string, Topic>();
 	readonly #unsubscribe: () => void;
 	readonly #wakeQueue = new WakeScheduler();
+	readonly #host: SubscriptionHost;
 	#isClosed = false;
 
 	constructor(store: OutboxStore) {
 		this.#store = store;
 		this.#unsubscribe = store.onEvents((events) => this.#onCommitted(events));
+		this.#host = this.#createHost();
 	}
 
 	/** Appends to the open text of a stream. Ignored when no text is open, because the closing event arrived first. */
@@ -79,58 +64,12 @@ export class Outbox implements Disposable {
 	}
 
 	/**
-	 * Follows a stream until the signal aborts.
-	 * @throws AppError `unavailable` when the subscriber is too slow: it may resume from its last position
+	 * The updates of a stream. A subscription that is too slow fails with `unavailable`: its reader may resume from its last
+	 * position.
+	 * @param after the position of the client; null: from now on, with an open text from its beginning
 	 */
-	async *subscribe(
-		stream: string,
-		{ after, signal }: SubscribeOptions,
-	): AsyncGenerator<PositionedUpdate, void, undefined> {
-		if (this.#isClosed) return;
-		// The buffer is filled before the log is read: an event that commits meanwhile is in both, and the duplicate is dropped by its position.
-		const buffer = new SubscriberBuffer();
-		const topic = this.#getOrCreateTopic(stream);
-		topic.subscribers.add(buffer);
-		const snapshot = topic.openText && { ...topic.openText };
-		const onAbort = () => buffer.wake();
-		signal.addEventListener('abort', onAbort, { once: true });
-		try {
-			// A position after the last event of this stream was not issued by this database: there is no backlog.
-			const recent = after && recentEventsSince(topic, after, snapshot?.seq ?? after.seq);
-			const from = recent || (after && (await this.#hasEventAt(stream, after))) ? after : null;
-			const position = new SubscriberPosition(from ?? { seq: 0, offset: 0 });
-			if (from) {
-				// From the earlier of position and snapshot: only the log says whether the text of the snapshot is still open.
-				const start = Math.min(from.seq, snapshot?.seq ?? from.seq);
-				for await (const event of recent ?? this.#readMissedEvents(stream, start)) {
-					if (signal.aborted || this.#isClosed) return;
-					const update = position.advance({ kind: 'event', event, replayed: true });
-					if (update) yield update;
-				}
-			} else if (snapshot) {
-				yield position.joinOpenText(snapshot, stream);
-			}
-			if (snapshot?.text) {
-				const { seq, message_id, text } = snapshot;
-				const update = position.advance({ kind: 'delta', delta: { seq, message_id, index: 0, text } });
-				if (update) yield update;
-			}
-			const isActive = () => !signal.aborted && !this.#isClosed && !topic.isClosed;
-			while (isActive()) {
-				for (const item of buffer.drain()) {
-					if (signal.aborted) return;
-					const update = position.advance(item);
-					if (update) yield update;
-				}
-				if (buffer.hasOverflowed) throw new AppError('unavailable', 'The stream was read too slowly. Resume it.');
-				if (buffer.isEmpty && isActive()) await buffer.changed();
-			}
-		} finally {
-			signal.removeEventListener('abort', onAbort);
-			topic.subscribers.delete(buffer);
-			this.#wakeQueue.remove(buffer);
-			this.#dropIfUnused(stream, topic);
-		}
+	subscribe(stream: string, after: StreamPosition | null): PullSource<PositionedUpdate> {
+		return new Subscription(this.#host, stream, after);
 	}
 
 	[Symbol.dispose](): void {
@@ -140,20 +79,24 @@ export class Outbox implements Disposable {
 		this.#topics.clear();
 	}
 
-	async #hasEventAt(stream: string, { seq }: StreamPosition): Promise<boolean> {
-		return (await this.#store.events.after(stream, seq - 1, 1)).length > 0;
-	}
-
-	async *#readMissedEvents(stream: string, after: number): AsyncGenerator<StreamEvent> {
-		let at = after;
-		for (;;) {
-			if (this.#isClosed) return;
-			const page = await this.#store.events.after(stream, at, PAGE_SIZE);
-			for (const event of page) yield event as StreamEvent;
-			const last = page.at(-1);
-			if (!last || page.length < PAGE_SIZE) return;
-			at = last.seq;
-		}
+	#createHost(): SubscriptionHost {
+		const isClosed = () => this.#isClosed;
+		return {
+			get isClosed() {
+				return isClosed();
+			},
+			join: (stream, subscriber) => {
+				const topic = this.#getOrCreateTopic(stream);
+				topic.subscribers.add(subscriber);
+				return topic;
+			},
+			leave: (stream, topic, subscriber) => {
+				topic.subscribers.delete(subscriber);
+				this.#wakeQueue.remove(subscriber);
+				this.#dropIfUnused(stream, topic);
+			},
+			readLog: (stream, after, limit) => this.#store.events.after(stream, after, limit) as Promise<StreamEvent[]>,
+		};
 	}
 
 	#onCommitted(events: StoredEvent[]): void {
@@ -191,26 +134,4 @@ export class Outbox implements Disposable {
 		if (topic.subscribers.size === 0 && !topic.openText && this.#topics.get(stream) === topic)
 			this.#topics.delete(stream);
 	}
-}
-
-/** Caches an event of a stream with an open text, with the events that were committed with the opening event. */
-function recordRecentEvent(topic: Topic, event: StreamEvent, committed: readonly StreamEvent[]): void {
-	if (topic.recent) {
-		topic.recent.events.push(event);
-		if (topic.recent.events.length > RECENT_EVENTS) topic.recent = null;
-	} else if (event.data?.text === 'opens') {
-		const before = committed.filter(({ stream, seq }) => stream === event.stream && seq <= event.seq);
-		topic.recent = { after: (before[0] as StreamEvent).seq - 1, events: before };
-	}
-}
-
-/**
- * The events of a stream after the earlier of two positions, if they are cached. A position after the last cached event is
- * that of an event that is on disk and was not published yet.
- */
-function recentEventsSince({ recent }: Topic, { seq }: StreamPosition, textOpenedAt: number): StreamEvent[] | null {
-	const start = Math.min(seq, textOpenedAt);
-	const last = recent?.events.at(-1)?.seq ?? 0;
-	if (recent === null || start < recent.after || seq > last) return null;
-	return recent.events.filter((event) => event.seq > start);
 }

@@ -1,3 +1,4 @@
+import type { SourceReader } from '../base/index.ts';
 import type { ToolCall } from '../contract/index.ts';
 import type { StoredEvent } from '../store/index.ts';
 import type { StreamPosition } from './position.ts';
@@ -48,66 +49,51 @@ export interface OpenText {
 const BUFFER_CHARS = 1_000_000;
 const BUFFER_ITEMS = 5_000;
 
+export const NO_UPDATES: readonly StreamUpdate[] = [];
+
 /** The updates that a subscriber has not read yet. Waiting deltas are merged, so a slow subscriber gets fewer and larger ones. */
 export class SubscriberBuffer {
+	readonly #reader: SourceReader;
 	#items: StreamUpdate[] = [];
 	#chars = 0;
-	#wakeUp: (() => void) | undefined;
 	hasOverflowed = false;
 
-	/** Adds an item and wakes the subscriber. */
-	push(item: StreamUpdate): void {
-		this.add(item);
-		this.wake();
+	constructor(reader: SourceReader) {
+		this.#reader = reader;
 	}
 
 	/** Adds an item without waking the subscriber. */
 	add(item: StreamUpdate): void {
 		// Items after a gap must not be delivered: the subscriber would resume after the gap.
 		if (this.hasOverflowed) return;
-		const last = this.#items.at(-1);
-		if (item.kind === 'delta') {
-			this.#chars += item.delta.text.length;
-			if (last?.kind === 'delta' && last.delta.seq === item.delta.seq) {
-				last.delta = { ...last.delta, text: last.delta.text + item.delta.text };
-			} else {
-				this.#items.push({ kind: 'delta', delta: item.delta });
-			}
+		const items = this.#items;
+		const last = items.at(-1);
+		if (item.kind === 'delta') this.#chars += item.delta.text.length;
+		if (item.kind === 'delta' && last?.kind === 'delta' && last.delta.seq === item.delta.seq) {
+			// A new object, because other subscribers have the item too.
+			items[items.length - 1] = { kind: 'delta', delta: { ...last.delta, text: last.delta.text + item.delta.text } };
 		} else {
-			this.#items.push(item);
+			items.push(item);
 		}
-		if (this.#chars > BUFFER_CHARS || this.#items.length > BUFFER_ITEMS) {
+		if (this.#chars > BUFFER_CHARS || items.length > BUFFER_ITEMS) {
 			this.hasOverflowed = true;
 			this.#items = [];
 			this.#chars = 0;
 		}
 	}
 
-	/** Takes all items. */
-	drain(): StreamUpdate[] {
+	/** Takes all items. The buffer does not change the returned array later. */
+	drain(): readonly StreamUpdate[] {
 		const items = this.#items;
-		if (items.length > 0) {
-			this.#items = [];
-			this.#chars = 0;
-		}
+		if (items.length === 0) return NO_UPDATES;
+		this.#items = [];
+		this.#chars = 0;
 		return items;
 	}
 
-	get isEmpty(): boolean {
-		return this.#items.length === 0;
-	}
-
-	/** Resolves when an item was added since the last `drain`, or at `wake`. */
-	async changed(): Promise<void> {
-		if (this.#items.length > 0 || this.hasOverflowed) return;
-		await new Promise<void>((resolve) => {
-			this.#wakeUp = resolve;
-		});
-	}
-
+	/** Tells the subscriber that it may have items, or that it has ended. */
 	wake(): void {
-		this.#wakeUp?.();
-		this.#wakeUp = undefined;
+		this.#reader.onReadable();
 	}
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AppError, deferred, type RevocableUse, RevocableUses } from '../../src/base/index.ts';
+import { IterableSource, itemsOf } from '../support/pull-source.ts';
 import { until } from '../support/until.ts';
 
 const LIMIT = 3;
@@ -44,7 +45,8 @@ function pipe(use: RevocableUse<string>) {
 			isSourceClosed = true;
 		}
 	}
-	const events = use.untilRevoked(source());
+	const closing = new AbortController();
+	const events = itemsOf(use.untilRevoked(new IterableSource(source())), closing.signal);
 	const received: number[] = [];
 	let isDone = false;
 	const reading = (async () => {
@@ -52,7 +54,6 @@ function pipe(use: RevocableUse<string>) {
 		isDone = true;
 	})();
 	return {
-		events,
 		received,
 		reading,
 		get isDone() {
@@ -61,6 +62,7 @@ function pipe(use: RevocableUse<string>) {
 		get isSourceClosed() {
 			return isSourceClosed;
 		},
+		close: () => closing.abort(),
 		send: (event: number | null) => next.resolve(event),
 		fail: (error: Error) => next.reject(error),
 	};
@@ -111,9 +113,9 @@ test('ends a use with the last event, a failure of the source, or the return of 
 	returned.send(1);
 	await until('an event is received', () => returned.received.length === 1);
 	returned.send(2);
-	await returned.events.return?.();
-	assert.equal(returned.isSourceClosed, true);
+	returned.close();
 	await returned.reading;
+	assert.equal(returned.isSourceClosed, true);
 	assert.deepEqual(uses.size, { grants: 0, limitKeys: 0 });
 });
 

@@ -10,6 +10,7 @@ import { openStoreDirectly } from '../api/direct-store.ts';
 import { createApiFixture } from '../api/fixture.ts';
 import { withOverrides } from '../store/overrides.ts';
 import { startTestApp } from '../support/app.ts';
+import { itemsOf } from '../support/pull-source.ts';
 import { ManualModel } from './manual-model.ts';
 import { requireRunningTurn } from './running-turn.ts';
 import { ClientView, follow, isNamed, sendStreamed } from './streams.ts';
@@ -147,7 +148,7 @@ test('a reply whose end cannot be written to the disk at first is written again,
 	const sent = requireRunningTurn(await conversations.send(message));
 	const names: string[] = [];
 	const leaving = new AbortController();
-	for await (const { event } of conversations.followTurn(sent, { signal: leaving.signal, audience: 'api' })) {
+	for await (const { event } of itemsOf(conversations.followTurn(sent, { audience: 'api' }))) {
 		names.push(event);
 	}
 	assert.deepEqual(

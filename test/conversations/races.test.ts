@@ -14,6 +14,7 @@ import { openSqliteStore } from '../../src/store/index.ts';
 import * as samples from '../store/samples.ts';
 import type { ReceivedEvent } from '../support/event-stream.ts';
 import { streamFrom } from '../support/model-events.ts';
+import { itemsOf } from '../support/pull-source.ts';
 import { requireRunningTurn } from './running-turn.ts';
 import { scheduledStore } from './scheduled-store.ts';
 import { ClientView } from './streams.ts';
@@ -126,7 +127,7 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 				const id = ids[at] as string;
 				const events: ReceivedEvent[] = [];
 				const after = fromStart ? { seq: first[at]?.position as number, offset: 0 } : null;
-				const stream = conversations.follow(id, { after, signal: over.signal, audience: 'api' });
+				const stream = itemsOf(conversations.follow(id, { after, audience: 'api' }), over.signal);
 				followers.push({ id, events, last: record(stream, events) });
 			};
 			for (const at of ids.keys()) watch(at, true);

@@ -7,6 +7,7 @@ import { Deployments, presentDeployment, type VisibleDeployment } from '../../sr
 import { createNetwork } from '../../src/net/index.ts';
 import type { Commit, CommitOutcome, DeploymentRecord, Store } from '../../src/store/index.ts';
 import { DEFAULT_APPEARANCE } from '../support/default-appearance.ts';
+import { IterableSource, itemsOf } from '../support/pull-source.ts';
 import { assistantRecord, deploymentRecord } from './records.ts';
 
 const START = Date.UTC(2026, 10, 21);
@@ -419,6 +420,6 @@ function openReadableStream(
 		signal: new AbortController().signal,
 		recheckAccess: async (current) => recheckAccess(current),
 	});
-	const events = stream.untilRevoked(source());
+	const events = itemsOf(stream.untilRevoked(new IterableSource(source())));
 	return { stream, receivesEvent: async () => !(await events.next()).done };
 }

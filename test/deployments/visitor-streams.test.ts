@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AppError, createLog } from '../../src/base/index.ts';
+import { AppError, createLog, ReadyItems } from '../../src/base/index.ts';
 import type { StreamVisit, VisibleDeployment } from '../../src/deployments/index.ts';
 import { VisitorStreams } from '../../src/deployments/visitor-streams.ts';
 import { renderConfig } from '../../src/deployments/widget-config.ts';
+import { itemsOf } from '../support/pull-source.ts';
 import { until } from '../support/until.ts';
 import { deploymentRecord } from './records.ts';
 
@@ -11,10 +12,6 @@ const STREAMS = 100;
 const refuse = async () => {
 	throw new AppError('domain_not_allowed');
 };
-
-async function* oneEvent() {
-	yield 'event';
-}
 
 function setUp(recheckIntervalMs = 3_600_000) {
 	const clock = { at: Date.UTC(2026, 10, 25), now: () => clock.at };
@@ -56,7 +53,7 @@ test('checks thousands of streams in portions, and none of them sends an event b
 	await Promise.all(
 		all.map(async ({ stream, isChecked }) => {
 			const received: string[] = [];
-			for await (const event of stream.untilRevoked(oneEvent())) received.push(event);
+			for await (const event of itemsOf(stream.untilRevoked(new ReadyItems(['event'])))) received.push(event);
 			assert.deepEqual([received, isChecked()], [['event'], true]);
 		}),
 	);

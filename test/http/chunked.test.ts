@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EncodableEvent, Route, RouteResponse } from '../../src/http/index.ts';
+import { IterableSource } from '../support/pull-source.ts';
 import { eventually, json, RawClient, start } from './harness.ts';
 
 const HEAD = 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -31,7 +32,7 @@ function counting(): { ran: Record<string, number>; routes: Route[] } {
 		{ method: 'POST', path: '/stop', handle: () => count('stop', { status: 200, body: 'stopped' }) },
 		{ method: 'POST', path: '/none', handle: () => count('none', { status: 204 }) },
 		{ method: 'POST', path: '/large', handle: () => count('large', { status: 200, body: LARGE }) },
-		{ method: 'POST', path: '/events', handle: () => ({ events: two() }) },
+		{ method: 'POST', path: '/events', handle: () => ({ events: new IterableSource(two()) }) },
 		{ method: 'GET', path: '/next', handle: () => count('next', { status: 200, body: 'next' }) },
 	];
 	return { ran, routes };

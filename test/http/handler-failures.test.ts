@@ -131,15 +131,7 @@ test('discards a response after the deadline, and closes its events', async (t) 
 		{ method: 'GET', path: '/late', responseTimeoutMs: 20, handle: () => response.promise },
 	]);
 	assert.equal((await fetch(`${url}/late`)).status, 503);
-	const events = {
-		[Symbol.asyncIterator]: () => ({
-			next: () => new Promise<never>(() => {}),
-			return: async () => {
-				released.resolve();
-				return { done: true as const, value: undefined };
-			},
-		}),
-	};
+	const events = { open() {}, read: () => null, isEnded: false, close: () => released.resolve() };
 	response.resolve({ events });
 	await released.promise;
 	await server.waitUntilIdle();

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import { AppError, deferred } from '../../src/base/index.ts';
 import { RequestLog, type Route } from '../../src/http/index.ts';
+import { IterableSource } from '../support/pull-source.ts';
 import { until } from '../support/until.ts';
 import { json, RawClient, type RunningServer, start } from './harness.ts';
 
@@ -85,8 +86,12 @@ const ROUTES: Route[] = [
 			throw new AppError('unavailable', 'The change could not be written to disk.', { cause });
 		},
 	},
-	{ method: 'GET', path: '/events', handle: async () => ({ events: twoEvents() }) },
-	{ method: 'GET', path: '/endless', handle: async (request) => ({ events: endless(request.signal) }) },
+	{ method: 'GET', path: '/events', handle: async () => ({ events: new IterableSource(twoEvents()) }) },
+	{
+		method: 'GET',
+		path: '/endless',
+		handle: async (request) => ({ events: new IterableSource(endless(request.signal)) }),
+	},
 	{
 		method: 'GET',
 		path: '/slow',

@@ -4,15 +4,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createParser } from 'eventsource-parser';
 import { deferred, encodeServerSentEvent } from '../../src/base/index.ts';
+import { Heartbeats } from '../../src/http/heartbeats.ts';
 import type { EncodableEvent, EventStreamResponse, HttpRequest, Route } from '../../src/http/index.ts';
 import { EventWriter } from '../../src/http/sse.ts';
+import { IterableSource } from '../support/pull-source.ts';
 import { eventually, RawClient, start } from './harness.ts';
 
 function streaming(
 	events: (request: HttpRequest) => AsyncIterable<EncodableEvent>,
 	headers?: EventStreamResponse['headers'],
 ): Route {
-	return { method: 'GET', path: '/events', handle: (request) => ({ events: events(request), headers }) };
+	return {
+		method: 'GET',
+		path: '/events',
+		handle: (request) => ({ events: new IterableSource(events(request)), headers }),
+	};
 }
 
 const GET = 'GET /events HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -74,7 +80,7 @@ test('sends events with prepared bytes in order with others, in one write', asyn
 	}
 	const { port, url } = await start(t, [
 		streaming(mixed),
-		{ method: 'GET', path: '/one', handle: () => ({ events: one() }) },
+		{ method: 'GET', path: '/one', handle: () => ({ events: new IterableSource(one()) }) },
 	]);
 	const expected =
 		'id: 1.0\nevent: one\ndata: "ü"\n\nid: 2.0\nevent: two\ndata: "☕"\n\nid: 3.0\nevent: three\ndata: {}\n\n';
@@ -140,7 +146,7 @@ test('sends an event in the iteration of the event loop in which it became ready
 	}
 	const written: string[] = [];
 	const sink = { write: (text: string) => written.push(text) > 0, end() {}, abort() {} };
-	const writer = new EventWriter(one(), sink, 60_000);
+	const writer = new EventWriter(new IterableSource(one()), sink, new Heartbeats(60_000));
 	await eventually(() => written.length > 0, 'the stream is open');
 	const seenByTheNext = await new Promise<string[]>((resolve) => {
 		setImmediate(() => ready.resolve());

@@ -7,6 +7,7 @@ import { newId } from '../../src/base/index.ts';
 import { Outbox, type OutboxStore, type PositionedUpdate, type StreamPosition } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store, type StoredEvent } from '../../src/store/index.ts';
+import { itemsOf } from '../support/pull-source.ts';
 import { StreamReader, StreamWriter } from './conversation.ts';
 
 let dataDir: string;
@@ -26,7 +27,7 @@ after(async () => {
 /** A follower that is driven by hand. It listens from the first step on. */
 function follow(stream: string, position: StreamPosition | null, from: Outbox = outbox) {
 	const ending = new AbortController();
-	const items = from.subscribe(stream, { after: position, signal: ending.signal });
+	const items = itemsOf(from.subscribe(stream, position), ending.signal);
 	const next = async () => (await items.next()).value ?? undefined;
 	return {
 		ending,

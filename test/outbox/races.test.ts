@@ -8,6 +8,7 @@ import { type Deferred, deferred } from '../../src/base/index.ts';
 import { Outbox, type PositionedUpdate, type StreamEventData } from '../../src/outbox/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { type EventsReader, openSqliteStore, type Store, type StoredEvent } from '../../src/store/index.ts';
+import { itemsOf } from '../support/pull-source.ts';
 import { StreamReader, StreamWriter } from './conversation.ts';
 
 interface Plain {
@@ -105,7 +106,7 @@ class Client {
 		if (this.#connection) return;
 		if (this.reader.position === null) this.since = latest?.seq ?? 0;
 		const ending = new AbortController();
-		const items = outbox.subscribe(stream, { after: this.reader.position, signal: ending.signal });
+		const items = itemsOf(outbox.subscribe(stream, this.reader.position), ending.signal);
 		this.#connection = ending;
 		const ended = this.#run(items, ending.signal).catch((error: unknown) => {
 			this.failure ??= error;

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { Outbox } from '../../src/outbox/index.ts';
+import type { PullSource } from '../../src/base/index.ts';
+import type { EncodableEvent } from '../../src/http/index.ts';
+import { Outbox, type PositionedUpdate } from '../../src/outbox/index.ts';
 import type { StoredEvent } from '../../src/store/index.ts';
 import { start } from '../http/harness.ts';
 import { until } from '../support/until.ts';
@@ -26,13 +28,7 @@ test('ends followers that read nothing, while the others get every event', async
 			{
 				method: 'GET',
 				path: '/events',
-				handle: ({ signal }) => ({
-					events: (async function* () {
-						for await (const { position } of outbox.subscribe('s', { after: null, signal })) {
-							yield { id: String(position.seq), event: 'e', data: DATA };
-						}
-					})(),
-				}),
+				handle: () => ({ events: eventsOf(outbox.subscribe('s', null)) }),
 			},
 		],
 		{ limits: { sendTimeoutMs: 1_000 } },
@@ -75,3 +71,18 @@ test('ends followers that read nothing, while the others get every event', async
 	}
 	assert.ok(readers.every(({ socket }) => !socket.destroyed));
 });
+
+/** An event of 64 KiB for each update. */
+function eventsOf(updates: PullSource<PositionedUpdate>): PullSource<EncodableEvent> {
+	return {
+		open: (reader) => updates.open(reader),
+		read() {
+			const update = updates.read();
+			return update && { id: String(update.position.seq), event: 'e', data: DATA };
+		},
+		get isEnded() {
+			return updates.isEnded;
+		},
+		close: () => updates.close(),
+	};
+}

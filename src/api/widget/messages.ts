@@ -113,7 +113,7 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 			return respondWithStream(visit, async (request) => {
 				const { id } = await conversationOf(visit, request.params.id as string);
 				const after = resumePosition(request, visit.query.last_event_id);
-				return { events: conversations.follow(id, { after, signal: request.signal, audience: 'visitor' }) };
+				return { events: conversations.follow(id, { after, audience: 'visitor' }) };
 			});
 		},
 
