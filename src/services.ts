@@ -24,6 +24,7 @@ import type { Settings } from './config/index.ts';
 import type { TextRecognition } from './contract/index.ts';
 import { Conversations, Retention } from './conversations/index.ts';
 import { Deployments } from './deployments/index.ts';
+import { IdleCollector } from './idle-collection.ts';
 import { Knowledge } from './knowledge/index.ts';
 import type { createEmbedders, createModels } from './models/index.ts';
 import type { Network } from './net/index.ts';
@@ -66,6 +67,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const { recognition, thesauri } = foundation;
 	const secrets = new SecretBox(foundation.secretKey);
 	const pool = resources.use(overrides.pool ?? createWorkerPool({ threads: settings.workers, log, recognition }));
+	resources.use(new IdleCollector());
 	const outbox = resources.use(new Outbox(store));
 	const timeouts = toolTimeouts(overrides);
 	const tools = resources.use(new Tools({ network, checker: pool, secrets, clock, log, version: version(), timeouts }));

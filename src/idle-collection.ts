@@ -1,0 +1,77 @@
+import { performance } from 'node:perf_hooks';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+const CHECK_MS = 10_000;
+/** Below this share of the time between two checks the event loop counts as idle. */
+const IDLE_UTILIZATION = 0.02;
+/** Idle checks in succession before a collection. */
+const IDLE_CHECKS = 2;
+/** Growth of the resident memory, in bytes, that is worth a collection. */
+const MIN_GROWTH = 24 * 1024 * 1024;
+
+/** What the collector reads and does; tests replace it. */
+export interface CollectorEnvironment {
+	/** The share of the time since the last call in which the event loop was busy, 0..1. */
+	utilization(): number;
+	/** Resident memory of the process in bytes. */
+	residentMemory(): number;
+	/** Collects all garbage. */
+	collect(): Promise<void>;
+}
+
+/**
+ * Returns memory to the system after a load. V8 collects a heap that has grown only while it allocates, so a server that has become
+ * idle would keep the memory of its busiest minute. The collection takes some tens of milliseconds; it happens only after 20 idle
+ * seconds, and once for each growth.
+ */
+export class IdleCollector implements Disposable {
+	readonly #environment: CollectorEnvironment;
+	readonly #timer: NodeJS.Timeout;
+	#baseline: number;
+	#idleChecks = 0;
+
+	constructor(environment: CollectorEnvironment = processEnvironment()) {
+		this.#environment = environment;
+		this.#baseline = environment.residentMemory();
+		this.#timer = setInterval(() => void this.check(), CHECK_MS);
+		this.#timer.unref();
+	}
+
+	/** Collects garbage if the process is idle and has grown. Never rejects. */
+	async check(): Promise<void> {
+		const isIdle = this.#environment.utilization() < IDLE_UTILIZATION;
+		this.#idleChecks = isIdle ? this.#idleChecks + 1 : 0;
+		if (this.#idleChecks < IDLE_CHECKS) return;
+		if (this.#environment.residentMemory() - this.#baseline < MIN_GROWTH) return;
+		this.#idleChecks = 0;
+		await this.collect();
+	}
+
+	/** Collects garbage now. Memory that remains in use is no reason for another collection. */
+	async collect(): Promise<void> {
+		await this.#environment.collect();
+		this.#baseline = this.#environment.residentMemory();
+	}
+
+	[Symbol.dispose](): void {
+		clearInterval(this.#timer);
+	}
+}
+
+function processEnvironment(): CollectorEnvironment {
+	let since = performance.eventLoopUtilization();
+	// V8's collection is a function of contexts that are made while this flag is set.
+	setFlagsFromString('--expose-gc');
+	const gc: (options: object) => Promise<void> = runInNewContext('gc');
+	setFlagsFromString('--no-expose-gc');
+	return {
+		utilization() {
+			const { utilization } = performance.eventLoopUtilization(since);
+			since = performance.eventLoopUtilization();
+			return utilization;
+		},
+		residentMemory: () => process.memoryUsage.rss(),
+		collect: () => gc({ type: 'major', execution: 'async' }),
+	};
+}
