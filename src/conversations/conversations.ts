@@ -43,7 +43,7 @@ type OwnerMessage = Extract<ConversationMessage, { workspaceId: string }>;
 /** Messages that may wait in one conversation while a reply is written. */
 const MAILBOX_LIMIT = 16;
 const MAX_RESIDENT = 100_000;
-const PASSIVATE_AFTER_MS = 10 * 60_000;
+const PASSIVATE_AFTER_MS = 30_000;
 /** How long a message may wait in the mailbox (ms). */
 const MAILBOX_WAIT_MS = 15 * 60_000;
 const STOP_TIMEOUT_MS = 10_000;
