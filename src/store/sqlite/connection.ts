@@ -23,15 +23,15 @@ export function openWritable(file: string): Database.Database {
 	// Erased data is overwritten, not only unlinked.
 	db.pragma('secure_delete = ON');
 	db.pragma('temp_store = MEMORY');
-	db.pragma('cache_size = -32000');
+	db.pragma('cache_size = -8000');
 	sqliteVec.load(db);
 	return db;
 }
 
-/** A connection that cannot write. */
-export function openReadOnly(file: string): Database.Database {
+/** A connection that cannot write. @param cacheKib its page cache in KiB; a search reads many more pages than a request */
+export function openReadOnly(file: string, cacheKib = 16_000): Database.Database {
 	const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 5000 });
-	db.pragma('cache_size = -16000');
+	db.pragma(`cache_size = -${cacheKib}`);
 	sqliteVec.load(db);
 	return db;
 }

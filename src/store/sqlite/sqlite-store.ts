@@ -35,6 +35,11 @@ export interface SqliteStoreOptions {
 /** Tasks that may wait for the writer. Above it commits are refused, so that a stalled disk cannot fill the memory. */
 const MAX_PENDING_TASKS = 20_000;
 
+/** The page cache of the main thread, which reads single rows and pages of lists. */
+const READER_CACHE_KIB = 4_000;
+/** The writer keeps nothing between two batches. */
+const WRITER_YOUNG_GENERATION_MB = 6;
+
 /** Time for waiting tasks and for the checkpoint of the WAL. */
 const CLOSE_MS = 10_000;
 const NOT_CLOSED = 'The disk does not answer: the database was not closed. Acknowledged commits are on disk.';
@@ -62,7 +67,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
 		role: options.role ?? 'server',
 		owner: `${process.pid}-${newId('request')}`,
 	};
-	const thread = new Worker(options.writer.file, { workerData, execArgv: options.writer.execArgv ?? [] });
+	const thread = new Worker(options.writer.file, {
+		workerData,
+		execArgv: options.writer.execArgv ?? [],
+		resourceLimits: { maxYoungGenerationSizeMb: WRITER_YOUNG_GENERATION_MB },
+	});
 	try {
 		const fence = await waitForFence(thread);
 		const folder = join(options.dataDir, 'blobs');
@@ -115,7 +124,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		options: Omit<SqliteStoreOptions, 'dataDir' | 'writer' | 'role'>,
 	) {
 		const { onFailure = () => {}, log, stallCheckMs, closeMs = CLOSE_MS } = options;
-		const db = openReadOnly(file);
+		const db = openReadOnly(file, READER_CACHE_KIB);
 		super(db);
 		this.#readOnly = db;
 		this.#thread = thread;
