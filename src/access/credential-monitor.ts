@@ -1,4 +1,4 @@
-import { type Clock, type Log, type RevocableUse, RevocableUses } from '../base/index.ts';
+import { type AbortableRequest, type Clock, type Log, type RevocableUse, RevocableUses } from '../base/index.ts';
 import type { Access, Caller } from './access.ts';
 
 export interface CredentialMonitorOptions {
@@ -45,9 +45,9 @@ export class CredentialMonitor implements Disposable {
 	 * Begins a use of a caller's credential. It must be ended.
 	 * @throws AppError `rate_limit_exceeded` when the credential has too many uses
 	 */
-	beginUse(caller: Caller, signal: AbortSignal): RevocableUse<Caller> {
+	beginUse(caller: Caller, request: AbortableRequest): RevocableUse<Caller> {
 		const { credentialId, expiresAt } = caller;
-		const terms = { grantId: credentialId, limitKey: credentialId, context: caller, expiresAt, signal };
+		const terms = { grantId: credentialId, limitKey: credentialId, context: caller, expiresAt, request };
 		const use = this.#uses.begin(terms);
 		// The credential may have been revoked between its check and now.
 		if (!use.isEnded) void this.#recheck(credentialId);

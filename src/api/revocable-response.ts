@@ -1,5 +1,5 @@
 import type { Caller, CredentialMonitor } from '../access/index.ts';
-import { AppError, type RevocableUse } from '../base/index.ts';
+import { type AbortListener, AppError, type RevocableUse } from '../base/index.ts';
 import type {
 	HttpRequest,
 	JsonOptions,
@@ -19,7 +19,7 @@ export async function respondUntilRevoked(
 	request: HttpRequest,
 	respond: (request: HttpRequest) => Promise<RouteResponse>,
 ): Promise<RouteResponse> {
-	const use = monitor.beginUse(caller, request.signal);
+	const use = monitor.beginUse(caller, request);
 	try {
 		return await respondDuringUse(use, request, respond);
 	} catch (error) {
@@ -56,6 +56,14 @@ class RequestOfUse implements HttpRequest {
 
 	get signal(): AbortSignal {
 		return this.#use.signal;
+	}
+
+	addAbortListener(listener: AbortListener): void {
+		this.#request.addAbortListener(listener);
+	}
+
+	removeAbortListener(listener: AbortListener): void {
+		this.#request.removeAbortListener(listener);
 	}
 
 	get id(): string {

@@ -22,7 +22,7 @@ export { type PullSource, ReadyItems, type SourceReader } from './pull-source.ts
 export { ReadWriteLock } from './read-write-lock.ts';
 export { ResourceShortage, shortageFromWorker, shortageOf } from './resource-shortage.ts';
 export { retryAfterMs } from './retry-after.ts';
-export { RevocableUse, RevocableUses } from './revocable-use.ts';
+export { type AbortableRequest, type AbortListener, RevocableUse, RevocableUses } from './revocable-use.ts';
 export { SecretBox } from './secret-box.ts';
 export { Semaphore, type SemaphoreQueue } from './semaphore.ts';
 export { encodeServerSentEvent, type ServerSentEvent } from './server-sent-event.ts';

@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
 import { AppError } from './errors.ts';
-import type { PullSource, SourceReader } from './pull-source.ts';
+import { PermittedEvents } from './permitted-events.ts';
+import type { PullSource } from './pull-source.ts';
 
 /** The server does not know when a client will leave. */
 const RETRY_SECONDS = 10;
@@ -22,8 +23,19 @@ export interface UseTerms<C> {
 	limitKey: string;
 	/** When the use ends at the latest (milliseconds since the epoch); null: never. */
 	expiresAt: number | null;
-	/** The request's: aborts when the client has gone. */
-	signal: AbortSignal;
+	/** The use ends when it aborts. */
+	request: AbortableRequest;
+}
+
+/** A request that aborts when its client has gone or its deadline has passed. */
+export interface AbortableRequest {
+	/** Calls the listener when the request aborts, at once if it has aborted already. A listener costs less than an `AbortSignal`. */
+	addAbortListener(listener: AbortListener): void;
+	removeAbortListener(listener: AbortListener): void;
+}
+
+export interface AbortListener {
+	onRequestAbort(reason: unknown): void;
 }
 
 /**
@@ -116,7 +128,7 @@ export class RevocableUses<C> {
 }
 
 /** An event stream or a reply that continues only while its permission holds. See `RevocableUses`. */
-export class RevocableUse<C = unknown> {
+export class RevocableUse<C = unknown> implements AbortListener {
 	readonly #terms: UseTerms<C>;
 	readonly #clock: Clock;
 	readonly #onEnd: (use: RevocableUse<C>, terms: UseTerms<C>) => void;
@@ -124,7 +136,6 @@ export class RevocableUse<C = unknown> {
 	#controller: AbortController | null = null;
 	/** Why the signal has aborted. */
 	#abortReason: { reason: unknown } | null = null;
-	readonly #onRequestAbort = (): void => this.#close(this.#terms.signal.reason);
 	#isEnded = false;
 	#isRevoked = false;
 	/** Resolves when no check is pending. */
@@ -167,9 +178,11 @@ export class RevocableUse<C = unknown> {
 
 	/** From now on the use ends with its request. */
 	endWithRequest(): void {
-		const { signal } = this.#terms;
-		if (signal.aborted) this.#onRequestAbort();
-		else signal.addEventListener('abort', this.#onRequestAbort, { once: true });
+		this.#terms.request.addAbortListener(this);
+	}
+
+	onRequestAbort(reason: unknown): void {
+		if (!this.#isEnded) this.#close(reason);
 	}
 
 	/** Withholds the events of the use until a check is done, which revokes the use where it fails. The check must not reject. */
@@ -211,7 +224,7 @@ export class RevocableUse<C = unknown> {
 	end(): void {
 		if (this.#isEnded) return;
 		this.#isEnded = true;
-		this.#terms.signal.removeEventListener('abort', this.#onRequestAbort);
+		this.#terms.request.removeAbortListener(this);
 		this.#onEnd(this, this.#terms);
 	}
 
@@ -220,85 +233,5 @@ export class RevocableUse<C = unknown> {
 		this.#abortReason ??= { reason };
 		this.#controller?.abort(reason);
 		this.#events?.onUseEnd();
-	}
-}
-
-/** What decides whether events may be sent. */
-type EventPermission = Pick<RevocableUse, 'pendingCheck' | 'hasExpired' | 'isEnded' | 'revoke' | 'end'>;
-
-/** The events of a use. */
-class PermittedEvents<E> implements PullSource<E>, SourceReader {
-	readonly #events: PullSource<E>;
-	readonly #use: EventPermission;
-	#reader: SourceReader | null = null;
-	#isAwaitingCheck = false;
-	#isEnded = false;
-
-	constructor(events: PullSource<E>, use: EventPermission) {
-		this.#events = events;
-		this.#use = use;
-	}
-
-	get isEnded(): boolean {
-		return this.#isEnded;
-	}
-
-	open(reader: SourceReader): void {
-		if (this.#use.isEnded) void this.close();
-		if (this.#isEnded) return;
-		this.#reader = reader;
-		this.#events.open(this);
-	}
-
-	read(): E | null {
-		if (this.#isEnded) return null;
-		if (this.#use.pendingCheck !== null) {
-			this.#awaitCheck(this.#use.pendingCheck);
-			return null;
-		}
-		try {
-			const event = this.#events.read();
-			if (event !== null && !this.#use.hasExpired) return event;
-			if (event !== null) this.#revoke();
-			else if (this.#events.isEnded) void this.close();
-			return null;
-		} catch (error) {
-			void this.close();
-			throw error;
-		}
-	}
-
-	onReadable(): void {
-		if (!this.#isEnded) this.#reader?.onReadable();
-	}
-
-	/** The use was revoked, or its request has aborted. */
-	onUseEnd(): void {
-		if (this.#isEnded) return;
-		void this.close();
-		this.#reader?.onReadable();
-	}
-
-	close(): void | Promise<void> {
-		this.#isEnded = true;
-		const closed = this.#events.close();
-		this.#use.end();
-		return closed;
-	}
-
-	#revoke(): void {
-		// Before the use revokes these events: the reader is not called while it reads.
-		this.#isEnded = true;
-		this.#use.revoke();
-		void this.close();
-	}
-
-	#awaitCheck(check: Promise<unknown>): void {
-		if (this.#isAwaitingCheck) return;
-		this.#isAwaitingCheck = true;
-		void check.then(() => {
-			this.#isAwaitingCheck = false;
-			this.onReadable();
-		});
 	}
 }

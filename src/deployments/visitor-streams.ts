@@ -1,5 +1,12 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { AppError, type Clock, type Log, type RevocableUse, RevocableUses } from '../base/index.ts';
+import {
+	type AbortableRequest,
+	AppError,
+	type Clock,
+	type Log,
+	type RevocableUse,
+	RevocableUses,
+} from '../base/index.ts';
 import type { DeploymentRecord } from '../store/index.ts';
 import { noSuchDeployment, type VisibleDeployment } from './visible-deployment.ts';
 
@@ -11,8 +18,8 @@ export interface StreamVisit {
 	visitor: string;
 	/** When the visitor's token expires (milliseconds since the epoch); null where the deployment requires none. */
 	expiresAt: number | null;
-	/** The request's: aborts when the client has gone. */
-	signal: AbortSignal;
+	/** The stream ends when it aborts. */
+	request: AbortableRequest;
 	/**
 	 * Checks the visit by the deployment as it is now.
 	 * @throws AppError where it would no longer be admitted
@@ -66,9 +73,9 @@ export class VisitorStreams implements Disposable {
 	 * @throws AppError `rate_limit_exceeded` when the visitor has too many open
 	 */
 	open(visit: StreamVisit): VisitorStream {
-		const { deployment, visitor, expiresAt, signal } = visit;
+		const { deployment, visitor, expiresAt, request } = visit;
 		const limitKey = `${deployment.id} ${visitor}`;
-		return this.#streams.begin({ grantId: deployment.id, limitKey, context: visit, expiresAt, signal });
+		return this.#streams.begin({ grantId: deployment.id, limitKey, context: visit, expiresAt, request });
 	}
 
 	/** Checks the streams of a deployment after a change, by the deployment as it is now. */

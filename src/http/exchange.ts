@@ -1,5 +1,5 @@
 import type * as uWS from 'uWebSockets.js';
-import { AppError, type Deferred, deferred } from '../base/index.ts';
+import { AppError, type Deferred, deferred, ReadyItems } from '../base/index.ts';
 import { formatAddress } from './client-address.ts';
 import { discardResponse } from './dispatch.ts';
 import { readFraming, UNKNOWN_LENGTH } from './framing.ts';
@@ -14,6 +14,9 @@ import type { EventWriter } from './sse.ts';
 import type { BytesResponse, EventStreamResponse, RouteResponse } from './types.ts';
 import { writeBytes } from './write-bytes.ts';
 import { writeEventStream, writeStreamHeadOnly } from './write-event-stream.ts';
+
+/** Any event stream, for its log line. The headers of the stream itself are not kept while it is open. */
+const STREAM_RESPONSE: EventStreamResponse = { events: new ReadyItems([]) };
 
 /**
  * One request and its response. Only this class, `IncomingBody` and the writers of responses touch the HTTP library's request
@@ -208,6 +211,12 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		);
 	}
 
+	/** A stream may stay open for long, so the timer is not kept either. */
+	#stopDeadline(): void {
+		if (this.#deadlineTimer !== null) clearTimeout(this.#deadlineTimer);
+		this.#deadlineTimer = null;
+	}
+
 	#onDeadline(): void {
 		const error = this.#server.dispatcher.deadlineError(this.#request);
 		this.#request.body?.fail(error);
@@ -230,7 +239,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 			return;
 		}
 		this.#isResponseChosen = true;
-		if (this.#deadlineTimer !== null) clearTimeout(this.#deadlineTimer);
+		this.#stopDeadline();
 		const { body } = this.#request;
 		const last = this.closesConnection || this.#server.dispatcher.isDraining;
 		if (body === null || body.complete) this.#write(response, last);
@@ -246,7 +255,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 
 	#write(response: RouteResponse, close: boolean): void {
 		this.#delayedResponse = null;
-		if (this.#deadlineTimer !== null) clearTimeout(this.#deadlineTimer);
+		this.#stopDeadline();
 		this.#incomingBody?.stopTimers();
 		try {
 			if (this.#released) discardResponse(response);
@@ -261,7 +270,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 	}
 
 	#stream(response: EventStreamResponse): void {
-		this.#startedResponse = response;
+		this.#startedResponse = STREAM_RESPONSE;
 		if (this.isHead) {
 			discardResponse(response);
 			writeStreamHeadOnly(this, response);
@@ -312,7 +321,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 			this.#server.observer?.onExchangeEnd(this.#request, this.#startedResponse, this.#streamedBytes, outcome);
 		this.#released = true;
 		this.#server.pendingExchanges.delete(this);
-		if (this.#deadlineTimer !== null) clearTimeout(this.#deadlineTimer);
+		this.#stopDeadline();
 		this.#incomingBody?.stopTimers();
 		this.stopStallTimer();
 		this.#finishedPromise?.resolve();

@@ -1,5 +1,5 @@
 import type * as uWS from 'uWebSockets.js';
-import { AppError, newId } from '../base/index.ts';
+import { type AbortListener, AppError, newId } from '../base/index.ts';
 import type { BodyBuffer } from './body-buffer.ts';
 import { readJson } from './json-body.ts';
 import { readMultipart } from './multipart.ts';
@@ -7,6 +7,8 @@ import type { HttpRequest, JsonOptions, MultipartFields, MultipartOptions, Reque
 
 const UNENCODED_PARAMETER = /^[a-z_]+=[A-Za-z0-9_-]*$/;
 const NO_LOG_FIELDS: RequestLogFields = Object.freeze({});
+/** Never changed. */
+const NO_QUERY = new URLSearchParams();
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** What a request needs from the server and its connection. Read only when a handler needs it. */
@@ -43,6 +45,7 @@ export class IncomingRequest implements HttpRequest {
 	#address: string | undefined;
 	#controller: AbortController | undefined;
 	#abortReason: { reason: unknown } | undefined;
+	#abortListener: AbortListener | null = null;
 
 	constructor(
 		method: string,
@@ -63,7 +66,7 @@ export class IncomingRequest implements HttpRequest {
 	}
 
 	get query(): URLSearchParams {
-		this.#query ??= new URLSearchParams(this.#queryText);
+		this.#query ??= this.#queryText ? new URLSearchParams(this.#queryText) : NO_QUERY;
 		return this.#query;
 	}
 
@@ -87,6 +90,16 @@ export class IncomingRequest implements HttpRequest {
 			if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason.reason);
 		}
 		return this.#controller.signal;
+	}
+
+	addAbortListener(listener: AbortListener): void {
+		if (this.#abortReason !== undefined) listener.onRequestAbort(this.#abortReason.reason);
+		else if (this.#abortListener === null) this.#abortListener = listener;
+		else throw new Error('The request has an abort listener.');
+	}
+
+	removeAbortListener(listener: AbortListener): void {
+		if (this.#abortListener === listener) this.#abortListener = null;
 	}
 
 	header(name: string): string | undefined {
@@ -120,8 +133,10 @@ export class IncomingRequest implements HttpRequest {
 
 	/** Aborts the signal, also when a handler reads `signal` only later. */
 	abort(reason?: unknown): void {
-		this.#abortReason ??= { reason };
+		if (this.#abortReason !== undefined) return;
+		this.#abortReason = { reason };
 		this.#controller?.abort(reason);
+		this.#abortListener?.onRequestAbort(reason);
 	}
 }
 

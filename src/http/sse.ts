@@ -26,12 +26,19 @@ export interface EventSink {
 	abort(error: unknown): void;
 }
 
+const RESOLVED = Promise.resolve();
+
 /**
  * Events are read after the callbacks that made them ready, and sent after all callbacks that follow without waiting. So the
  * events of one turn of the event loop leave in one write, and they leave within that turn.
  */
-const readers = new DeferredCalls<EventWriter>(queueMicrotask, (writer) => writer.readEvents());
+const readers = new DeferredCalls<EventWriter>(afterCallback, (writer) => writer.readEvents());
 const senders = new DeferredCalls<EventWriter>(process.nextTick, (writer) => writer.sendBatch());
+
+/** As `queueMicrotask`, which makes an object to trace each call. */
+function afterCallback(callback: () => void): void {
+	void RESOLVED.then(callback);
+}
 
 /**
  * Writes events to a socket. It reads events only while the socket takes bytes, sends ready events in one write, and closes the

@@ -1,12 +1,19 @@
 import type { Readable } from 'node:stream';
-import type { AppError, ErrorCode, PullSource, ServerSentEvent } from '../base/index.ts';
+import type {
+	AbortableRequest,
+	AbortListener,
+	AppError,
+	ErrorCode,
+	PullSource,
+	ServerSentEvent,
+} from '../base/index.ts';
 import type { HeaderBlock } from './header-block.ts';
 
 /** Header pairs in the order in which they are sent. Names are lower-case by convention. */
 export type Headers = ReadonlyArray<readonly [name: string, value: string]>;
 
 /** One request, as handlers see it, independent of the HTTP library. */
-export interface HttpRequest {
+export interface HttpRequest extends AbortableRequest {
 	/** `req_…`, repeated in the response header `X-Request-Id`. */
 	readonly id: string;
 	/** Upper-case. A HEAD request reaches the GET handler as `HEAD`; the response's body is not sent. */
@@ -23,6 +30,9 @@ export interface HttpRequest {
 	readonly clientAddress: string;
 	/** Aborts when the client has left or the request's deadline has passed. */
 	readonly signal: AbortSignal;
+	/** As a listener of `signal`, for less. A request has one at a time. */
+	addAbortListener(listener: AbortListener): void;
+	removeAbortListener(listener: AbortListener): void;
 	/** A header's value, by its lower-case name. */
 	header(name: string): string | undefined;
 	/** Adds fields to the request's log line. Ids only: no secret, and no text that a person wrote. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Caller, CredentialMonitor } from '../../src/access/index.ts';
 import { createLog, systemClock } from '../../src/base/index.ts';
+import { TestRequest } from '../support/abortable-request.ts';
 import { until } from '../support/until.ts';
 
 const log = createLog('silent');
@@ -31,9 +32,7 @@ function setUp(...valid: string[]) {
 test('revokes the uses of an invalid credential, and no others', async () => {
 	const { state, createMonitor } = setUp('key_1', 'key_2');
 	using monitor = createMonitor();
-	const [one, two, other] = ['key_1', 'key_1', 'key_2'].map((id) =>
-		monitor.beginUse(callerOf(id), new AbortController().signal),
-	);
+	const [one, two, other] = ['key_1', 'key_1', 'key_2'].map((id) => monitor.beginUse(callerOf(id), new TestRequest()));
 	assert.equal(monitor.size, 2);
 	await monitor.recheckAll();
 	assert.equal(one?.signal.aborted, false);
@@ -53,7 +52,7 @@ test('revokes the uses of an invalid credential, and no others', async () => {
 test('revokes a use at once whose credential ended before the use began', async () => {
 	const { createMonitor } = setUp();
 	using monitor = createMonitor();
-	const use = monitor.beginUse(callerOf('key_1'), new AbortController().signal);
+	const use = monitor.beginUse(callerOf('key_1'), new TestRequest());
 	await settled();
 	assert.deepEqual([use.signal.aborted, use.isRevoked, monitor.size], [true, true, 0]);
 });
@@ -61,23 +60,23 @@ test('revokes a use at once whose credential ended before the use began', async 
 test('a use ends with its request, which is not a revocation', async () => {
 	const { createMonitor } = setUp('key_1');
 	using monitor = createMonitor();
-	const request = new AbortController();
-	const left = monitor.beginUse(callerOf('key_1'), request.signal);
-	const done = monitor.beginUse(callerOf('key_1'), new AbortController().signal);
+	const request = new TestRequest();
+	const left = monitor.beginUse(callerOf('key_1'), request);
+	const done = monitor.beginUse(callerOf('key_1'), new TestRequest());
 	request.abort(new Error('gone'));
 	assert.deepEqual([left.signal.aborted, left.isRevoked, left.signal.reason.message], [true, false, 'gone']);
 	assert.equal(monitor.size, 1);
 	done.end();
 	done.end();
 	assert.deepEqual([done.signal.aborted, monitor.size], [false, 0]);
-	const late = monitor.beginUse(callerOf('key_1'), request.signal);
+	const late = monitor.beginUse(callerOf('key_1'), request);
 	assert.deepEqual([late.signal.aborted, monitor.size], [true, 0]);
 });
 
 test('a failed check revokes nothing', async () => {
 	const { state, createMonitor } = setUp('key_1');
 	using monitor = createMonitor();
-	const use = monitor.beginUse(callerOf('key_1'), new AbortController().signal);
+	const use = monitor.beginUse(callerOf('key_1'), new TestRequest());
 	state.failing = true;
 	await monitor.recheckAll();
 	assert.equal(use.signal.aborted, false);
@@ -86,7 +85,7 @@ test('a failed check revokes nothing', async () => {
 test('notices by itself that a credential has ended', async () => {
 	const { state, createMonitor } = setUp('key_1');
 	using monitor = createMonitor(10);
-	const use = monitor.beginUse(callerOf('key_1'), new AbortController().signal);
+	const use = monitor.beginUse(callerOf('key_1'), new TestRequest());
 	await settled();
 	state.valid.clear();
 	await until('it is noticed', () => use.signal.aborted);

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AppError, deferred, type RevocableUse, RevocableUses } from '../../src/base/index.ts';
+import {
+	type AbortableRequest,
+	type AppError,
+	deferred,
+	type RevocableUse,
+	RevocableUses,
+} from '../../src/base/index.ts';
+import { TestRequest } from '../support/abortable-request.ts';
 import { IterableSource, itemsOf } from '../support/pull-source.ts';
 import { until } from '../support/until.ts';
 
@@ -10,7 +17,7 @@ interface Terms {
 	grantId?: string;
 	limitKey?: string;
 	expiresAt?: number | null;
-	signal?: AbortSignal;
+	request?: AbortableRequest;
 }
 
 function setUp() {
@@ -20,12 +27,8 @@ function setUp() {
 		concurrencyLimit: LIMIT,
 		limitSentence: (limit) => `At most ${limit} uses.`,
 	});
-	const begin = ({
-		grantId = 'grant',
-		limitKey = 'ann',
-		expiresAt = null,
-		signal = new AbortController().signal,
-	}: Terms = {}) => uses.begin({ grantId, limitKey, context: grantId, expiresAt, signal });
+	const begin = ({ grantId = 'grant', limitKey = 'ann', expiresAt = null, request = new TestRequest() }: Terms = {}) =>
+		uses.begin({ grantId, limitKey, context: grantId, expiresAt, request });
 	return { clock, uses, begin };
 }
 
@@ -101,6 +104,21 @@ test('ends a revoked stream with its next event and closes the source', async ()
 	assert.deepEqual([stream.received, stream.isSourceClosed], [[], true]);
 });
 
+test('ends a revoked stream at once, with or without a reader', async () => {
+	for (const isOpened of [true, false]) {
+		const use = setUp().begin();
+		let isClosed = false;
+		const close = () => {
+			isClosed = true;
+		};
+		const events = itemsOf(use.untilRevoked({ open() {}, read: () => null, isEnded: false, close }));
+		const next = isOpened ? events.next() : null;
+		use.revoke();
+		const { done } = await (next ?? events.next());
+		assert.deepEqual([done, isClosed], [true, true]);
+	}
+});
+
 test('ends a use with the last event, a failure of the source, or the return of the reader', async () => {
 	const { uses, begin } = setUp();
 	const completed = pipe(begin());
@@ -143,19 +161,19 @@ test('ends an expired use with its next event, or at the next check for expired 
 
 test('ends a use with its request, which is not a revocation', () => {
 	const { uses, begin } = setUp();
-	const request = new AbortController();
-	const use = begin({ signal: request.signal });
+	const request = new TestRequest();
+	const use = begin({ request });
 	request.abort(new Error('gone'));
 	assert.deepEqual([use.signal.aborted, use.isRevoked, use.signal.reason.message], [true, false, 'gone']);
-	const late = begin({ signal: request.signal });
+	const late = begin({ request });
 	assert.deepEqual([late.signal.aborted, late.isEnded], [true, true], 'the request was aborted before');
 	assert.deepEqual(uses.size, { grants: 0, limitKeys: 0 });
 });
 
 test('a completed use does not abort its signal, also when its request aborts or its grant is revoked later', () => {
 	const { begin } = setUp();
-	const request = new AbortController();
-	const use = begin({ signal: request.signal });
+	const request = new TestRequest();
+	const use = begin({ request });
 	use.end();
 	request.abort(new Error('gone'));
 	use.revoke();
@@ -174,11 +192,11 @@ test('finds the uses of a grant', () => {
 
 test('limits the uses per key, and every way to end a use frees one place, however often it ends', () => {
 	const { clock, uses, begin } = setUp();
-	const client = new AbortController();
+	const client = new TestRequest();
 	const ways: Array<[terms: Terms, end: (use: RevocableUse<string>) => void]> = [
 		[{}, (use) => use.end()],
 		[{}, (use) => use.revoke()],
-		[{ signal: client.signal }, () => client.abort(new Error('gone'))],
+		[{ request: client }, () => client.abort(new Error('gone'))],
 		[{ expiresAt: clock.at + 1 }, () => uses.endExpired()],
 	];
 	for (const [terms, end] of ways) {

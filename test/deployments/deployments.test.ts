@@ -6,6 +6,7 @@ import { AppError, createLog, deferred, newId, SecretBox } from '../../src/base/
 import { Deployments, presentDeployment, type VisibleDeployment } from '../../src/deployments/index.ts';
 import { createNetwork } from '../../src/net/index.ts';
 import type { Commit, CommitOutcome, DeploymentRecord, Store } from '../../src/store/index.ts';
+import { TestRequest } from '../support/abortable-request.ts';
 import { DEFAULT_APPEARANCE } from '../support/default-appearance.ts';
 import { IterableSource, itemsOf } from '../support/pull-source.ts';
 import { assistantRecord, deploymentRecord } from './records.ts';
@@ -417,7 +418,7 @@ function openReadableStream(
 		deployment,
 		visitor: 'ann',
 		expiresAt: null,
-		signal: new AbortController().signal,
+		request: new TestRequest(),
 		recheckAccess: async (current) => recheckAccess(current),
 	});
 	const events = itemsOf(stream.untilRevoked(new IterableSource(source())));

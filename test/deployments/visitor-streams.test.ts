@@ -4,6 +4,7 @@ import { AppError, createLog, ReadyItems } from '../../src/base/index.ts';
 import type { StreamVisit, VisibleDeployment } from '../../src/deployments/index.ts';
 import { VisitorStreams } from '../../src/deployments/visitor-streams.ts';
 import { renderConfig } from '../../src/deployments/widget-config.ts';
+import { TestRequest } from '../support/abortable-request.ts';
 import { itemsOf } from '../support/pull-source.ts';
 import { until } from '../support/until.ts';
 import { deploymentRecord } from './records.ts';
@@ -22,7 +23,7 @@ function setUp(recheckIntervalMs = 3_600_000) {
 			deployment: record,
 			visitor: 'ann',
 			expiresAt: null,
-			signal: new AbortController().signal,
+			request: new TestRequest(),
 			recheckAccess: async () => {},
 			...own,
 		});

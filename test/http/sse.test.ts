@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createParser } from 'eventsource-parser';
-import { deferred, encodeServerSentEvent } from '../../src/base/index.ts';
+import { deferred, encodeServerSentEvent, type SourceReader } from '../../src/base/index.ts';
 import { Heartbeats } from '../../src/http/heartbeats.ts';
 import type { EncodableEvent, EventStreamResponse, HttpRequest, Route } from '../../src/http/index.ts';
 import { EventWriter } from '../../src/http/sse.ts';
@@ -154,6 +154,44 @@ test('sends an event in the iteration of the event loop in which it became ready
 	});
 	writer.onClientGone();
 	assert.deepEqual(seenByTheNext, ['event: opens\ndata: \n\n', 'event: later\ndata: \n\n']);
+});
+
+test('sends the events that become ready in one turn in one write, the last ones with the end of the response', async () => {
+	const ready: EncodableEvent[] = [];
+	const source = {
+		reader: null as SourceReader | null,
+		isEnded: false,
+		open(reader: SourceReader) {
+			source.reader = reader;
+		},
+		read: () => ready.shift() ?? null,
+		close() {
+			source.isEnded = true;
+		},
+	};
+	const written: string[] = [];
+	const sink = {
+		write: (text: string) => written.push(text) > 0,
+		end: (text: string | null) => void written.push(`${text}end`),
+		abort() {},
+	};
+	new EventWriter(source, sink, new Heartbeats(60_000));
+	const become = (...names: string[]) => {
+		for (const event of names) {
+			ready.push({ event, data: '' });
+			source.reader?.onReadable();
+		}
+	};
+	const isWritten = (count: number) => eventually(() => written.length === count, `${count} writes`);
+	await isWritten(1);
+	become('a', 'b');
+	queueMicrotask(() => become('c'));
+	await isWritten(2);
+	become('d');
+	source.isEnded = true;
+	await isWritten(3);
+	const bytesOf = (...names: string[]) => names.map((event) => encodeServerSentEvent({ event, data: '' })).join('');
+	assert.deepEqual(written, [':\n\n', bytesOf('a', 'b', 'c'), `${bytesOf('d')}end`]);
 });
 
 test('closes the events and aborts the signal when the client leaves', async (t) => {

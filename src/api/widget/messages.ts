@@ -56,7 +56,7 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 			deployment,
 			visitor: visitorKey,
 			expiresAt: tokenExpiresAt,
-			signal: request.signal,
+			request,
 			recheckAccess: (current) => admission.recheck(visit, current, request),
 		});
 		return respondDuringUse(stream, request, respond);
