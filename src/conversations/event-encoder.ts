@@ -1,4 +1,4 @@
-import { encodeServerSentEvent, LruCache } from '../base/index.ts';
+import { encodeSingleLines, LruCache } from '../base/index.ts';
 import type { StreamEventName } from '../contract/index.ts';
 import { type Delta, formatPosition, type PositionedUpdate, type StreamPosition } from '../outbox/index.ts';
 import type { MessageRecord, Store } from '../store/index.ts';
@@ -122,7 +122,7 @@ export function conversationEvent(name: StreamEventName, body: object, position:
 
 function eventOf(id: string, event: StreamEventName, body: object): ConversationEvent {
 	const data = JSON.stringify(body);
-	return { id, event, data, encoded: encodeServerSentEvent({ id, event, data }) };
+	return { id, event, data, encoded: encodeSingleLines({ id, event, data }) };
 }
 
 /** Encodes an event for its second follower. Most events have one follower, for whom a copy would be waste. */
