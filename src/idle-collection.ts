@@ -5,8 +5,8 @@ import { runInNewContext } from 'node:vm';
 const CHECK_MS = 10_000;
 /** Below this share of the time between two checks the event loop counts as idle. */
 const IDLE_UTILIZATION = 0.02;
-/** Idle checks in succession before a collection. */
-const IDLE_CHECKS = 2;
+/** Idle checks in succession before a collection: idle actors are dropped after half a minute. */
+const IDLE_CHECKS = 4;
 /** Growth of the resident memory, in bytes, that is worth a collection. */
 const MIN_GROWTH = 24 * 1024 * 1024;
 
@@ -22,7 +22,7 @@ export interface CollectorEnvironment {
 
 /**
  * Returns memory to the system after a load. V8 collects a heap that has grown only while it allocates, so a server that has become
- * idle would keep the memory of its busiest minute. The collection takes some tens of milliseconds; it happens only after 20 idle
+ * idle would keep the memory of its busiest minute. The collection takes some tens of milliseconds; it happens only after 40 idle
  * seconds, and once for each growth.
  */
 export class IdleCollector implements Disposable {

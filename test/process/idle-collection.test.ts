@@ -25,10 +25,10 @@ test('collects garbage once when the process has been idle after it grew', async
 	utilization = 0.5;
 	assert.equal(await check(5), 0, 'it is busy');
 	utilization = 0;
-	assert.equal(await check(1), 0, 'it has only just become idle');
+	assert.equal(await check(3), 0, 'it has only just become idle');
 	assert.equal(await check(5), 1, 'what remains is in use');
 	memory += 30 * MIB;
-	assert.equal(await check(2), 2, 'it has grown again');
+	assert.equal(await check(4), 2, 'it has grown again');
 });
 
 test('the real collection frees what nothing refers to', async () => {
