@@ -16,6 +16,8 @@ const BASES = '/api/v1/knowledge-bases';
 const shop = await createResource(app, BASES, { name: 'Shop' });
 for (const name of SAMPLES) assert.equal((await upload(app, shop, name)).status, 201);
 await untilSettled(app, shop);
+// A training changes the results of searches.
+await untilTrained(app, shop);
 
 const search = async (base: string, body: Record<string, unknown>) => {
 	const response = await app.call('POST', `${BASES}/${base}/search`, body);
