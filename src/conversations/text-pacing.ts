@@ -1,9 +1,14 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 
-/** How often screens are drawn. Publishing costs as much for one token as for all that have arrived. */
-const PACE_MS = 16;
-/** The event loop counts as busy above this share of the time between two pieces of text. */
-const BUSY_UTILIZATION = 0.5;
+/**
+ * Milliseconds between two pieces, by the utilization of the event loop above which they apply. Publishing costs as much for one
+ * token as for all that have arrived. 16 ms are the time between two frames of a screen; with 100 ms, tokens of a usual model
+ * leave in pairs.
+ */
+const PACES = [
+	{ above: 0.85, ms: 100 },
+	{ above: 0.5, ms: 16 },
+];
 
 /**
  * Spaces the pieces of a reply while the event loop is busy, so that several tokens leave together. While the loop is not busy,
@@ -30,9 +35,10 @@ export class TextPacing {
 
 	/** Records a piece of text. The utilization since the one before decides about the next one. */
 	recordText(): void {
-		const isBusy = this.#utilization(this.#since).utilization > BUSY_UTILIZATION;
+		const { utilization } = this.#utilization(this.#since);
+		const pace = PACES.find(({ above }) => utilization > above);
 		this.#since = this.#utilization();
-		this.#nextTextAt = isBusy ? this.#now() + PACE_MS : 0;
+		this.#nextTextAt = pace ? this.#now() + pace.ms : 0;
 	}
 
 	/** Milliseconds to wait before the next piece; 0 for none. Less than a millisecond is not worth a timer. */

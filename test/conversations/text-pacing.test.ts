@@ -38,6 +38,19 @@ test('spaces the pieces after the first one by 16 ms while the event loop is bus
 	assert.equal(pacing.delayMs, 0, 'the load has gone');
 });
 
+test('spaces the pieces by 100 ms while the event loop is nearly overloaded', () => {
+	let utilization = 0.86;
+	const pacing = new TextPacing(
+		() => measured(utilization),
+		() => 1_000,
+	);
+	pacing.recordText();
+	assert.equal(pacing.delayMs, 100);
+	utilization = 0.85;
+	pacing.recordText();
+	assert.equal(pacing.delayMs, 16);
+});
+
 test('measures the utilization from the text before', () => {
 	const starts: Array<EventLoopUtilization | undefined> = [];
 	const snapshots = [measured(1), measured(2), measured(3)];
