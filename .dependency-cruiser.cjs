@@ -49,7 +49,7 @@ mayImport.commands = [
  */
 const pureModules = ['text', 'parsing', 'retrieval', 'extractive'];
 
-const browserModules = ['widget', 'api-docs'];
+const browserModules = ['widget', 'api-docs', 'dashboard'];
 const modules = [...Object.keys(mayImport), ...browserModules];
 const oneOf = (names) => `(${names.join('|')})`;
 const library = (name) => `(^|/)node_modules/${name.replaceAll('.', '\\.')}/|^${name.replaceAll('.', '\\.')}$`;

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join } from 'node:path';
+import { bundleDashboard } from './dashboard-bundle.mjs';
 import { ensureInstalled } from './install.mjs';
 import { licences } from './licences.mjs';
 import { loadsNativeParts, nativeParts, nativePartsPlugin } from './native-parts.mjs';
@@ -47,7 +48,7 @@ export async function ensureBuilt() {
 	// Files that a running server may still load stay until the next build.
 	const known = new Set([...outputs, ...(before?.outputs ?? [])].map((path) => `.build/${path}`));
 	for (const path of filesBelow('.build')) {
-		if (/^\.build\/(widget\/|static\/|(workers\/)?[^/]+\.js(\.map)?$)/.test(path) && !known.has(path))
+		if (/^\.build\/(widget\/|dashboard\/|static\/|(workers\/)?[^/]+\.js(\.map)?$)/.test(path) && !known.has(path))
 			rmSync(join(root, path));
 	}
 	// Files are written atomically, so a running server never reads a partial file.
@@ -92,8 +93,12 @@ export async function bundle() {
 			if (external && !provided) throw new Error(`${path} is not in the bundle.`);
 		}
 		const widget = await bundleWidget(esbuild, join(outputFolder, 'widget'));
+		const dashboard = await bundleDashboard(esbuild, join(outputFolder, 'dashboard'));
 		const docs = await bundleDocs(esbuild);
-		return { files: [...server.outputFiles, ...widget, ...docs], inputs: Object.keys(server.metafile.inputs) };
+		return {
+			files: [...server.outputFiles, ...widget, ...dashboard.files, ...docs],
+			inputs: [...Object.keys(server.metafile.inputs), ...dashboard.inputs],
+		};
 	});
 	const misplaced = built.files.find(({ path, text }) => path.includes('/workers/') && loadsNativeParts(text));
 	if (misplaced !== undefined) throw new Error(`${misplaced.path} would look for native parts in workers/.`);
@@ -169,7 +174,9 @@ export function workers() {
 
 /** The scripts that affect the output. */
 function scripts() {
-	return ['build', 'licences', 'native-parts', 'wat', 'widget-bundle'].map((name) => `scripts/${name}.mjs`);
+	return ['build', 'compressed-variants', 'dashboard-bundle', 'licences', 'native-parts', 'wat', 'widget-bundle'].map(
+		(name) => `scripts/${name}.mjs`,
+	);
 }
 
 function readStamp() {

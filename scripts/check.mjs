@@ -18,6 +18,7 @@ const parts = {
 		tool('@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '--colors=off', '--max-diagnostics=200', '.'),
 	types: () => tool('typescript/bin/tsc', '-p', '.', '--incremental', '--tsBuildInfoFile', '.build/types.json'),
 	'types of the widget': () => tool('typescript/bin/tsc', '-p', 'src/widget', '--incremental'),
+	'types of the dashboard': () => tool('typescript/bin/tsc', '-p', 'src/dashboard', '--incremental'),
 	'types of the API docs': () => tool('typescript/bin/tsc', '-p', 'src/api-docs', '--incremental'),
 	imports: () =>
 		tool(

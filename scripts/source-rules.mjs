@@ -5,7 +5,7 @@ import { filesBelow, root } from './project.mjs';
 
 const isCode = (path) => /\.(ts|tsx|mts|mjs|cjs|js)$/.test(path);
 // Files named …-page.ts contain a page's script as text, which runs in a browser.
-const server = (path) => /^(src|workers)\//.test(path) && !/^src\/(widget|api-docs)\/|-page\.ts$/.test(path);
+const server = (path) => /^(src|workers)\//.test(path) && !/^src\/(widget|api-docs|dashboard)\/|-page\.ts$/.test(path);
 
 const rules = [
 	{

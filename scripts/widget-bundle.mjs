@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { compressedVariants } from './compressed-variants.mjs';
 import { filesBelow, root } from './project.mjs';
 
 /** The widget needs constructed style sheets, which are newer than the rest of this target. */
@@ -89,16 +89,6 @@ function styleSheets(esbuild) {
 			});
 		},
 	};
-}
-
-/** Pairs of the suffix of a file's name and its contents: plain, by gzip and by Brotli. */
-function compressedVariants(contents) {
-	const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
-	return [
-		['', contents],
-		['.gz', gzipSync(contents, { level: constants.Z_BEST_COMPRESSION })],
-		['.br', brotliCompressSync(contents, quality)],
-	];
 }
 
 /** Tells bundlers of websites not to resolve dynamic imports. Added here because minifying removes comments. */

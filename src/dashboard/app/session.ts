@@ -1,0 +1,52 @@
+import { signal } from '@preact/signals';
+import { ApiError } from '../api/api-error.ts';
+import { api, type Resource, resultOf, whenUnauthorized } from '../api/client.ts';
+import { queryClient } from '../api/queries.ts';
+
+export type Session = Resource<'Session'>;
+
+/** Who is signed in. `unknown` until the server has answered; `expired`: the session ended while the dashboard was open. */
+export type SessionState =
+	| { status: 'unknown' }
+	| { status: 'failed'; error: Error }
+	| { status: 'signed-out' | 'expired' }
+	| { status: 'signed-in'; session: Session };
+
+export const sessionState = signal<SessionState>({ status: 'unknown' });
+
+whenUnauthorized(() => {
+	if (sessionState.value.status === 'signed-in') sessionState.value = { status: 'expired' };
+});
+
+/** Asks who is signed in. */
+export async function loadSession(): Promise<void> {
+	sessionState.value = { status: 'unknown' };
+	try {
+		sessionState.value = { status: 'signed-in', session: await resultOf(api.GET('/api/v1/session')) };
+	} catch (error) {
+		const isSignedOut = error instanceof ApiError && error.status === 401;
+		sessionState.value = isSignedOut ? { status: 'signed-out' } : { status: 'failed', error: error as Error };
+	}
+}
+
+/** Signs in. The page that was shown stays. Another user sees nothing of what was cached. */
+export async function signIn(email: string, password: string): Promise<void> {
+	const session = await resultOf(api.POST('/api/v1/session', { body: { email, password } }));
+	queryClient.clear();
+	sessionState.value = { status: 'signed-in', session };
+}
+
+/** Signs out and forgets everything that was loaded or typed. */
+export async function signOut(): Promise<void> {
+	await api.DELETE('/api/v1/session');
+	queryClient.clear();
+	sessionStorage.clear();
+	sessionState.value = { status: 'signed-out' };
+}
+
+/** The signed-in user's session. Only pages inside of the shell call it. */
+export function currentSession(): Session {
+	const state = sessionState.value;
+	if (state.status !== 'signed-in') throw new Error('No user is signed in.');
+	return state.session;
+}

@@ -1,0 +1,28 @@
+import { language } from '../languages/index.ts';
+
+const UNITS = [
+	['year', 31_536_000],
+	['month', 2_592_000],
+	['day', 86_400],
+	['hour', 3_600],
+	['minute', 60],
+] as const;
+
+/** A moment relative to now, with the absolute time as its tooltip. */
+export function RelativeTime({ at }: { at: string }) {
+	const time = new Date(at);
+	const absolute = new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'short' }).format(time);
+	return (
+		<time dateTime={at} title={absolute}>
+			{relativeText(time, Date.now())}
+		</time>
+	);
+}
+
+/** @param now milliseconds since the epoch */
+export function relativeText(time: Date, now: number): string {
+	const seconds = (time.getTime() - now) / 1_000;
+	const format = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
+	const unit = UNITS.find(([, length]) => Math.abs(seconds) >= length);
+	return unit ? format.format(Math.round(seconds / unit[1]), unit[0]) : format.format(0, 'second');
+}

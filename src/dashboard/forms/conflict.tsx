@@ -1,0 +1,57 @@
+import { Button } from '../components/button.tsx';
+import { strings } from '../languages/index.ts';
+import type { Draft } from './use-draft.ts';
+
+/** Two versions of a resource: that of the form, and what somebody else has stored since. */
+export function Conflict<T extends object>({
+	draft,
+	stored,
+	labelOf,
+	onOverwrite,
+	onTakeTheirs,
+}: {
+	draft: Draft<T>;
+	/** What is stored now. */
+	stored: T;
+	labelOf: (field: keyof T) => string;
+	onOverwrite: () => void;
+	onTakeTheirs: () => void;
+}) {
+	const s = strings();
+	return (
+		<section class="card conflict" role="alert">
+			<h2>{s.conflictTitle}</h2>
+			<p>{s.conflictText}</p>
+			<div class="table-frame">
+				<table>
+					<thead>
+						<tr>
+							<th scope="col">{s.field}</th>
+							<th scope="col">{s.yourVersion}</th>
+							<th scope="col">{s.storedVersion}</th>
+						</tr>
+					</thead>
+					<tbody>
+						{(Object.keys(draft.changes) as (keyof T & string)[]).map((field) => (
+							<tr key={field}>
+								<th scope="row">{labelOf(field)}</th>
+								<td>{textOf(draft.values[field])}</td>
+								<td>{textOf(stored[field])}</td>
+							</tr>
+						))}
+					</tbody>
+				</table>
+			</div>
+			<div class="actions">
+				<Button onClick={onTakeTheirs}>{s.conflictTakeTheirs}</Button>
+				<Button look="primary" onClick={onOverwrite}>
+					{s.conflictOverwrite}
+				</Button>
+			</div>
+		</section>
+	);
+}
+
+function textOf(value: unknown): string {
+	return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,68 @@
+import { signal } from '@preact/signals';
+import type { Strings } from './strings.ts';
+
+export type Language = 'en' | 'de';
+export type { Strings } from './strings.ts';
+
+/** Where the person's choice is kept. */
+const STORAGE_KEY = 'parley-language';
+
+const LOADERS: { [L in Language]: () => Promise<{ default: Strings }> } = {
+	en: () => import('./en/index.ts'),
+	de: () => import('./de/index.ts'),
+};
+
+export const LANGUAGES: readonly { value: Language; label: string }[] = [
+	{ value: 'en', label: 'English' },
+	{ value: 'de', label: 'Deutsch' },
+];
+
+export const language = signal<Language>('en');
+const loaded = signal<Strings | null>(null);
+
+/** All texts in the language of the dashboard. */
+export function strings(): Strings {
+	if (loaded.value === null) throw new Error('No language is loaded.');
+	return loaded.value;
+}
+
+/** Loads the language that the person chose, else the browser's, else English. */
+export async function loadLanguage(): Promise<void> {
+	const wanted = [localStorage.getItem(STORAGE_KEY), ...navigator.languages];
+	await showLanguage(firstKnown(wanted));
+}
+
+/** Changes the language and keeps the choice in this browser. */
+export async function chooseLanguage(chosen: Language): Promise<void> {
+	localStorage.setItem(STORAGE_KEY, chosen);
+	await showLanguage(chosen);
+}
+
+async function showLanguage(shown: Language): Promise<void> {
+	const { default: texts } = await LOADERS[shown]();
+	language.value = shown;
+	loaded.value = texts;
+	document.documentElement.lang = shown;
+}
+
+function firstKnown(tags: readonly (string | null)[]): Language {
+	for (const tag of tags) {
+		const found = tag?.toLowerCase().split('-')[0];
+		if (found !== undefined && Object.hasOwn(LOADERS, found)) return found as Language;
+	}
+	return 'en';
+}
+
+/** Replaces the names in braces: `fill('{n} files', { n: 3 })`. Numbers are written as the language does. */
+export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
+	return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+		const value = values[name];
+		if (value === undefined) return whole;
+		return typeof value === 'number' ? value.toLocaleString(language.value) : value;
+	});
+}
+
+/** A text with a number in it, in its singular or plural form. */
+export function count({ one, other }: { one: string; other: string }, n: number): string {
+	return fill(new Intl.PluralRules(language.value).select(n) === 'one' ? one : other, { n });
+}

@@ -1,0 +1,125 @@
+import type { ApiError } from '../../api/api-error.ts';
+import type { Resource } from '../../api/client.ts';
+import { useQuery } from '../../api/queries.ts';
+import { SelectField, SliderField, TextArea, TextField } from '../../components/field.tsx';
+import type { Draft } from '../../forms/use-draft.ts';
+import { fill, strings } from '../../languages/index.ts';
+import type { AssistantStrings } from '../../languages/strings.ts';
+import { type Assistant, modelList } from './queries.ts';
+
+/** What the form of an assistant changes. */
+export type AssistantFields = Pick<Assistant, 'name' | 'description' | 'master_prompt' | 'model' | 'rag_settings'>;
+
+/** The fields whose errors the form shows beside them. */
+export const FIELD_POINTERS = ['/name', '/description', '/master_prompt', '/model'];
+
+export function fieldsOf({ name, description, master_prompt, model, rag_settings }: Assistant): AssistantFields {
+	return { name, description, master_prompt, model, rag_settings };
+}
+
+export function labelsOf(t: AssistantStrings): Record<keyof AssistantFields, string> {
+	return {
+		name: t.name,
+		description: t.description,
+		master_prompt: t.instructions,
+		model: t.model,
+		rag_settings: t.retrieval,
+	};
+}
+
+export function Fields({ draft, rejected }: { draft: Draft<AssistantFields>; rejected: ApiError | null }) {
+	const t = strings().assistantPages;
+	const { values, change } = draft;
+	const { rag_settings } = values;
+	return (
+		<>
+			<TextField
+				label={t.name}
+				maxLength={200}
+				required
+				value={values.name}
+				error={rejected?.messageFor('/name')}
+				onChange={(name) => change({ name })}
+			/>
+			<TextField
+				label={t.description}
+				hint={t.descriptionHint}
+				maxLength={2000}
+				value={values.description ?? ''}
+				error={rejected?.messageFor('/description')}
+				onChange={(description) => change({ description: description === '' ? null : description })}
+			/>
+			<ModelField model={values.model} error={rejected?.messageFor('/model')} onChange={(model) => change({ model })} />
+			<TextArea
+				label={t.instructions}
+				hint={values.model.startsWith('builtin/') ? t.instructionsHint : undefined}
+				rows={8}
+				maxLength={32_000}
+				value={values.master_prompt}
+				error={rejected?.messageFor('/master_prompt')}
+				onChange={(master_prompt) => change({ master_prompt })}
+			/>
+			<fieldset>
+				<legend>{t.retrieval}</legend>
+				<SliderField
+					label={t.topK}
+					{...{ min: 1, max: 50, step: 1 }}
+					value={rag_settings.top_k}
+					onChange={(top_k) => change({ rag_settings: { ...rag_settings, top_k } })}
+				/>
+				<SliderField
+					label={t.minScore}
+					{...{ min: 0, max: 1, step: 0.05 }}
+					value={rag_settings.min_score}
+					onChange={(min_score) => change({ rag_settings: { ...rag_settings, min_score } })}
+				/>
+			</fieldset>
+		</>
+	);
+}
+
+/** The models that the server offers. A chosen model that is not configured stays visible, and the field says so. */
+function ModelField({
+	model,
+	error,
+	onChange,
+}: {
+	model: string;
+	error: string | null | undefined;
+	onChange: (model: string) => void;
+}) {
+	const t = strings().assistantPages;
+	const { data: models } = useQuery(modelList());
+	const any = models?.find(({ name, provider }) => name === null && model.startsWith(`${provider}/`));
+	if (any) {
+		return (
+			<TextField
+				label={t.model}
+				hint={any.description}
+				maxLength={200}
+				value={model}
+				error={error}
+				onChange={onChange}
+			/>
+		);
+	}
+	const isMissing = models !== undefined && !models.some(({ id }) => id === model);
+	const options = (models ?? []).map(toOption);
+	if (isMissing) options.unshift({ value: model, label: fill(t.modelMissing, { model }) });
+	if (models === undefined) options.push({ value: model, label: model });
+	return (
+		<SelectField
+			label={t.model}
+			hint={isMissing ? t.modelMissingHint : model.startsWith('builtin/') ? t.modelHint : undefined}
+			value={model}
+			options={options}
+			error={error}
+			onChange={onChange}
+		/>
+	);
+}
+
+/** A provider that takes any name is chosen with an empty one, which its text field then asks for. */
+function toOption({ id, provider, name }: Resource<'Model'>): { value: string; label: string } {
+	return name === null ? { value: `${provider}/`, label: `${provider}/…` } : { value: id, label: id };
+}

@@ -1,0 +1,108 @@
+import { useState } from 'preact/hooks';
+import { api, resultOf } from '../../api/client.ts';
+import { invalidate, useQuery } from '../../api/queries.ts';
+import { changeQuery, linkTo, navigate, route } from '../../app/route.ts';
+import { showToast } from '../../app/toasts.tsx';
+import { Button } from '../../components/button.tsx';
+import { Checkbox, TextField } from '../../components/field.tsx';
+import { EmptyState, PageHeader } from '../../components/page.tsx';
+import { QueryContent } from '../../components/query-content.tsx';
+import { Table } from '../../components/table.tsx';
+import { RelativeTime } from '../../components/time.tsx';
+import { useAction } from '../../forms/use-action.ts';
+import { fill, strings } from '../../languages/index.ts';
+import { type Assistant, assistantList } from './queries.ts';
+
+export function AssistantsList() {
+	const s = strings();
+	const t = s.assistantPages;
+	const [isCreating, setCreating] = useState(false);
+	const isArchived = route.value.query.get('status') === 'archived';
+	const query = useQuery(assistantList(isArchived ? 'archived' : 'active'));
+	return (
+		<>
+			<PageHeader title={s.assistants} purpose={t.purpose}>
+				<Button look="primary" icon="plus" onClick={() => setCreating(true)}>
+					{t.create}
+				</Button>
+			</PageHeader>
+			{isCreating && <NewAssistant onCancel={() => setCreating(false)} />}
+			<Checkbox
+				label={t.showArchived}
+				checked={isArchived}
+				onChange={(checked) => changeQuery({ status: checked ? 'archived' : undefined })}
+			/>
+			<QueryContent query={query}>
+				{(assistants) =>
+					assistants.length === 0 ? (
+						<EmptyState title={t.none} text={t.noneText}>
+							{!isCreating && <Button onClick={() => setCreating(true)}>{t.create}</Button>}
+						</EmptyState>
+					) : (
+						<AssistantTable assistants={assistants} />
+					)
+				}
+			</QueryContent>
+		</>
+	);
+}
+
+function AssistantTable({ assistants }: { assistants: readonly Assistant[] }) {
+	const s = strings();
+	const t = s.assistantPages;
+	const pathOf = ({ id }: Assistant) => ['assistants', id];
+	return (
+		<Table
+			label={s.assistants}
+			rows={assistants}
+			pathOf={pathOf}
+			columns={[
+				{ title: t.name, cell: (assistant) => <a href={linkTo(pathOf(assistant))}>{assistant.name}</a> },
+				{ title: t.model, cell: ({ model }) => <code>{model}</code>, isMinor: true },
+				{ title: s.knowledge, cell: ({ knowledge_base_ids }) => knowledge_base_ids.length, isNumber: true },
+				{ title: t.tools, cell: ({ tool_ids }) => tool_ids.length, isNumber: true, isMinor: true },
+				{ title: t.changed, cell: ({ updated_at }) => <RelativeTime at={updated_at} /> },
+			]}
+		/>
+	);
+}
+
+/** The form for the name of a new assistant. */
+function NewAssistant({ onCancel }: { onCancel: () => void }) {
+	const s = strings();
+	const t = s.assistantPages;
+	const [name, setName] = useState('');
+	const create = useAction(async () => {
+		const { id } = await resultOf(api.POST('/api/v1/assistants', { body: { name: name.trim() } }));
+		showToast(fill(t.created, { name: name.trim() }));
+		void invalidate('assistants');
+		navigate(['assistants', id]);
+	}, ['/name']);
+	return (
+		<form
+			class="card inline-form"
+			onSubmit={(event) => {
+				event.preventDefault();
+				void create.run();
+			}}
+		>
+			<TextField
+				label={t.name}
+				placeholder={t.namePlaceholder}
+				maxLength={200}
+				required
+				value={name}
+				error={create.rejected?.messageFor('/name')}
+				onChange={setName}
+			/>
+			<div class="actions">
+				<Button look="primary" type="submit" isBusy={create.isBusy} disabled={name.trim() === ''}>
+					{s.create}
+				</Button>
+				<Button look="quiet" onClick={onCancel}>
+					{s.cancel}
+				</Button>
+			</div>
+		</form>
+	);
+}
