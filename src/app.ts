@@ -12,6 +12,7 @@ import {
 	Cursors,
 	DemoOrigin,
 	DRAIN_SAFE_PATHS,
+	dashboardFileRoutes,
 	demoPageRoutes,
 	docsPageRoutes,
 	passwordPageRoutes,
@@ -266,6 +267,7 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 		...startPageRoutes({ demo: settings.demo, version: version() }),
 		...passwordPageRoutes(),
 		...(await widgetFileRoutes()),
+		...(await dashboardFileRoutes()),
 		...(settings.demo ? demoPageRoutes() : []),
 	];
 }

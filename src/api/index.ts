@@ -22,6 +22,7 @@ import { type WorkspaceOptions, workspaceHandlers } from './workspace.ts';
 
 export { unhandledApi } from './admission.ts';
 export { Cursors } from './cursors.ts';
+export { dashboardFileRoutes } from './dashboard-files.ts';
 export { DemoOrigin } from './demo-origin.ts';
 export { demoPageRoutes } from './demo-page.ts';
 export { docsPageRoutes } from './docs-page.ts';

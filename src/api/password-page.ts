@@ -11,7 +11,7 @@ const MAIN = `<h1>Set your password</h1>
 <button type="submit">Set password</button>
 </form>
 <p id="said" role="status" aria-live="polite"></p>
-<p id="next" hidden>This server has no dashboard yet. Programs sign in with <code>POST /api/v1/session</code>. <a href="./">Go to the start page</a></p>
+<p id="next" hidden><a href="dashboard">Sign in to the dashboard</a></p>
 `;
 
 const STYLE = `main { max-width: 464px; }
@@ -45,15 +45,25 @@ function begin() {
 	if (!form.hidden) password.focus();
 }
 
-async function set() {
-	const response = await fetch('api/v1/session/password', {
+async function post(path, body) {
+	const response = await fetch(path, {
 		method: 'POST',
 		headers: { 'Content-Type': 'application/json' },
-		body: JSON.stringify({ token: token(), password: password.value }),
+		body: JSON.stringify(body),
 	});
 	const answer = await response.json();
 	if (!response.ok) throw new Error(answer.error.message);
 	return answer;
+}
+
+/** If signing in fails, the person can do it on the dashboard's own form. */
+async function signIn({ user, workspace }) {
+	try {
+		await post('api/v1/session', { email: user.email, password: password.value, workspace_id: workspace.id });
+		location.replace('dashboard');
+	} catch {
+		document.getElementById('next').hidden = false;
+	}
 }
 
 show.addEventListener('change', () => {
@@ -70,11 +80,11 @@ form.addEventListener('submit', async (event) => {
 	button.disabled = true;
 	say('One moment …', false);
 	try {
-		const { user } = await set();
+		const owner = await post('api/v1/session/password', { token: token(), password: password.value });
 		history.replaceState(null, '', location.pathname);
 		form.remove();
-		say('The password of ' + user.email + ' is set.', false);
-		document.getElementById('next').hidden = false;
+		say('The password of ' + owner.user.email + ' is set.', false);
+		await signIn(owner);
 	} catch (error) {
 		say(error instanceof TypeError ? 'The server cannot be reached. Try again.' : error.message, true);
 		button.disabled = false;

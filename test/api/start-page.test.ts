@@ -39,6 +39,6 @@ test('returns name, version and links as JSON to a client that asks for JSON', a
 	};
 	assert.equal(name, 'Parley');
 	assert.match(version, /^\d+\.\d+\.\d+/);
-	assert.deepEqual(links, { docs: '/api/docs', openapi: '/api/openapi.json', demo: '/demo' });
+	assert.deepEqual(links, { dashboard: '/dashboard', docs: '/api/docs', openapi: '/api/openapi.json', demo: '/demo' });
 	for (const path of Object.values(links)) assert.equal((await fetch(app.url + path)).status, 200, path);
 });

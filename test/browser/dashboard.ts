@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { FirstStartSecrets } from '../../src/access/index.ts';
+import { OWNER, openCookieClient, PASSWORD } from '../access/people.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import type { TestBrowser, Visitor } from '../support/browser.ts';
+
+/** A server whose owner has the password `PASSWORD`. */
+export async function startOwnedApp(): Promise<TestApp> {
+	let first: FirstStartSecrets | undefined;
+	const app = await startTestApp({
+		overrides: {
+			onFirstStart: (made) => {
+				first = made;
+			},
+		},
+	});
+	const token = first?.passwordToken;
+	const { status } = await openCookieClient(app).call('POST', '/api/v1/session/password', {
+		token,
+		password: PASSWORD,
+	});
+	assert.equal(status, 200);
+	return app;
+}
+
+/** Opens the dashboard and signs in as the owner. @param hash the page, for example `#/assistants` */
+export async function openDashboard(
+	app: TestApp,
+	browser: TestBrowser,
+	options: BrowserContextOptions = {},
+	hash = '',
+): Promise<Visitor> {
+	const visitor = await browser.visitor({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+	await visitor.page.goto(`${app.url}/dashboard${hash}`);
+	await signIn(visitor.page);
+	return visitor;
+}
+
+export async function signIn(page: Page): Promise<void> {
+	await page.getByLabel(/E-mail/i).fill(OWNER);
+	await page.getByLabel(/Passwor/).fill(PASSWORD);
+	await page.getByRole('button', { name: /Sign in|Anmelden/ }).click();
+	await page.getByRole('navigation').waitFor();
+}
+
+/** How many pixels the page is wider than the window. */
+export const overflowOf = (page: Page): Promise<number> =>
+	page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
