@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { openCookieClient, PASSWORD } from '../access/people.ts';
 import { axeFindings } from '../support/axe.ts';
 import { noBrowser as skip, startBrowser } from '../support/browser.ts';
 import { openDashboard, overflowOf, signIn, startOwnedApp } from './dashboard.ts';
@@ -121,6 +122,23 @@ test('a session that ends asks for the password, and the same page with its chan
 	await page.getByRole('button', { name: 'Sign out' }).click();
 	await page.getByRole('heading', { name: 'Sign in to Parley' }).waitFor();
 	assert.equal(await page.evaluate('Object.keys(sessionStorage).length'), 0, 'drafts are forgotten');
+});
+
+test('another person who signs in in the same tab sees no changes of the person before', { skip }, async () => {
+	const { id } = await create('/api/v1/assistants', { name: 'Discreet' });
+	const other = await app.call('POST', '/api/v1/users', { email: 'other@example.com', role: 'owner' });
+	const token = new URL(other.body.password_link).hash.slice(1);
+	await openCookieClient(app).call('POST', '/api/v1/session/password', { token, password: PASSWORD });
+	await using browser = await startBrowser();
+	await using owner = await openDashboard(app, browser, {}, `#/assistants/${id}`);
+	const { page } = owner;
+	await page.getByLabel('Description').fill('For my eyes only');
+	await owner.context.clearCookies();
+	await page.getByRole('button', { name: 'Save', exact: true }).click();
+	await page.getByText('Your session has ended').waitFor();
+	await signIn(page, 'other@example.com');
+	await page.getByRole('heading', { name: 'Discreet' }).waitFor();
+	assert.equal(await page.getByLabel('Description').inputValue(), '');
 });
 
 test('axe finds nothing wrong in light and dark, in English and German, and a phone needs no sideways scrolling', {

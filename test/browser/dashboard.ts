@@ -37,8 +37,8 @@ export async function openDashboard(
 	return visitor;
 }
 
-export async function signIn(page: Page): Promise<void> {
-	await page.getByLabel(/E-mail/i).fill(OWNER);
+export async function signIn(page: Page, email = OWNER): Promise<void> {
+	await page.getByLabel(/E-mail/i).fill(email);
 	await page.getByLabel(/Passwor/).fill(PASSWORD);
 	await page.getByRole('button', { name: /Sign in|Anmelden/ }).click();
 	await page.getByRole('navigation').waitFor();

@@ -12,6 +12,9 @@ export type SessionState =
 	| { status: 'signed-out' | 'expired' }
 	| { status: 'signed-in'; session: Session };
 
+/** The user whose drafts this tab holds. */
+const USER_KEY = 'parley-user';
+
 export const sessionState = signal<SessionState>({ status: 'unknown' });
 
 whenUnauthorized(() => {
@@ -22,18 +25,25 @@ whenUnauthorized(() => {
 export async function loadSession(): Promise<void> {
 	sessionState.value = { status: 'unknown' };
 	try {
-		sessionState.value = { status: 'signed-in', session: await resultOf(api.GET('/api/v1/session')) };
+		begin(await resultOf(api.GET('/api/v1/session')));
 	} catch (error) {
 		const isSignedOut = error instanceof ApiError && error.status === 401;
 		sessionState.value = isSignedOut ? { status: 'signed-out' } : { status: 'failed', error: error as Error };
 	}
 }
 
-/** Signs in. The page that was shown stays. Another user sees nothing of what was cached. */
+/** Shows the dashboard. Drafts that another user has left in this tab are forgotten. */
+function begin(session: Session): void {
+	if (sessionStorage.getItem(USER_KEY) !== session.user.id) sessionStorage.clear();
+	sessionStorage.setItem(USER_KEY, session.user.id);
+	sessionState.value = { status: 'signed-in', session };
+}
+
+/** Signs in. The page that was shown stays. Another user sees nothing of what was loaded or typed before. */
 export async function signIn(email: string, password: string): Promise<void> {
 	const session = await resultOf(api.POST('/api/v1/session', { body: { email, password } }));
 	queryClient.clear();
-	sessionState.value = { status: 'signed-in', session };
+	begin(session);
 }
 
 /** Signs out and forgets everything that was loaded or typed. */
