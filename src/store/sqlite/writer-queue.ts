@@ -19,7 +19,7 @@ export class WriterQueue {
 	readonly #post: (message: ToWriter) => void;
 	readonly #onOutcome: (task: WriterTask, outcome: WriterOutcome) => void;
 	#waiting: PendingTask[] = [];
-	/** Batches that the writer did not answer yet: one, and more only when the store closes. */
+	/** Batches that the writer did not answer yet: one; more when the store closes, and after a batch that could not be sent whole. */
 	#batches: PendingTask[][] = [];
 	#size = 0;
 
@@ -75,7 +75,7 @@ export class WriterQueue {
 		try {
 			this.#postBatch(batch);
 		} catch {
-			this.#postBatch(batch.filter((pending) => this.#isClonable(pending)));
+			for (const pending of batch) this.#postAlone(pending);
 		}
 	}
 
@@ -86,13 +86,11 @@ export class WriterQueue {
 	}
 
 	/** A value that cannot be cloned (a function, for example) fails the task that has it, not the others. */
-	#isClonable(pending: PendingTask): boolean {
+	#postAlone(pending: PendingTask): void {
 		try {
-			structuredClone(pending.task);
-			return true;
+			this.#postBatch([pending]);
 		} catch (error) {
 			this.#settle(pending, { ok: false, message: messageOf(error) });
-			return false;
 		}
 	}
 
