@@ -16,7 +16,7 @@ export function startPageRoutes({ demo, version }: { demo: boolean; version: str
 	const main = `<h1>Parley</h1>
 <p>This server runs assistants that answer from your own documents, over an API and on your website.</p>
 <ul class="links">
-<li><a href="dashboard">Dashboard</a><span>Give assistants documents, try them, and put them on your website.</span></li>
+<li><a href="dashboard">Dashboard</a><span>Create assistants, and try them in a conversation.</span></li>
 <li><a href="api/docs">API documentation</a><span>Every operation, with a form to try it.</span></li>
 ${demo ? DEMO : ''}<li><a href="api/openapi.json">OpenAPI description</a><span>The same for programs: generate a client from it.</span></li>
 </ul>`;

@@ -2,8 +2,8 @@ import { TextPacing } from './text-pacing.ts';
 
 /**
  * Sends the reports of one reply to its actor, in order. The first text of a round is sent at once. Texts after it are joined if
- * they arrive in one turn of the event loop, or within the time of `TextPacing` while the loop is busy. Every other report is sent at once, after the
- * text that waits. While the mailbox is full, reports wait here.
+ * they arrive in one turn of the event loop, or within the time of `TextPacing` while the loop is busy. Every other report is sent
+ * at once, after the text that waits. While the mailbox is full, reports wait here.
  */
 export class ReportQueue<M> {
 	readonly #post: (message: M) => boolean;

@@ -9,18 +9,12 @@ export interface FieldError {
 export class ApiError extends Error {
 	override name = 'ApiError';
 	readonly status: number;
-	/** The code of the error envelope; `unknown` where the response has none. */
-	readonly code: string;
 	readonly details: readonly FieldError[];
-	/** Seconds to wait before a retry; null where the server names none. */
-	readonly retryAfter: number | null;
 
 	constructor(status: number, envelope: ErrorEnvelope) {
 		super(envelope.message ?? `The server answered with status ${status}.`);
 		this.status = status;
-		this.code = envelope.code ?? 'unknown';
 		this.details = envelope.details ?? [];
-		this.retryAfter = envelope.retry_after ?? null;
 	}
 
 	/** The server's sentence about one field; null if it has none. */
@@ -30,10 +24,8 @@ export class ApiError extends Error {
 }
 
 interface ErrorEnvelope {
-	code?: string;
 	message?: string;
 	details?: FieldError[];
-	retry_after?: number;
 }
 
 /** The error of a response, whatever its body is. */

@@ -46,7 +46,7 @@ export function CurrentPage() {
 	return error ? <ErrorState error={error} onRetry={start} /> : <LoadingLines />;
 }
 
-export function MissingPage() {
+function MissingPage() {
 	const s = strings();
 	return (
 		<PageHeader title={s.pageMissingTitle} purpose={s.pageMissingText}>

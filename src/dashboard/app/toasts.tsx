@@ -6,7 +6,6 @@ interface Toast {
 	id: number;
 	text: string;
 	isError: boolean;
-	undo: (() => void) | null;
 }
 
 const SHOWN_MS = 6_000;
@@ -14,8 +13,8 @@ const toasts = signal<readonly Toast[]>([]);
 let lastId = 0;
 
 /** Says for a few seconds what has changed. An error stays until it is closed. */
-export function showToast(text: string, options: { isError?: boolean; undo?: () => void } = {}): void {
-	const toast = { id: ++lastId, text, isError: options.isError ?? false, undo: options.undo ?? null };
+export function showToast(text: string, options: { isError?: boolean } = {}): void {
+	const toast = { id: ++lastId, text, isError: options.isError ?? false };
 	toasts.value = [...toasts.value.slice(-2), toast];
 	if (!toast.isError) setTimeout(() => close(toast.id), SHOWN_MS);
 }
@@ -30,18 +29,6 @@ export function Toasts() {
 			{toasts.value.map((toast) => (
 				<div key={toast.id} class={toast.isError ? 'toast toast-error' : 'toast'}>
 					<span>{toast.text}</span>
-					{toast.undo && (
-						<button
-							type="button"
-							class="link"
-							onClick={() => {
-								toast.undo?.();
-								close(toast.id);
-							}}
-						>
-							{strings().undo}
-						</button>
-					)}
 					<button type="button" class="icon-button" aria-label={strings().close} onClick={() => close(toast.id)}>
 						<Icon name="close" />
 					</button>

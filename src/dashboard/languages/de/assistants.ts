@@ -4,7 +4,7 @@ export const assistants: AssistantStrings = {
 	purpose: 'Ein Assistent antwortet aus den Wissensbasen und mit den Werkzeugen, die Sie ihm geben.',
 	create: 'Neuer Assistent',
 	none: 'Noch kein Assistent',
-	noneText: 'Geben Sie ihm einen Namen und Dokumente und probieren Sie eine Frage aus.',
+	noneText: 'Geben Sie ihm einen Namen und eine Wissensbasis und probieren Sie eine Frage aus.',
 	name: 'Name',
 	namePlaceholder: 'Hilfe zum Wasserkocher',
 	description: 'Beschreibung',

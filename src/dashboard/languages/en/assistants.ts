@@ -2,7 +2,7 @@ export const assistants = {
 	purpose: 'An assistant answers from the knowledge bases and with the tools that you give it.',
 	create: 'New assistant',
 	none: 'No assistant yet',
-	noneText: 'Name one, give it documents, and try a question.',
+	noneText: 'Name one, give it a knowledge base, and try a question.',
 	name: 'Name',
 	namePlaceholder: 'Kettle help',
 	description: 'Description',
