@@ -101,6 +101,8 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		if (conversation.handled_by === 'human') return this.#storeForHuman(conversation, request);
 		const { commit, turn } = beginTurn(conversation, this.#record === null, message, model, this.#deps.clock.now());
 		const committing = this.#commitRequest(request, commit, turn);
+		// The model is asked while the question is written, but not for a question that will probably not be stored.
+		if (!this.#deps.store.isWritable()) await committing;
 		this.#startReply(turn, committing);
 		const seqs = await committing.catch((error: unknown) => {
 			this.#abandonReply();

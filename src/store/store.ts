@@ -19,6 +19,11 @@ export interface Jobs {
 export interface Store extends Readers, AsyncDisposable {
 	/** Resolves when the commit is on disk or refused. Rejects with `unavailable` when the disk fails. */
 	commit(commit: Commit): Promise<CommitOutcome>;
+	/**
+	 * Whether a commit is expected to be on disk soon: the last writes have succeeded, the disk answers, and no other server
+	 * has taken over the database.
+	 */
+	isWritable(): boolean;
 	/** Calls the listener with the events of each durable commit, in commit order. Returns a function that ends this. */
 	onEvents(listener: (events: StoredEvent[]) => void): () => void;
 	/** The owner of the store. Commits of an older epoch are refused. */

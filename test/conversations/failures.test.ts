@@ -11,6 +11,7 @@ import { createApiFixture } from '../api/fixture.ts';
 import { withOverrides } from '../store/overrides.ts';
 import { startTestApp } from '../support/app.ts';
 import { itemsOf } from '../support/pull-source.ts';
+import { until } from '../support/until.ts';
 import { ManualModel } from './manual-model.ts';
 import { requireRunningTurn } from './running-turn.ts';
 import { ClientView, follow, isNamed, sendStreamed } from './streams.ts';
@@ -165,7 +166,9 @@ test('asks the model while the question is written to disk, shows nothing before
 	assert.ok(record);
 	const writing: Deferred<'written' | 'refused'>[] = [];
 	const committed: Commit[] = [];
+	let isWritable = true;
 	const slow = withOverrides(store, {
+		isWritable: () => isWritable,
 		commit: async (change: Commit) => {
 			if (change.write?.some(({ op }) => op === 'insert')) {
 				const disk = deferred<'written' | 'refused'>();
@@ -216,4 +219,20 @@ test('asks the model while the question is written to disk, shows nothing before
 	const { status, content } = await conversations.reply(sent, new AbortController().signal);
 	assert.deepEqual([status, content, committed.length], ['completed', 'Yes.', 2]);
 	assert.equal(model.replies.length, 2);
+
+	isWritable = false;
+	const failing = send();
+	await until('the question is being written', () => writing.length === 3);
+	await nextTurn();
+	writing[2]?.resolve('refused');
+	await assert.rejects(failing, { code: 'unavailable' });
+	assert.equal(model.replies.length, 2, 'the model is not asked while writes fail');
+
+	const recovered = send();
+	await until('the question is being written', () => writing.length === 4);
+	writing[3]?.resolve('written');
+	await recovered;
+	const lastReply = await model.reply(2);
+	lastReply.say('Yes.');
+	lastReply.end();
 });

@@ -109,6 +109,7 @@ test('a former owner is fenced: it writes nothing and gets no jobs', async (t) =
 	const other = new Database(databaseFile(dataDir));
 	takeFence(other, 'main', 'another process');
 	other.close();
+	assert.equal(store.isWritable(), true, 'it has not noticed yet');
 
 	const answer = { scope: 's', key: 'k', body_hash: 'h', status: 200, body: '', expires_at: Date.now() + 60_000 };
 	assert.deepEqual(
@@ -125,6 +126,7 @@ test('a former owner is fenced: it writes nothing and gets no jobs', async (t) =
 	assert.ok(await store.get('assistants', before.id));
 	assert.deepEqual(await store.events.after('ws_1', 0, 10), []);
 	assert.deepEqual(heard, []);
+	assert.equal(store.isWritable(), false);
 });
 
 test('refuses a database of a newer Parley with a sentence, leaves it unchanged and unlocked', async (t) => {

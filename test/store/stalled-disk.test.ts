@@ -20,7 +20,9 @@ test('a stalled disk makes writes fail at once and does not block the close fore
 	const writer = { file: new URL('./stalled-writer.mjs', import.meta.url) };
 	const store = await openSqliteStore({ dataDir, writer, log, stallCheckMs: 5, closeMs: 5 });
 	const write = () => store.commit({ write: [{ op: 'insert', kind: 'assistants', record: assistant() }] });
+	assert.equal(store.isWritable(), true);
 	write().catch(() => {});
+	await until('it counts as late', () => !store.isWritable());
 	await until('it counts as stalled', () => store.health.problem !== null);
 	assert.deepEqual(store.health.problem, {
 		reason: 'disk_stalled',

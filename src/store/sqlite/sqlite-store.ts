@@ -111,6 +111,8 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	readonly #tasks: WriterQueue;
 	#failure: Error | undefined;
 	#closing = false;
+	/** Another server has taken over the database. */
+	#isFenced = false;
 	readonly #closed = deferred<void>();
 	readonly #stallDetector: StallDetector;
 	readonly #onFailure: (error: Error) => void;
@@ -160,6 +162,11 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 
 	async commit(commit: Commit): Promise<CommitOutcome> {
 		return this.#submit<CommitOutcome>({ task: 'commit', commit });
+	}
+
+	isWritable(): boolean {
+		const isOpen = !this.#closing && !this.#failure && !this.#isFenced;
+		return isOpen && this.health.problem === null && !this.#stallDetector.isLate;
 	}
 
 	onEvents(listener: (events: StoredEvent[]) => void): () => void {
@@ -238,6 +245,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	#publish(task: WriterTask, outcome: WriterOutcome): void {
 		if (task.task !== 'commit' || !outcome.ok) return;
 		const committed = outcome.value as CommitOutcome;
+		if (committed.outcome === 'fenced') this.#isFenced = true;
 		if (committed.outcome !== 'committed') return;
 		this.#messageCache.applyCommit(task.commit);
 		if (!task.commit.events?.length || this.#listeners.size === 0) return;

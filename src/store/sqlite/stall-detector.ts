@@ -30,6 +30,11 @@ export class StallDetector implements Disposable {
 		this.#timer.unref();
 	}
 
+	/** Whether tasks waited at the last check, and none has been answered since the check before it. */
+	get isLate(): boolean {
+		return this.#checksWithoutProgress > 0 && !this.#madeProgress;
+	}
+
 	/** Reports that the writer has answered. */
 	recordProgress(): void {
 		this.#madeProgress = true;
