@@ -49,7 +49,7 @@ export class Heartbeats {
 				this.#timer = setTimeout(() => this.#sendDue(), Math.ceil(remainingMs));
 				return;
 			}
-			// Also a stream that sends nothing, because its client takes nothing, is due again only after the interval.
+			// A stream whose client takes nothing sends nothing. It is due again only after the interval, too.
 			this.recordWrite(stream);
 			stream.sendHeartbeat();
 		}

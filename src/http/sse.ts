@@ -35,7 +35,7 @@ const RESOLVED = Promise.resolve();
 const readers = new DeferredCalls<EventWriter>(afterCallback, (writer) => writer.readEvents());
 const senders = new DeferredCalls<EventWriter>(process.nextTick, (writer) => writer.sendBatch());
 
-/** As `queueMicrotask`, which makes an object to trace each call. */
+/** Like `queueMicrotask`, without the object that it makes to trace each call. */
 function afterCallback(callback: () => void): void {
 	void RESOLVED.then(callback);
 }
@@ -177,7 +177,7 @@ export class EventWriter implements SourceReader, HeartbeatStream {
 		this.#openTimer = null;
 	}
 
-	/** The errors of a source that closes have no receiver. */
+	/** Closes the source. Its errors are ignored: the client gets nothing more. */
 	async #closeEvents(): Promise<void> {
 		try {
 			await this.#events.close();

@@ -36,8 +36,8 @@ export interface ServiceStreamLimits {
 }
 
 /**
- * Sends a request, and passes the response on in the event loop turn in which it arrives. It does not wait for its receiver, so the
- * receiver bounds what it keeps; the limits bound the rest.
+ * Sends a request, and passes each part of the response on as soon as it arrives. It does not wait for its receiver: the receiver
+ * bounds what it keeps, and the limits bound the rest.
  */
 export function streamFromService(
 	dispatcher: Dispatcher,

@@ -10,7 +10,7 @@ import { errorIn, protocolError, statusError } from './reported-error.ts';
 const MAX_EVENT_CHARS = 1024 * 1024;
 /** Characters of a response without server-sent events that are searched for an error. */
 const MAX_BODY_CHARS = 64 * 1024;
-/** Time for the end of the stream after the last part of an answer. In time, its connection can be used again. */
+/** How long the stream may go on after the last part of an answer. If it ends in time, its connection is used again. */
 const STREAM_END_TIMEOUT_MS = 1_000;
 /** Statuses of responses without a body. */
 const NO_BODY_STATUSES = new Set([204, 205]);
