@@ -255,6 +255,7 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 			maxUploadBytes: settings.max_upload_bytes,
 			models,
 			network,
+			outbox: services.outbox,
 			sameOriginCheck: new SameOriginCheck(settings.public_url),
 			secrets: services.secrets,
 			sessions: services.sessions,

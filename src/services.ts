@@ -100,6 +100,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 		deployments,
 		idempotency: new Idempotency({ store, clock, jumpDetector }),
 		knowledge,
+		outbox,
 		retention,
 		secrets,
 		sweeper: resources.use(new Sweeper({ store, jumpDetector, log })),

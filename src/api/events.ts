@@ -1,36 +1,71 @@
 import { AppError } from '../base/index.ts';
 import { EVENT_TYPES, type EventType, type Operations } from '../contract/index.ts';
+import type { Outbox } from '../outbox/index.ts';
 import type { ListPosition, Store } from '../store/index.ts';
 import { presentEvent } from '../webhooks/index.ts';
-import type { Handler } from './call.ts';
-import type { Cursors } from './cursors.ts';
+import { type Handler, RawResponse } from './call.ts';
+import type { Cursors, PageRequest } from './cursors.ts';
+import { EventLogStream } from './event-log-stream.ts';
+import { wantsStream } from './stream-request.ts';
+
+/** Event streams of one workspace's log. */
+const MAX_FOLLOWERS = 1_000;
 
 export interface EventHandlersOptions {
 	store: Pick<Store, 'events'>;
+	outbox: Pick<Outbox, 'subscribe' | 'subscriberCount'>;
 	cursors: Cursors;
 }
 
-/** The event log of a workspace, for clients that poll or that missed webhook deliveries. */
-export function eventHandlers({ store, cursors }: EventHandlersOptions): {
+/** A request for the events of a workspace. */
+interface EventQuery {
+	workspaceId: string;
+	types: EventType[];
+	/** What its cursors are bound to. */
+	list: string;
+	page: PageRequest;
+}
+
+/** The event log of a workspace: pages, and a stream of what follows. */
+export function eventHandlers({ store, outbox, cursors }: EventHandlersOptions): {
 	listEvents: Handler<Operations['listEvents']>;
 } {
 	return {
-		async listEvents({ caller, query: { types: named, ...query } }) {
+		async listEvents({ caller: { workspaceId }, query: { types: named, stream, ...query }, request }) {
 			const types = named === undefined ? [] : typesOf(named);
-			const list = `events ${caller.workspaceId} ${types}`;
-			const page = cursors.read(list, query, 'asc');
+			const list = `events ${workspaceId} ${types}`;
+			const isStream = wantsStream(request, stream);
+			const resumed = isStream ? request.header('last-event-id') : undefined;
+			const page = cursors.read(list, resumed ? { ...query, cursor: resumed } : query, 'asc');
+			if (isStream) return new RawResponse({ events: await follow({ workspaceId, types, list, page }) });
 			// Sequence numbers only grow, and an event becomes visible before all later ones: after the last one nothing is skipped.
 			const lastSeenSeq = page.after?.at ?? 0;
 			// Read before the page: an event up to here that is not on the page is of another workspace or type.
 			const head = await store.events.lastSeq();
 			if (page.after) await requireSameLog(page.after, head);
-			const events = await store.events.after(caller.workspaceId, lastSeenSeq, page.limit, types);
+			const events = await store.events.after(workspaceId, lastSeenSeq, page.limit, types);
 			const lastListedSeq = events.at(-1)?.seq ?? lastSeenSeq;
 			const last = events.length < page.limit ? Math.max(lastListedSeq, head) : lastListedSeq;
 			const next_cursor = cursors.cursorAt(list, page, { at: last, id: await eventIdAt(last) });
 			return { data: events.map(presentEvent), next_cursor };
 		},
 	};
+
+	/**
+	 * The events after a position as they are committed; without one, from now on.
+	 * @throws AppError `rate_limit_exceeded`, `invalid_cursor`
+	 */
+	async function follow({ workspaceId, types, list, page }: EventQuery): Promise<EventLogStream> {
+		if (outbox.subscriberCount(workspaceId) >= MAX_FOLLOWERS) throw tooManyFollowers();
+		const head = await store.events.lastSeq();
+		if (page.after) await requireSameLog(page.after, head);
+		const after = page.after ?? { at: head, id: await eventIdAt(head) };
+		return new EventLogStream(outbox.subscribe(workspaceId, { seq: after.at, offset: 0 }), {
+			types,
+			start: cursors.cursorAt(list, page, after),
+			positionAfter: ({ seq, id }) => cursors.cursorAt(list, page, { at: seq, id }),
+		});
+	}
 
 	/** The event at a log position, of any workspace (clients cannot read a cursor); empty where it was erased. */
 	async function eventIdAt(seq: number): Promise<string> {
@@ -51,6 +86,11 @@ export function eventHandlers({ store, cursors }: EventHandlersOptions): {
 			'The log was restored from a backup. Read it from the beginning, without a cursor.',
 		);
 	}
+}
+
+function tooManyFollowers(): AppError {
+	const sentence = `At most ${MAX_FOLLOWERS} clients may follow the events of a workspace at once. Try again in 10 seconds.`;
+	return new AppError('rate_limit_exceeded', sentence, { retry_after: 10 });
 }
 
 /**

@@ -29,6 +29,9 @@ const { limit, cursor } = PageQuery.properties;
 export const EventListQuery = Strict({
 	limit,
 	cursor,
+	stream: Type.Optional(
+		Type.Boolean({ description: 'Whether the response is an event stream. Default: by the `Accept` header.' }),
+	),
 	types: Type.Optional(
 		Type.String({
 			maxLength: 500,
@@ -44,7 +47,7 @@ export const eventOperations = {
 		path: '/api/v1/events',
 		summary: 'Read the log of events, oldest first',
 		description:
-			'Events are in the order of their commits. Keep `next_cursor` and send it with the next request to get the events since then; none is skipped. Without a cursor the log is read from its oldest event. Events are kept for 30 days. After the server was restored from a backup, a cursor from after the backup is rejected (`invalid_cursor`): read the log from its beginning.',
+			'Events are in the order of their commits. Keep `next_cursor` and send it with the next request to get the events since then; none is skipped. Without a cursor the log is read from its oldest event. Events are kept for 30 days. After the server was restored from a backup, a cursor from after the backup is rejected (`invalid_cursor`): read the log from its beginning.\n\nWith `stream=true`, or with `Accept: text/event-stream`, the response is an event stream: the events after the cursor, and then each new one as soon as it is committed. Without a cursor it starts with the next event. The `id` of each event, which clients send as `Last-Event-ID` when they reconnect, is a cursor. At most 1,000 clients may follow the events of a workspace at once.',
 		tag: 'Events',
 		access: withKey('webhooks:read'),
 		query: EventListQuery,
@@ -55,5 +58,6 @@ export const eventOperations = {
 				examples: ['NDcxMQ'],
 			}),
 		}),
+		streams: 'asked',
 	},
 } as const satisfies OperationTable;

@@ -77,7 +77,10 @@ export interface Operation {
 	reads?: true;
 	/** The result shows a secret once: its stored copy is encrypted. */
 	secret?: true;
-	/** `always`: the response is an event stream. `asked`: it is one if the request asks for it. */
+	/**
+	 * `always`: the response is an event stream. `asked`: it is one if the request asks for it. Of a GET the document describes
+	 * only the whole response: generated clients take an operation with both under one status for a stream.
+	 */
 	streams?: 'always' | 'asked';
 	/** The response sets or removes the session's cookie. */
 	setsCookie?: true;

@@ -23,7 +23,7 @@ function successResponseObjects(operation: Operation, components: Components): R
 	const responses: Record<string, object> = {
 		[status]: { description: status === 201 ? 'Made.' : 'Done.', headers, content: json },
 	};
-	if (streams === 'asked') {
+	if (streams === 'asked' && method !== 'GET') {
 		if (status === 200)
 			throw new Error(`${operation.path} cannot have both a whole and a streamed response with status 200.`);
 		responses[200] = { description: 'The events of the reply as they happen.', headers, content: stream };
