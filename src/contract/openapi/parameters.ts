@@ -53,7 +53,7 @@ function headerNames(operation: Operation): HeaderName[] {
 	if (takesIdempotencyKey(operation)) names.push('Idempotency-Key');
 	if (honoursIfMatch(operation)) names.push('If-Match');
 	if (versioned && method === 'GET') names.push('If-None-Match');
-	if (streams && method === 'GET') names.push('Last-Event-ID');
+	if (streams === 'always') names.push('Last-Event-ID');
 	if (access.kind === 'widget') names.push('Origin');
 	return names;
 }
