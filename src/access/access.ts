@@ -94,7 +94,12 @@ export class Access {
 	/** @throws AppError `insufficient_scope` for a key, `forbidden` for a session */
 	requireScope({ scopes, userSession }: Caller, scope: Scope): void {
 		if (includesScope(scopes, scope)) return;
-		if (userSession) throw new AppError('forbidden', 'Only owners of the workspace may do this.');
+		if (userSession) {
+			throw new AppError(
+				'forbidden',
+				`Your role (${userSession.user.role}) does not allow this. It lacks the scope ${scope}.`,
+			);
+		}
 		throw new AppError('insufficient_scope', `The API key lacks the scope ${scope}.`);
 	}
 

@@ -1,5 +1,5 @@
 import { AppError, type Clock, newId } from '../base/index.ts';
-import type { Scope, UserCreate, UserPatch } from '../contract/index.ts';
+import type { Role, Scope, UserCreate, UserPatch } from '../contract/index.ts';
 import {
 	type Commit,
 	decideAndCommit,
@@ -12,7 +12,7 @@ import {
 	type Write,
 } from '../store/index.ts';
 import type { Passwords } from './passwords.ts';
-import { requireGrantable, scopesOf } from './roles.ts';
+import { requireGrantable, requireOwnerRights, scopesOf } from './roles.ts';
 import { createToken, hashToken, isTokenShaped } from './secret-token.ts';
 import { workspaceGuardParts } from './workspace-guard.ts';
 
@@ -110,7 +110,7 @@ export class Users {
 		const token = createToken();
 		const user = newUser(workspaceId, given, token, this.#clock.now());
 		return prepareChange(this.#store, async () => {
-			requireGrantable(grantor.scopes, scopesOf(user.role));
+			requireMayGive(user.role, grantor);
 			const { expect, write } = await workspaceGuardParts(this.#store, workspaceId);
 			await this.#requireUnusedEmail(workspaceId, user.email);
 			const insert = { op: 'insert', kind: 'users', record: user } as const;
@@ -131,6 +131,7 @@ export class Users {
 		return decideAndCommit(this.#store, async () => {
 			const user = await this.get(workspaceId, id);
 			requireVersion(user, versions);
+			if (user.role === 'owner') requireOwnerRights(scopes);
 			const { name = user.name, role = user.role } = patch;
 			const email = patch.email === undefined ? user.email : normaliseEmail(patch.email);
 			// The link was issued for the former role and sent to the former address. It must not become an owner's link, nor stay valid
@@ -140,7 +141,7 @@ export class Users {
 			const write: Write[] = [{ op: 'patch', kind: 'users', id, set }];
 			const commit = { expect: [expectVersion('users', user)], write };
 			if (role !== user.role) {
-				requireGrantable(scopes, scopesOf(role));
+				requireMayGive(role, { scopes });
 				await this.#requireAnotherOwner(user, commit, '/role');
 				write.push({
 					op: 'end_sessions',
@@ -156,11 +157,15 @@ export class Users {
 		});
 	}
 
-	/** Removes a user and revokes the user's sessions. @throws AppError `not_found`, `precondition_failed`, `invalid_request` */
-	remove(workspaceId: string, id: string, versions: readonly number[] | null): Promise<void> {
+	/**
+	 * Removes a user and revokes the user's sessions.
+	 * @throws AppError `not_found`, `precondition_failed`, `invalid_request`, `insufficient_scope`
+	 */
+	remove(workspaceId: string, id: string, { scopes, versions }: Omit<UserChange, 'exceptSessionId'>): Promise<void> {
 		return decideAndCommit(this.#store, async () => {
 			const user = await this.get(workspaceId, id);
 			requireVersion(user, versions);
+			if (user.role === 'owner') requireOwnerRights(scopes);
 			const write: Write[] = [
 				{ op: 'remove', kind: 'users', id },
 				{ op: 'end_sessions', user_id: id },
@@ -176,7 +181,7 @@ export class Users {
 		const token = createToken();
 		return prepareChange(this.#store, async () => {
 			const user = await this.get(workspaceId, id);
-			requireGrantable(grantor.scopes, scopesOf(user.role));
+			requireMayGive(user.role, grantor);
 			const set = passwordLinkFields(token, this.#clock.now());
 			const commit: Commit = {
 				expect: [expectVersion('users', user)],
@@ -237,6 +242,12 @@ export class Users {
 			details,
 		);
 	}
+}
+
+/** @throws AppError `insufficient_scope` */
+function requireMayGive(role: Role, { scopes }: Grantor): void {
+	if (role === 'owner') requireOwnerRights(scopes);
+	requireGrantable(scopes, scopesOf(role));
 }
 
 type CommitParts = Required<Pick<Commit, 'expect' | 'write'>>;

@@ -1,4 +1,11 @@
-import type { Caller, CredentialMonitor, Sessions, UserSession, Users } from '../access/index.ts';
+import {
+	type Caller,
+	type CredentialMonitor,
+	type Sessions,
+	scopesOf,
+	type UserSession,
+	type Users,
+} from '../access/index.ts';
 import { timestamp } from '../base/index.ts';
 import {
 	type Operation,
@@ -95,6 +102,7 @@ export function sessionRoutes(options: SessionRoutesOptions): Route[] {
 		id: session.id,
 		user: presentUser(user),
 		workspace: presentWorkspace(await requireWorkspace(store, user.workspace_id)),
+		scopes: [...scopesOf(user.role)],
 		expires_at: timestamp(session.expires_at),
 	});
 

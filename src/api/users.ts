@@ -68,7 +68,7 @@ export function userHandlers({ store, users, cursors, credentialMonitor, address
 		},
 
 		async deleteUser({ caller, params, ifMatchVersions }) {
-			await users.remove(caller.workspaceId, params.id, ifMatchVersions);
+			await users.remove(caller.workspaceId, params.id, { scopes: caller.scopes, versions: ifMatchVersions });
 			await credentialMonitor.recheckAll();
 			return { id: params.id, deleted: true as const };
 		},

@@ -60,7 +60,7 @@ export { EmptyObject, HIDDEN_SECRET, type Page } from './shapes.ts';
 export { Source, SourceCreate, SourcePage, SourcePatch } from './sources.ts';
 export { ApiToolConfig, ApiToolConfigInput, McpToolConfig, McpToolConfigInput, ToolAuth } from './tool-config.ts';
 export { Tool, ToolCreate, ToolPatch } from './tools.ts';
-export { InvitedUser, User, UserCreate, UserPatch } from './users.ts';
+export { InvitedUser, ROLES, type Role, User, UserCreate, UserPatch } from './users.ts';
 export { bodyValidator, queryValidator, type Validator } from './validate.ts';
 export { pointerTo } from './validation-details.ts';
 export { Webhook, WebhookTest } from './webhooks.ts';

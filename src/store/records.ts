@@ -4,6 +4,7 @@ import type {
 	DeploymentRateLimit,
 	Features,
 	RagSettings,
+	Role,
 	Scope,
 } from '../contract/index.ts';
 import type { ConversationRecord, MessageRecord, ReplyCallRecord, ReplyRoundRecord } from './conversation-records.ts';
@@ -33,7 +34,7 @@ export interface UserRecord extends WorkspaceScopedRecord {
 	/** Lower-case; unique in a workspace. */
 	email: string;
 	name: string;
-	role: 'owner' | 'member';
+	role: Role;
 	/** In the PHC string format; null until the user sets a password. */
 	password_hash: string | null;
 	/** SHA-256 of the token of the password link, hexadecimal. */

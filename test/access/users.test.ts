@@ -64,7 +64,7 @@ test('of owners who step down, are removed or demoted at once, one remains', asy
 		Array.from({ length: 8 }, (_, at) => users.create(id, { email: `o${at}@x.example`, role: 'owner' }, ALL).commit()),
 	);
 	const leaving = made.map(({ user }, at) =>
-		at % 2 === 0 ? users.remove(id, user.id, null) : users.change(id, user.id, { role: 'member' }, ANY),
+		at % 2 === 0 ? users.remove(id, user.id, ANY) : users.change(id, user.id, { role: 'member' }, ANY),
 	);
 	assert.deepEqual(await outcomes(leaving), { done: 7, codes: ['invalid_request'] });
 	assert.equal((await owners(id)).length, 1);

@@ -60,3 +60,9 @@ export function currentSession(): Session {
 	if (state.status !== 'signed-in') throw new Error('No user is signed in.');
 	return state.session;
 }
+
+/** Whether the user's role permits what a scope of the API permits. */
+export function may(scope: Session['scopes'][number]): boolean {
+	const { scopes } = currentSession();
+	return scopes.includes('*') || scopes.includes(scope);
+}
