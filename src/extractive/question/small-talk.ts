@@ -165,6 +165,11 @@ function rudenessOf(message: string): Courtesy | null {
 	return language === null ? null : { kind: 'rude', language };
 }
 
+/** Whether a message asks nothing of the documents. */
+export function isSmallTalk(message: string): boolean {
+	return courtesyOf(message) !== null;
+}
+
 /** The message without opening and closing courtesies: `Hi! Where do I park? Thanks` → `Where do I park?`. */
 export function withoutCourtesies(message: string): string {
 	const clauses = message.match(/[^.,!?;\n。、！？،؟]+[.,!?;\n。、！？،؟]*/g) ?? [];
