@@ -1,5 +1,5 @@
 import type { Actor, SelfRef } from '../actors/index.ts';
-import { AppError, type Clock, messageOf } from '../base/index.ts';
+import { AppError, messageOf } from '../base/index.ts';
 import type { Outbox } from '../outbox/index.ts';
 import {
 	type Commit,
@@ -27,7 +27,6 @@ import type { RunningTurn } from './turn-result.ts';
 export interface ConversationDependencies extends ReplyTaskDependencies {
 	store: Store;
 	outbox: Pick<Outbox, 'appendText' | 'close'>;
-	clock: Clock;
 }
 
 type Result = ConversationResult | Promise<ConversationResult>;

@@ -73,6 +73,7 @@ export function agentMessage(
 		author: { type: 'human', name },
 		content,
 		status: 'completed',
+		answered_by: 'human',
 		completed_at: now,
 	};
 	const set = { message_count: record.message_count + 1, last_message_at: now, updated_at: now };

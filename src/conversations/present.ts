@@ -40,12 +40,17 @@ export function presentMessage(record: MessageRecord): Message {
 		model: record.model,
 		tool_calls: record.tool_calls,
 		usage: record.usage,
+		answered_by: record.answered_by,
+		first_token_ms: record.first_token_ms,
+		duration_ms: record.duration_ms,
 	};
 }
 
-/** A message for visitors: without usage, model, feedback comment, and the arguments and results of tool calls. */
+/** A message for visitors: without the fields for operators, and the arguments and results of tool calls. */
 export function presentForVisitor(record: MessageRecord): WidgetMessage {
-	const { model: _model, usage: _usage, feedback_comment: _comment, tool_calls, ...visible } = presentMessage(record);
+	const { tool_calls, ...message } = presentMessage(record);
+	const { model: _model, usage: _usage, feedback_comment: _comment, ...timed } = message;
+	const { answered_by: _answeredBy, first_token_ms: _firstToken, duration_ms: _duration, ...visible } = timed;
 	return { ...visible, tool_calls: tool_calls.map(presentCallForVisitor) };
 }
 

@@ -7,6 +7,7 @@ import {
 	type ChatModel,
 	type ChatRequest,
 	type CompletedRound,
+	isSmallTalk,
 	type Models,
 } from '../models/index.ts';
 import type { AssistantRecord, MessageRecord, Store, ToolRecord } from '../store/index.ts';
@@ -103,6 +104,8 @@ async function gatherInput(writing: Writing): Promise<ReplyInput> {
 		functionsOf(deps, assistant, signal),
 	]);
 	progress.passages = grounding.passages;
+	progress.searchFailed = grounding.search_failed ?? false;
+	progress.needsCitation = needsCitation(assistant, turn.question, grounding);
 	const mayCallModel = grounding.passages.length > 0 || functions.length > 0;
 	const isRefused = settings.answer_policy === 'documents_only' && !mayCallModel;
 	// The built-in model refuses in the language of the question, and still returns a greeting.
@@ -120,6 +123,13 @@ async function gatherInput(writing: Writing): Promise<ReplyInput> {
 		rounds: turn.rounds.map((round) => toCompletedRound(round, modelId)),
 	};
 	return { modelId, model, grounding, functions, request };
+}
+
+/** Whether a reply without a citation leaves the question unanswered: the documents alone may answer, or they have nothing about it. */
+function needsCitation(assistant: AssistantRecord, { content }: MessageRecord, { passages }: Grounding): boolean {
+	const isDocumentsOnly = completeRagSettings(assistant.rag_settings).answer_policy === 'documents_only';
+	const isExpected = isDocumentsOnly || (assistant.knowledge_base_ids.length > 0 && passages.length === 0);
+	return isExpected && !isSmallTalk(content);
 }
 
 /** The moment of the question, not of a later attempt to answer it, in the time zone of the deployment. */

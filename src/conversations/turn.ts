@@ -25,7 +25,18 @@ export interface Turn {
 }
 
 /** How the reply to a turn ended. */
-export type ReplyOutcome = Pick<MessageRecord, 'content' | 'status' | 'citations' | 'tool_calls' | 'usage' | 'error'>;
+export type ReplyOutcome = Pick<
+	MessageRecord,
+	| 'content'
+	| 'status'
+	| 'citations'
+	| 'tool_calls'
+	| 'usage'
+	| 'error'
+	| 'answered_by'
+	| 'first_token_ms'
+	| 'duration_ms'
+>;
 
 /**
  * The commit that stores a message with its empty reply, and the conversation where it is new. From then on the reply will
@@ -86,6 +97,7 @@ export function storeForHuman(
 		author: { type: 'visitor', name: message.author_name },
 		content: message.content,
 		status: 'completed',
+		answered_by: 'human',
 		completed_at: now,
 	};
 	const set = { message_count: conversation.message_count + 1, last_message_at: now, updated_at: now };
@@ -160,6 +172,9 @@ export function emptyMessage(
 		tool_calls: [],
 		usage: null,
 		error: null,
+		answered_by: null,
+		first_token_ms: null,
+		duration_ms: null,
 		feedback: null,
 		feedback_comment: null,
 		attempts: 0,

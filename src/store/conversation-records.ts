@@ -31,6 +31,10 @@ export interface MessageRecord extends VersionedRecord {
 	tool_calls: ToolCall[];
 	usage: Usage | null;
 	error: Message['error'];
+	answered_by: Message['answered_by'];
+	/** Milliseconds from the start of the reply. */
+	first_token_ms: number | null;
+	duration_ms: number | null;
 	feedback: Message['feedback'];
 	feedback_comment: string | null;
 	/** How often the reply was started: after one crash it is started again, after a second it has failed. */

@@ -19,7 +19,7 @@ const MESSAGES = 5;
 const LENGTH = 8_000;
 
 /** What only operators see of a message. */
-const OPERATORS_ONLY = ['model', 'usage', 'feedback_comment'];
+const OPERATORS_ONLY = ['model', 'usage', 'feedback_comment', 'answered_by', 'first_token_ms', 'duration_ms'];
 
 /** The events up to the end of the last message. */
 async function eventsOfMessages(stream: TestStream): Promise<ReceivedEvent[]> {

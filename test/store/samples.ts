@@ -186,6 +186,9 @@ export function message(given: Partial<Sample<'messages'>> = {}): Sample<'messag
 		attempts: 1,
 		created_at: NOON,
 		completed_at: NOON + 1,
+		answered_by: 'documents',
+		first_token_ms: 12,
+		duration_ms: 34,
 		...given,
 	};
 }

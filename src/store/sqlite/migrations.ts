@@ -273,6 +273,11 @@ export const MIGRATIONS: readonly string[] = [
 	DROP INDEX events_by_type;
 	CREATE INDEX events_by_type ON events (stream, type, seq) WHERE stream GLOB 'ws_*';
 	`,
+	`
+	ALTER TABLE messages ADD COLUMN answered_by TEXT;
+	ALTER TABLE messages ADD COLUMN first_token_ms INTEGER;
+	ALTER TABLE messages ADD COLUMN duration_ms INTEGER;
+	`,
 ];
 
 /**

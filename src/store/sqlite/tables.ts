@@ -294,6 +294,9 @@ const TABLES: { readonly [K in Kind]: Columns<K> } = {
 		attempts: 'plain',
 		created_at: 'plain',
 		completed_at: 'plain',
+		answered_by: 'plain',
+		first_token_ms: 'plain',
+		duration_ms: 'plain',
 	},
 	reply_rounds: {
 		id: 'plain',
