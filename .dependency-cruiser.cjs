@@ -19,7 +19,7 @@ const mayImport = {
 	outbox: ['base', 'contract', 'store'],
 	knowledge: ['base', 'contract', 'parsing', 'retrieval', 'store', 'pool', 'net', 'models', 'thesauri'],
 	tools: ['base', 'contract', 'store', 'net'],
-	conversations: ['base', 'contract', 'actors', 'store', 'models', 'knowledge', 'tools', 'outbox'],
+	conversations: ['base', 'contract', 'actors', 'store', 'extractive', 'models', 'knowledge', 'tools', 'outbox'],
 	deployments: ['base', 'contract', 'actors', 'store'],
 	webhooks: ['base', 'contract', 'store', 'outbox', 'net'],
 	access: ['base', 'contract', 'store', 'net'],

@@ -48,24 +48,29 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 			to: ConversationRecord['handled_by'],
 		): HandlerFunction<Operations['takeOverConversation'] | Operations['releaseConversation']> =>
 		async ({ caller, params, ifMatchVersions, requestReceipt }) => {
-			const change = { workspaceId: caller.workspaceId, to, versions: ifMatchVersions };
+			const by = { id: caller.userSession?.user.id ?? caller.credentialId, name: caller.name };
+			const change = { workspaceId: caller.workspaceId, to, by, versions: ifMatchVersions };
 			const record = await conversations.handOver(params.id, change, requestReceipt());
 			return withVersion(presentConversation(record), record);
 		};
 
 	return {
 		async listConversations({ caller, query }) {
-			const { deployment_id, assistant_id, status, end_user_id } = query;
+			const { deployment_id, assistant_id, status, end_user_id, requested_person } = query;
 			const createdAfter = parseTimestamp(query.created_after);
 			const createdBefore = parseTimestamp(query.created_before);
 			// The filters in a canonical form and order: the spelling of the query must not make another list.
-			const filters = [deployment_id, assistant_id, status, end_user_id, createdAfter, createdBefore];
+			const filters = [deployment_id, assistant_id, status, end_user_id, requested_person, createdAfter, createdBefore];
 			const list = `conversations ${caller.workspaceId} ${JSON.stringify(filters)}`;
 			const page = cursors.read(list, query);
 			const records = await store.list('conversations', {
 				...page,
 				limit: page.limit + 1,
-				where: { workspace_id: caller.workspaceId, deployment_id, assistant_id, status, end_user_id },
+				where: {
+					...{ workspace_id: caller.workspaceId, deployment_id, assistant_id, status, end_user_id },
+					...(requested_person === false ? { requested_person_at: null } : {}),
+				},
+				notNull: requested_person ? 'requested_person_at' : undefined,
 				createdAfter,
 				createdBefore,
 			});

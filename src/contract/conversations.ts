@@ -26,6 +26,13 @@ export const EndUser = Type.Object({
 });
 export type EndUser = Static<typeof EndUser>;
 
+/** The user or API key that has taken a conversation over. */
+export const TakenOverBy = Type.Object({
+	id: Type.String({ description: 'Of the user or the API key.' }),
+	name: Type.String({ examples: ['Anna'] }),
+});
+export type TakenOverBy = Static<typeof TakenOverBy>;
+
 export const Conversation = Type.Object({
 	id: Type.String(),
 	deployment_id: Type.String(),
@@ -36,6 +43,14 @@ export const Conversation = Type.Object({
 	metadata: AnyObject(),
 	end_user: NullableObject(EndUser, { description: 'The visitor, from the visitor’s token.' }),
 	handled_by: OneOf(['model', 'human']),
+	taken_over_by: NullableObject(TakenOverBy, {
+		description: 'Who has taken the conversation over; null: the model answers.',
+	}),
+	requested_person_at: NullableText({
+		format: 'date-time',
+		description: 'Since when the visitor waits for a person. Null: no request, or it was withdrawn or taken over.',
+	}),
+	contact_email: NullableText({ description: 'The e-mail address that the visitor left with a request for a person.' }),
 	message_count: Type.Integer(),
 	last_message_at: NullableTimestamp,
 	created_at: Timestamp,
@@ -76,6 +91,9 @@ export const ConversationListQuery = PageQueryWith({
 	assistant_id: Type.Optional(Id('Only conversations with this assistant.')),
 	status: Type.Optional(OneOf(['active', 'archived'], { description: 'Only conversations in this state.' })),
 	end_user_id: Type.Optional(Type.String({ maxLength: 500, description: 'Only conversations of this visitor.' })),
+	requested_person: Type.Optional(
+		Type.Boolean({ description: 'Only conversations whose visitor waits for a person, or (false) the others.' }),
+	),
 	created_after: Type.Optional(Type.String({ format: 'date-time', description: 'Created after this time.' })),
 	created_before: Type.Optional(Type.String({ format: 'date-time', description: 'Created before this time.' })),
 });

@@ -83,6 +83,7 @@ const features = {
 	ai_disclosure: Type.Boolean({
 		description: 'Default true: the widget says that an AI answers (EU AI Act, article 50).',
 	}),
+	handoff: Type.Boolean({ description: 'Default false. Visitors may ask for a person, by a button or in words.' }),
 };
 const rate_limit = {
 	messages_per_minute: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Per visitor. Default 20.' }),

@@ -7,6 +7,7 @@ export {
 	EndUser,
 	STREAM_EVENTS,
 	type StreamEventName,
+	TakenOverBy,
 } from './conversations.ts';
 export { Delivery, DeliveryAttempt } from './deliveries.ts';
 export {
@@ -64,6 +65,7 @@ export { InvitedUser, ROLES, type Role, User, UserCreate, UserPatch } from './us
 export { bodyValidator, queryValidator, type Validator } from './validate.ts';
 export { pointerTo } from './validation-details.ts';
 export { Webhook, WebhookTest } from './webhooks.ts';
+export { WidgetPersonRequest } from './widget.ts';
 export type {
 	ArgumentCheckJob,
 	ArgumentCheckResult,

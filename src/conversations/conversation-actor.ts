@@ -14,6 +14,7 @@ import { eraseRemainingRows } from './erasure.ts';
 import { expireConversation } from './expiry.ts';
 import { agentMessage, handOver } from './hand-over.ts';
 import { conversationNotFound } from './not-found.ts';
+import { changePersonRequest } from './person-request.ts';
 import { outcomeOf } from './reply-outcome.ts';
 import { progressFrom } from './reply-progress.ts';
 import { roundsOf } from './reply-rounds.ts';
@@ -27,6 +28,12 @@ import type { RunningTurn } from './turn-result.ts';
 export interface ConversationDependencies extends ReplyTaskDependencies {
 	store: Store;
 	outbox: Pick<Outbox, 'appendText' | 'close'>;
+}
+
+/** A commit, and the conversation after it. */
+interface ConversationCommit {
+	commit: Commit;
+	conversation: ConversationRecord;
 }
 
 type Result = ConversationResult | Promise<ConversationResult>;
@@ -223,13 +230,22 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 
 	async change(change: Message<'change'>): Promise<ConversationResult> {
 		const record = this.#requireRecord();
-		const changed = changeConversation(record, change, this.#deps.clock.now());
-		if (!changed) return { changed: record };
-		await this.#commit(changed.commit);
-		this.#record = changed.conversation;
+		return this.#storeChange(record, changeConversation(record, change, this.#deps.clock.now()));
+	}
+
+	async requestPerson(request: Message<'requestPerson'>): Promise<ConversationResult> {
+		const record = this.#requireRecord();
+		return this.#storeChange(record, changePersonRequest(record, request, this.#deps.clock.now()));
+	}
+
+	/** Stores a change of the conversation's fields; null: nothing changes. */
+	async #storeChange(record: ConversationRecord, change: ConversationCommit | null): Promise<ConversationResult> {
+		if (!change) return { changed: record };
+		await this.#commit(change.commit);
+		this.#record = change.conversation;
 		// The reply that is being written ends on the changed conversation.
-		if (this.#turn) this.#turn = { ...this.#turn, conversation: changed.conversation };
-		return { changed: changed.conversation };
+		if (this.#turn) this.#turn = { ...this.#turn, conversation: change.conversation };
+		return { changed: change.conversation };
 	}
 
 	// The end of the conversation

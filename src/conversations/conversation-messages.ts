@@ -2,6 +2,7 @@ import type { ConversationRecord, MessageRecord, RequestReceipt } from '../store
 import type { ConversationChange } from './change.ts';
 import type { Expiry } from './expiry.ts';
 import type { AgentMessage, HandOver } from './hand-over.ts';
+import type { PersonRequestChange } from './person-request.ts';
 import type { ReplyReport } from './reply-task.ts';
 import type { IncomingMessage } from './turn.ts';
 import type { MessageForHuman, RunningTurn } from './turn-result.ts';
@@ -25,6 +26,7 @@ export type ConversationMessage =
 	| { type: 'rewrite'; questionId: string; replyId: string }
 	| ({ type: 'handOver' } & HandOver & WithReceipt)
 	| ({ type: 'sendAgentMessage' } & AgentMessage & WithReceipt)
+	| ({ type: 'requestPerson' } & PersonRequestChange)
 	| ({ type: 'change' } & ConversationChange)
 	| ({ type: 'expire' } & Expiry)
 	| ({ type: 'erase' } & Omit<ConversationChange, 'patch'>);

@@ -25,6 +25,7 @@ import { rateMessage } from './feedback.ts';
 import { requireStreamCapacity } from './follower-limit.ts';
 import type { AgentMessage, HandOver } from './hand-over.ts';
 import { conversationNotFound } from './not-found.ts';
+import { asksForPerson, type PersonRequestChange } from './person-request.ts';
 import type { Audience } from './present.ts';
 import { joinRepeat } from './repeats.ts';
 import { ConversationStream, type ConversationStreamOptions } from './stream.ts';
@@ -93,11 +94,13 @@ export class Conversations implements AsyncDisposable {
 	 * @throws AppError `not_found`, `assistant_archived`, `conversation_archived`, `conversation_busy`
 	 */
 	async send(message: OutgoingMessage, receipt: RequestReceipt | null = null): Promise<RunningTurn | MessageForHuman> {
-		const { content, end_user } = message;
+		const { content, deployment, end_user } = message;
 		const { id, newRecord, model } = await targetConversation(this.#deps.store, message, this.#deps.clock.now());
+		const asks_for_person = deployment.features.handoff === true && asksForPerson(content);
+		const incoming = { content, author_name: end_user?.name ?? null, asks_for_person };
 		const result = await this.#transport.ask(
 			id,
-			{ type: 'send', message: { content, author_name: end_user?.name ?? null }, model, start: newRecord, receipt },
+			{ type: 'send', message: incoming, model, start: newRecord, receipt },
 			{ deadlineMs: MAILBOX_WAIT_MS },
 		);
 		if ('messageForHuman' in result) return result;
@@ -200,6 +203,17 @@ export class Conversations implements AsyncDisposable {
 		const result = await this.#askAsOwner(id, { type: 'sendAgentMessage', ...message, receipt });
 		if (!('agentMessage' in result)) throw unexpectedResult('sendAgentMessage');
 		return result.agentMessage;
+	}
+
+	/**
+	 * Stores a visitor's request for a person, or withdraws it. It does not wait for the reply that is being written.
+	 * @throws AppError `not_found`, `conversation_archived`
+	 */
+	async requestPerson(id: string, change: PersonRequestChange): Promise<ConversationRecord> {
+		const message: ConversationMessage = { type: 'requestPerson', ...change };
+		const result = await this.#transport.ask(id, message, { lane: 'control', deadlineMs: CHANGE_TIMEOUT_MS });
+		if (!('changed' in result)) throw unexpectedResult('requestPerson');
+		return result.changed;
 	}
 
 	/**

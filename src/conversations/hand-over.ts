@@ -1,4 +1,5 @@
 import { AppError } from '../base/index.ts';
+import type { TakenOverBy } from '../contract/index.ts';
 import {
 	type Commit,
 	type ConversationRecord,
@@ -15,6 +16,8 @@ import { emptyMessage, endTurn, type ReplyOutcome, type Turn } from './turn.ts';
 export interface HandOver {
 	workspaceId: string;
 	to: ConversationRecord['handled_by'];
+	/** Who makes the change. */
+	by: TakenOverBy;
 	/** The versions that the client accepts (If-Match); null: any. */
 	versions: readonly number[] | null;
 }
@@ -28,20 +31,20 @@ export interface AgentMessage {
 }
 
 /**
- * The commit that gives a conversation to a human, or back to the model. A reply that is being written ends in the same
+ * The commit that gives a conversation to a human, to another human, or back to the model. A reply that is being written ends in the same
  * commit with its text so far, so that never both answer. Null where nothing changes.
  * @param running the turn whose reply is being written, and the reply as it would end now
  */
 export function handOver(
 	record: ConversationRecord,
 	running: { turn: Turn; outcome: ReplyOutcome } | null,
-	{ workspaceId, to, versions }: HandOver,
+	{ workspaceId, to, by, versions }: HandOver,
 	now: number,
 ): { commit: Commit; conversation: ConversationRecord } | null {
 	requireSameWorkspace(record, workspaceId);
 	requireVersion(record, versions);
-	if (record.handled_by === to) return null;
-	const set = { handled_by: to, updated_at: now };
+	if (record.handled_by === to && (to === 'model' || record.taken_over_by?.id === by.id)) return null;
+	const set = { handled_by: to, taken_over_by: to === 'human' ? by : null, requested_person_at: null, updated_at: now };
 	const ended = running && to === 'human' ? endTurn(running.turn, running.outcome, now) : null;
 	const before = ended?.conversation ?? record;
 	const conversation = { ...before, ...set, version: before.version + 1 };

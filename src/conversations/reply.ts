@@ -12,6 +12,7 @@ import {
 } from '../models/index.ts';
 import type { AssistantRecord, MessageRecord, Store, ToolRecord } from '../store/index.ts';
 import type { ToolFunction, Tools } from '../tools/index.ts';
+import { acknowledgementFor } from './acknowledgement.ts';
 import { groundingOf, shownGrounding } from './grounding.ts';
 import { addUsage, askForRound, isEmptyOutput, type ModelOutput } from './model-output.ts';
 import { rewriteQuery } from './query-rewrite.ts';
@@ -69,6 +70,7 @@ interface ReplyInput {
  * 1. gathers passages, history and tools,
  * 2. asks the model and reports its text piece by piece,
  * 3. makes the calls that the model asks for, and asks again with their results.
+ * A request for a person is acknowledged after that, or in place of it where the question asks nothing else.
  * @param progress is kept up to date
  * @param signal its reason says why the reply ends early: STOPPED, or an error
  * @returns how the reply ended; never throws
@@ -82,13 +84,22 @@ export async function writeReply(
 ): Promise<ReplyOutcome> {
 	const writing: Writing = { deps, turn, progress, listener, signal };
 	try {
-		await runRounds(writing, await gatherInput(writing));
+		const acknowledgement = acknowledgementFor(turn);
+		if (!acknowledgement?.isWholeReply) await runRounds(writing, await gatherInput(writing));
+		if (acknowledgement) appendText(writing, acknowledgement.text);
 		return outcomeOf(progress, 'completed');
 	} catch (error) {
 		if (signal.aborted && signal.reason === STOPPED) return outcomeOf(progress, 'stopped');
 		deps.log.warn({ message: turn.reply.id, error: messageOf(error) }, 'reply failed');
 		return outcomeOf(progress, 'failed', publicError(signal.aborted ? signal.reason : error));
 	}
+}
+
+/** Appends a paragraph to the reply. */
+function appendText({ progress, listener }: Writing, paragraph: string): void {
+	const text = progress.text === '' ? paragraph : `\n\n${paragraph}`;
+	progress.text += text;
+	listener.text(text);
 }
 
 async function gatherInput(writing: Writing): Promise<ReplyInput> {

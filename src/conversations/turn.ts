@@ -1,6 +1,7 @@
 import { newId } from '../base/index.ts';
 import { type Commit, type ConversationRecord, expectVersion, type MessageRecord } from '../store/index.ts';
 import { streamEvent, workspaceEvent } from './conversation-events.ts';
+import { requestedPerson } from './person-request.ts';
 import { presentConversation, presentMessage } from './present.ts';
 import type { ReplyRound } from './reply-rounds.ts';
 import { titleOfReply } from './title.ts';
@@ -10,6 +11,8 @@ export interface IncomingMessage {
 	content: string;
 	/** The author's name where it is known. */
 	author_name: string | null;
+	/** Whether it asks for a person, in a deployment in which visitors may do so. */
+	asks_for_person: boolean;
 }
 
 /** The `seq` of the first reply of a conversation. */
@@ -63,7 +66,8 @@ export function beginTurn(
 		model,
 		attempts: 1,
 	};
-	const set = { message_count: conversation.message_count + 2, last_message_at: now, updated_at: now };
+	const requested = message.asks_for_person ? requestedPerson(conversation, now) : {};
+	const set = { message_count: conversation.message_count + 2, last_message_at: now, updated_at: now, ...requested };
 	const next: ConversationRecord = { ...conversation, ...set, version: isNew ? 1 : conversation.version + 1 };
 	const commit: Commit = {
 		expect: isNew ? [] : [{ kind: 'conversations', id: conversation.id, version: conversation.version }],
@@ -76,6 +80,9 @@ export function beginTurn(
 		],
 		events: [
 			...(isNew ? [workspaceEvent(next, 'conversation.created', presentConversation(next), now)] : []),
+			...(requested.requested_person_at === undefined
+				? []
+				: [workspaceEvent(next, 'conversation.updated', presentConversation(next), now)]),
 			workspaceEvent(next, 'message.created', presentMessage(question), now),
 			streamEvent(next, 'message.created', { message_id: question.id }, now),
 			streamEvent(next, 'message.created', { message_id: reply.id, text: 'opens' }, now),

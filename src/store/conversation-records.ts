@@ -1,4 +1,4 @@
-import type { Citation, Conversation, EndUser, Message, ToolCall, Usage } from '../contract/index.ts';
+import type { Citation, Conversation, EndUser, Message, TakenOverBy, ToolCall, Usage } from '../contract/index.ts';
 import type { VersionedRecord, WorkspaceScopedRecord } from './versioned-record.ts';
 
 export interface ConversationRecord extends WorkspaceScopedRecord {
@@ -11,6 +11,12 @@ export interface ConversationRecord extends WorkspaceScopedRecord {
 	end_user_id: string | null;
 	end_user: EndUser | null;
 	handled_by: Conversation['handled_by'];
+	/** Null while the model answers. */
+	taken_over_by: TakenOverBy | null;
+	/** When the visitor asked for a person who has not taken over yet. Always null while a human handles the conversation. */
+	requested_person_at: number | null;
+	/** The e-mail address that the visitor left with the request. */
+	contact_email: string | null;
 	message_count: number;
 	last_message_at: number | null;
 	archived_at: number | null;

@@ -19,6 +19,8 @@ export interface ListPosition {
 /** What a list contains. Conditions are combined with AND. */
 export interface ListQuery<K extends Kind> {
 	where: Partial<Records[K]>;
+	/** A field that must have a value. */
+	notNull?: keyof Records[K] | undefined;
 	/** `created_at` strictly after / before (ms). */
 	createdAfter?: number | undefined;
 	createdBefore?: number | undefined;

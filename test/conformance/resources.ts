@@ -115,6 +115,7 @@ export const BODIES: Record<string, (tenant: ResourceMaker) => Promise<unknown>>
 		name: 'The shop',
 		assistant_id: await tenant.standing('/api/v1/assistants/{id}'),
 		allowed_domains: ['shop.example'],
+		features: { handoff: true },
 		rate_limit: { messages_per_minute: 10_000 },
 	}),
 	createSession: person,

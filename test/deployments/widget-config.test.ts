@@ -59,7 +59,7 @@ test('serves the defaults of names, logos and the disclosure for a deployment th
 		...DEFAULT_APPEARANCE,
 		...deployment.appearance,
 	});
-	assert.deepEqual(config.features, { ...deployment.features, ai_disclosure: true });
+	assert.deepEqual(config.features, { ...deployment.features, ai_disclosure: true, handoff: false });
 	bodyValidator(WidgetConfig)(config);
 });
 

@@ -38,6 +38,7 @@ const CHECKSUMS = [
 	'1ae952b311931264dac066043f403c5f3a0d065f14b5921d14a534745372407f',
 	'df5abe3be5d0f6e914452c98011cfd0d4d0674931178194ac30d2c5a1f6ad78a',
 	'8511c3ad6cd4fb8f4bc1a5df9b608fe8e56c547602f64b754ce8f97c280929f4',
+	'95458c9a52de3221af6725edf67b6891153d09d181b40e3262ee35d59b52f749',
 ];
 
 test('no step of the schema has changed since it was written', () => {

@@ -1,5 +1,5 @@
-import { AppError } from '../../base/index.ts';
-import { type Feedback, operations, type SendMessage } from '../../contract/index.ts';
+import { AppError, timestampOrNull } from '../../base/index.ts';
+import { type Feedback, operations, type SendMessage, type WidgetPersonRequest } from '../../contract/index.ts';
 import { type Conversations, listMessages, presentFor, presentForVisitor } from '../../conversations/index.ts';
 import type { Deployments } from '../../deployments/index.ts';
 import type { HttpRequest, RouteResponse } from '../../http/index.ts';
@@ -26,6 +26,7 @@ type VisitorOperation =
 	| 'listWidgetMessages'
 	| 'followWidgetConversation'
 	| 'stopWidgetReply'
+	| 'requestPerson'
 	| 'rateWidgetMessage';
 
 /** From this length (characters) on, an Idempotency-Key cannot be guessed. The widget's keys are longer. */
@@ -123,6 +124,14 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 			return jsonResponse({ stopped: await conversations.stop(id) });
 		},
 
+		async requestPerson(visit) {
+			countRequest(visit);
+			const { withdraw = false, email = null } = visit.body as unknown as WidgetPersonRequest;
+			const { id } = await conversationOf(visit, visit.request.params.id as string);
+			if (!withdraw && visit.deployment.features.handoff !== true) throw new AppError('handoff_disabled');
+			return jsonResponse(personRequestResult(await conversations.requestPerson(id, { withdraw, email })));
+		},
+
 		async rateWidgetMessage(visit) {
 			countRequest(visit);
 			const { body, request } = visit;
@@ -149,6 +158,16 @@ function belongsToVisitor(
 	{ deployment_id, end_user_id }: ConversationRecord,
 ): boolean {
 	return deployment_id === deployment.id && end_user_id === (endUser?.id ?? null);
+}
+
+/** The state of a request for a person, for the visitor. */
+function personRequestResult(record: ConversationRecord) {
+	return {
+		conversation_id: record.id,
+		handled_by: record.handled_by,
+		requested_person_at: timestampOrNull(record.requested_person_at),
+		has_email: record.contact_email !== null,
+	};
 }
 
 function jsonResponse(result: unknown): RouteResponse {

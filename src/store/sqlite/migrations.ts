@@ -278,6 +278,13 @@ export const MIGRATIONS: readonly string[] = [
 	ALTER TABLE messages ADD COLUMN first_token_ms INTEGER;
 	ALTER TABLE messages ADD COLUMN duration_ms INTEGER;
 	`,
+	// A message changes no row of the index: few visitors wait for a person.
+	`
+	ALTER TABLE conversations ADD COLUMN taken_over_by TEXT;
+	ALTER TABLE conversations ADD COLUMN requested_person_at INTEGER;
+	ALTER TABLE conversations ADD COLUMN contact_email TEXT;
+	CREATE INDEX conversations_by_request ON conversations (workspace_id, created_at, id) WHERE requested_person_at IS NOT NULL;
+	`,
 ];
 
 /**

@@ -12,7 +12,7 @@ import { unionAll } from './readers/list.ts';
 import { SqliteSearchIndexReader } from './readers/search-index.ts';
 import { SqliteSourcesReader } from './readers/sources.ts';
 import { type Prepare, statementsOf } from './statements.ts';
-import { columnsOf, decodeRow, encodeColumn } from './tables.ts';
+import { columnOf, columnsOf, decodeRow, encodeColumn } from './tables.ts';
 
 /** Point reads, lists and the readers of the aggregates, from the prepared statements of one read-only connection. */
 export class SqliteReaders implements Readers {
@@ -69,7 +69,7 @@ export class SqliteReaders implements Readers {
 function conditionsOf<K extends Kind>(
 	kind: K,
 	orderColumn: string,
-	{ where, createdAfter, createdBefore, after, order }: ListQuery<K>,
+	{ where, notNull, createdAfter, createdBefore, after, order }: ListQuery<K>,
 ): { conditions: string[]; values: unknown[] } {
 	const conditions: string[] = [];
 	const values: unknown[] = [];
@@ -80,6 +80,7 @@ function conditionsOf<K extends Kind>(
 		conditions.push(encoded === null ? `${field} IS NULL` : `${field} = ?`);
 		if (encoded !== null) values.push(encoded);
 	}
+	if (notNull !== undefined) conditions.push(`${columnOf(kind, notNull as string)} IS NOT NULL`);
 	if (createdAfter !== undefined) {
 		conditions.push('created_at > ?');
 		values.push(createdAfter);

@@ -268,6 +268,9 @@ const TABLES: { readonly [K in Kind]: Columns<K> } = {
 		end_user_id: 'plain',
 		end_user: 'json',
 		handled_by: 'plain',
+		taken_over_by: 'json',
+		requested_person_at: 'plain',
+		contact_email: 'plain',
 		message_count: 'plain',
 		last_message_at: 'plain',
 		created_at: 'plain',
@@ -345,10 +348,21 @@ export function decodeRow<K extends Kind>(kind: K, row: unknown): Records[K] {
 	return record as unknown as Records[K];
 }
 
-/** A value as its column stores it. Throws for an unknown field, because SQL is built from field names. */
-export function encodeColumn(kind: Kind, field: string, value: unknown): unknown {
+/** The name of a field's column. Throws for an unknown field, because SQL is built from field names. */
+export function columnOf(kind: Kind, field: string): string {
+	codecOf(kind, field);
+	return field;
+}
+
+function codecOf(kind: Kind, field: string): Codec {
 	const codec = (TABLES[kind] as Record<string, Codec>)[field];
 	if (codec === undefined) throw new Error(`${kind} has no field ${field}`);
+	return codec;
+}
+
+/** A value as its column stores it. Throws for an unknown field, because SQL is built from field names. */
+export function encodeColumn(kind: Kind, field: string, value: unknown): unknown {
+	const codec = codecOf(kind, field);
 	if (value === null || value === undefined) return null;
 	return codec === 'json' ? JSON.stringify(value) : value;
 }
