@@ -85,6 +85,9 @@ test('the first message makes a conversation that reads back whole', async () =>
 		metadata,
 		end_user: null,
 		handled_by: 'model',
+		taken_over_by: null,
+		requested_person_at: null,
+		contact_email: null,
 		message_count: 2,
 		archived_at: null,
 	});

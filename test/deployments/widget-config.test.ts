@@ -37,7 +37,7 @@ test("the bytes are the JSON of the widget's configuration: all fields that the 
 	const deployment = {
 		...base,
 		appearance: appearanceOf({ ...base, appearance: { ...base.appearance, ...own } }),
-		features: { ...base.features, ai_disclosure: false },
+		features: { ...base.features, ai_disclosure: false, handoff: true },
 	};
 	const { body } = renderConfig(deployment);
 	const config: unknown = JSON.parse(body.toString('utf8'));
