@@ -338,6 +338,19 @@ export function columnsOf(kind: Kind): string[] {
 	return Object.keys(TABLES[kind]);
 }
 
+const insertions = new Map<Kind, string>();
+
+/** The statement that inserts a record: its parameters are the columns in their order. */
+export function insertionOf(kind: Kind): string {
+	let sql = insertions.get(kind);
+	if (sql === undefined) {
+		const columns = columnsOf(kind);
+		sql = `INSERT INTO ${kind} (${columns}) VALUES (${columns.map(() => '?')})`;
+		insertions.set(kind, sql);
+	}
+	return sql;
+}
+
 /** Turns a row of the database into a record, in place. */
 export function decodeRow<K extends Kind>(kind: K, row: unknown): Records[K] {
 	const record = row as Row;

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { messageOf } from '../../base/index.ts';
+import { ID_PREFIXES, messageOf } from '../../base/index.ts';
 import type { Commit, CommitOutcome, Job, JobWrite, Write } from '../commit.ts';
 import type { Kind } from '../records.ts';
 import { eraseConversation } from './conversation-erasure.ts';
@@ -9,7 +9,7 @@ import { IS_SEALED, storedResponse } from './readers/idempotency.ts';
 import { applyIndexWrite, dropGenerationsOf } from './search-index.ts';
 import { applySourceWrite } from './source-pages.ts';
 import { type Prepare, statementsOf } from './statements.ts';
-import { columnsOf, encodeColumn } from './tables.ts';
+import { columnsOf, encodeColumn, insertionOf } from './tables.ts';
 
 /** Which process may write. The epoch grows each time an owner takes the shard. */
 export interface Fence {
@@ -105,10 +105,10 @@ export class Writer {
 	/** Runs the tasks as one transaction. When this returns, what was committed is on disk. */
 	run(tasks: readonly WriterTask[]): WriterOutcome[] {
 		try {
-			this.#db.exec('BEGIN IMMEDIATE');
+			this.#prepare('BEGIN IMMEDIATE').run();
 			const fenced = this.#isFenced();
 			const outcomes = tasks.map((task) => this.#inSavepoint(() => this.#runTask(task, fenced)));
-			this.#db.exec('COMMIT');
+			this.#prepare('COMMIT').run();
 			return outcomes;
 		} catch (error) {
 			if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
@@ -122,10 +122,10 @@ export class Writer {
 	}
 
 	#inSavepoint(perform: () => CommitOutcome | Job[]): WriterOutcome {
-		this.#db.exec('SAVEPOINT task');
+		this.#prepare('SAVEPOINT task').run();
 		try {
 			const value = perform();
-			this.#db.exec('RELEASE task');
+			this.#prepare('RELEASE task').run();
 			return { ok: true, value };
 		} catch (error) {
 			// A full disk or an I/O error rolls back the whole transaction, and the savepoint with it.
@@ -165,7 +165,8 @@ export class Writer {
 			const { id, stream, type, data, subject, created_at } = event;
 			const { lastInsertRowid } = insertEvent.run(id, stream, type, JSON.stringify(data), subject ?? null, created_at);
 			const seq = Number(lastInsertRowid);
-			addDeliveries(this.#prepare, event, seq);
+			// Endpoints subscribe to the streams of workspaces only.
+			if (!stream.startsWith(ID_PREFIXES.conversation)) addDeliveries(this.#prepare, event, seq);
 			return seq;
 		});
 		return { outcome: 'committed', seqs };
@@ -174,11 +175,11 @@ export class Writer {
 	#write(write: Write): void {
 		switch (write.op) {
 			case 'insert': {
-				const fields = columnsOf(write.kind);
-				const record: Record<string, unknown> = { ...write.record, version: 1 };
-				this.#prepare(`INSERT INTO ${write.kind} (${fields}) VALUES (${fields.map(() => '?')})`).run(
-					...fields.map((field) => encodeColumn(write.kind, field, record[field])),
+				const { kind, record } = write as { kind: Kind; record: Record<string, unknown> };
+				const values = columnsOf(kind).map((column) =>
+					column === 'version' ? 1 : encodeColumn(kind, column, record[column]),
 				);
+				this.#prepare(insertionOf(kind)).run(values);
 				return;
 			}
 			case 'patch': {
