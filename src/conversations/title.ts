@@ -24,9 +24,18 @@ export function titleOf(content: string): string | null {
 		.find((part) => /[\p{L}\p{N}]/u.test(part));
 	// A short line is returned without counting its characters, which is the expensive part.
 	if (line === undefined || line.length <= MAX_CHARS) return line ?? null;
-	const shown = [...characters.segment(line.slice(0, 4 * MAX_CHARS))].map(({ segment }) => segment);
+	const shown = charactersOf(line.slice(0, 4 * MAX_CHARS));
 	if (shown.length <= MAX_CHARS && line.length <= 4 * MAX_CHARS) return line;
 	const cut = shown.slice(0, MAX_CHARS - 1).join('');
 	const space = cut.lastIndexOf(' ');
 	return `${(space > MAX_CHARS / 2 ? cut.slice(0, space) : cut).trimEnd()}…`;
+}
+
+/** Latin letters, digits and punctuation, without marks that combine with the character before them. */
+const LATIN_TEXT = /^[ -~\u00a0-\u02ff]*$/;
+
+/** The characters that a reader sees. In Latin text each is one code unit; to segment other text takes much longer. */
+function charactersOf(text: string): string[] {
+	if (LATIN_TEXT.test(text)) return text.split('');
+	return [...characters.segment(text)].map(({ segment }) => segment);
 }
