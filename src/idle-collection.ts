@@ -10,6 +10,10 @@ const IDLE_CHECKS = 4;
 /** Growth of the resident memory, in bytes, that is worth a collection. */
 const MIN_GROWTH = 24 * 1024 * 1024;
 
+/** Passes of one collection, and the memory (bytes) that a pass must have returned for another one. */
+const MAX_PASSES = 4;
+const MIN_FREED = 4 * 1024 * 1024;
+
 /** What the collector reads and does; tests replace it. */
 export interface CollectorEnvironment {
 	/** The share of the time since the last call in which the event loop was busy, 0..1. */
@@ -22,7 +26,7 @@ export interface CollectorEnvironment {
 
 /**
  * Returns memory to the system after a load. V8 collects a heap that has grown only while it allocates, so a server that has become
- * idle would keep the memory of its busiest minute. The collection takes some tens of milliseconds; it happens only after 40 idle
+ * idle would keep the memory of its busiest minute. The collection takes some tens of milliseconds a pass; it happens only after 40 idle
  * seconds, and once for each growth.
  */
 export class IdleCollector implements Disposable {
@@ -72,6 +76,13 @@ function processEnvironment(): CollectorEnvironment {
 			return utilization;
 		},
 		residentMemory: () => process.memoryUsage.rss(),
-		collect: () => gc({ type: 'major', execution: 'async' }),
+		async collect() {
+			// One collection frees what is unused, and moves only a part of the rest together, so that its pages become free.
+			for (let pass = 0, freed = Number.POSITIVE_INFINITY; pass < MAX_PASSES && freed > MIN_FREED; pass++) {
+				const before = process.memoryUsage.rss();
+				await gc({ type: 'major', execution: 'async' });
+				freed = before - process.memoryUsage.rss();
+			}
+		},
 	};
 }
