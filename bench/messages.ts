@@ -6,8 +6,8 @@
  * the question, or during it), and with a conventional server. Then the memory of 10,000 idle streams. Servers run on one core, model and
  * load on another. Takes about ten minutes.
  *
- * With --case: only cases whose name has the words, without memory. With --short: one round of each. With --profile: only 100 connections,
- * and writes the server's CPU profile to the folder.
+ * With --case: only cases whose name has the words, without memory. With --short: one round of each. With --profile: only Parley, in the
+ * first case that --case names (100 connections by default), and writes the server's CPU profile to the folder.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { startBaseline } from './baseline/index.ts';
 import { startMessageCeilingProcess } from './ceiling/messages/index.ts';
 import { LOAD_CPU, pin, SERVER_CPU } from './load/cores.ts';
 import { durationOf } from './load/model-script.ts';
-import { CASES, type MessageCase, PROFILED, WARM_UP } from './messages/cases.ts';
+import { CASES, type MessageCase, profiledCase, WARM_UP } from './messages/cases.ts';
 import { caseFigures, ceilingFigures } from './messages/figures.ts';
 import { measureIdleStreams } from './messages/idle-streams.ts';
 import { measureCase } from './messages/measure.ts';
@@ -116,7 +116,8 @@ async function profile(profiles: string): Promise<void> {
 	pin(server.pid, SERVER_CPU);
 	const parley: ServerUnderTest = { ...server, who: 'parley' };
 	await warmUp({ load }, parley);
-	report.add(...caseFigures(PROFILED, await measureCase({ model, load }, [parley], PROFILED)));
+	const profiled = profiledCase(values.case);
+	report.add(...caseFigures(profiled, await measureCase({ model, load }, [parley], profiled)));
 	await server.stop();
 	await report.close();
 }

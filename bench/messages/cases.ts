@@ -107,17 +107,12 @@ export const CASES: MessageCase[] = [
 /** Before the measurement: a cold server takes several times as long for each token. */
 export const WARM_UP: Pick<MessageCase, 'script' | 'streams' | 'seconds'> = { script: FAST, streams: 50, seconds: 4 };
 
-/** What a profile shows. */
-export const PROFILED: MessageCase = {
-	...COMPARED,
-	name: '100 connections, instant model',
-	script: INSTANT,
-	streams: 100,
-	seconds: 10,
-	rounds: 1,
-	isCompared: false,
-	goals: {},
-};
+/** The case that a profile shows: the first whose name has the words, without comparisons. */
+export function profiledCase(words = '100 connections'): MessageCase {
+	const named = CASES.find(({ name }) => name.includes(words));
+	if (named === undefined) throw new Error(`No case has the words ${words}.`);
+	return { ...named, seconds: 10, rounds: 1, isCompared: false, goals: {} };
+}
 
 /** Replies a second that the model's pace allows; null if it has none. */
 export function possibleRate({ script, streams, arrivalsPerSecond }: MessageCase): number | null {
