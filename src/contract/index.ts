@@ -60,7 +60,7 @@ export { Session, SignIn } from './session.ts';
 export { EmptyObject, HIDDEN_SECRET, type Page } from './shapes.ts';
 export { Source, SourceCreate, SourcePage, SourcePatch } from './sources.ts';
 export { ApiToolConfig, ApiToolConfigInput, McpToolConfig, McpToolConfigInput, ToolAuth } from './tool-config.ts';
-export { Tool, ToolCreate, ToolPatch } from './tools.ts';
+export { Tool, ToolCreate, ToolPatch, type ToolRequest } from './tools.ts';
 export { InvitedUser, ROLES, type Role, User, UserCreate, UserPatch } from './users.ts';
 export { bodyValidator, queryValidator, type Validator } from './validate.ts';
 export { pointerTo } from './validation-details.ts';
