@@ -17,9 +17,11 @@ export class ApiError extends Error {
 		this.details = envelope.details ?? [];
 	}
 
-	/** The server's sentence about one field; null if it has none. */
+	/** The server's sentence about one field or a member of it, which it then names; null if it has none. */
 	messageFor(path: string): string | null {
-		return this.details.find((detail) => detail.path === path)?.message ?? null;
+		const found = this.details.find((detail) => detail.path === path || detail.path.startsWith(`${path}/`));
+		if (found === undefined) return null;
+		return found.path === path ? found.message : `${found.path.slice(path.length + 1)} ${found.message}`;
 	}
 }
 

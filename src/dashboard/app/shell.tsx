@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ConfirmDialog } from '../components/confirm.tsx';
 import { Icon, type IconName } from '../components/icon.tsx';
+import { SecretDialog } from '../components/secret-once.tsx';
 import { chooseLanguage, LANGUAGES, type Language, language, strings } from '../languages/index.ts';
 import { currentPageName } from './pages.tsx';
 import { linkTo, route } from './route.ts';
@@ -18,7 +19,9 @@ interface Section {
 /** The frame of every page: the rail with the sections, and the page. */
 export function Shell({ children }: { children: ComponentChildren }) {
 	const s = strings();
-	const sections: Section[] = [{ page: 'assistants', icon: 'assistants', label: s.assistants }];
+	const sections: Section[] = [
+		{ page: 'assistants', icon: 'assistants', label: s.assistants },
+	];
 	return (
 		<div class="shell">
 			<button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
@@ -41,6 +44,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
 			<Content>{children}</Content>
 			<Toasts />
 			<ConfirmDialog />
+			<SecretDialog />
 		</div>
 	);
 }

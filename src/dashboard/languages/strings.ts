@@ -1,4 +1,5 @@
 import type { assistants } from './en/assistants.ts';
+import type { parts } from './en/parts.ts';
 import type { shell } from './en/shell.ts';
 
 /** A text, or a text in its singular and plural form. */
@@ -6,9 +7,12 @@ type Texts<T> = { readonly [Name in keyof T]: T[Name] extends string ? string : 
 
 /** The texts of the shell and of what all pages share. */
 export type ShellStrings = Texts<typeof shell>;
+/** The texts of small components that several pages share. */
+export type PartStrings = Texts<typeof parts>;
 export type AssistantStrings = Texts<typeof assistants>;
 
 /** All texts of the dashboard. The English ones decide which there are; each other language has all of them. */
 export interface Strings extends ShellStrings {
+	parts: PartStrings;
 	assistantPages: AssistantStrings;
 }
