@@ -1,6 +1,7 @@
 import type { assistants } from './en/assistants.ts';
 import type { parts } from './en/parts.ts';
 import type { shell } from './en/shell.ts';
+import type { eventNames, webhooks } from './en/webhooks.ts';
 
 /** A text, or a text in its singular and plural form. */
 type Texts<T> = { readonly [Name in keyof T]: T[Name] extends string ? string : { one: string; other: string } };
@@ -10,9 +11,14 @@ export type ShellStrings = Texts<typeof shell>;
 /** The texts of small components that several pages share. */
 export type PartStrings = Texts<typeof parts>;
 export type AssistantStrings = Texts<typeof assistants>;
+export type WebhookStrings = Texts<typeof webhooks>;
+export type EventNames = Texts<typeof eventNames>;
 
 /** All texts of the dashboard. The English ones decide which there are; each other language has all of them. */
 export interface Strings extends ShellStrings {
 	parts: PartStrings;
 	assistantPages: AssistantStrings;
+	webhookPages: WebhookStrings;
+	/** By the type of the event. */
+	eventNames: EventNames;
 }

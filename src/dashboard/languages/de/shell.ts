@@ -28,6 +28,7 @@ export const shell: ShellStrings = {
 	skipToContent: 'Zum Inhalt springen',
 	assistants: 'Assistenten',
 	knowledge: 'Wissen',
+	webhooks: 'Webhooks',
 	language: 'Sprache',
 	signOut: 'Abmelden',
 	pageMissingTitle: 'Diese Seite gibt es nicht',

@@ -26,6 +26,7 @@ export const shell = {
 	skipToContent: 'Skip to the content',
 	assistants: 'Assistants',
 	knowledge: 'Knowledge',
+	webhooks: 'Webhooks',
 	language: 'Language',
 	signOut: 'Sign out',
 	pageMissingTitle: 'There is no such page',
