@@ -21,6 +21,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
 	const s = strings();
 	const sections: Section[] = [
 		{ page: 'assistants', icon: 'assistants', label: s.assistants },
+		{ page: 'tools', icon: 'tools', label: s.tools },
 		{ page: 'webhooks', icon: 'webhooks', label: s.webhooks },
 	];
 	return (

@@ -1,6 +1,7 @@
 import type { assistants } from './en/assistants.ts';
 import type { parts } from './en/parts.ts';
 import type { shell } from './en/shell.ts';
+import type { tools } from './en/tools.ts';
 import type { eventNames, webhooks } from './en/webhooks.ts';
 
 /** A text, or a text in its singular and plural form. */
@@ -11,6 +12,7 @@ export type ShellStrings = Texts<typeof shell>;
 /** The texts of small components that several pages share. */
 export type PartStrings = Texts<typeof parts>;
 export type AssistantStrings = Texts<typeof assistants>;
+export type ToolStrings = Texts<typeof tools>;
 export type WebhookStrings = Texts<typeof webhooks>;
 export type EventNames = Texts<typeof eventNames>;
 
@@ -18,6 +20,7 @@ export type EventNames = Texts<typeof eventNames>;
 export interface Strings extends ShellStrings {
 	parts: PartStrings;
 	assistantPages: AssistantStrings;
+	toolPages: ToolStrings;
 	webhookPages: WebhookStrings;
 	/** By the type of the event. */
 	eventNames: EventNames;

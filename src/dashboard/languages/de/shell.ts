@@ -28,6 +28,7 @@ export const shell: ShellStrings = {
 	skipToContent: 'Zum Inhalt springen',
 	assistants: 'Assistenten',
 	knowledge: 'Wissen',
+	tools: 'Werkzeuge',
 	webhooks: 'Webhooks',
 	language: 'Sprache',
 	signOut: 'Abmelden',

@@ -2,12 +2,14 @@ import type { Strings } from '../strings.ts';
 import { assistants } from './assistants.ts';
 import { parts } from './parts.ts';
 import { shell } from './shell.ts';
+import { tools } from './tools.ts';
 import { eventNames, webhooks } from './webhooks.ts';
 
 const en: Strings = {
 	...shell,
 	parts,
 	assistantPages: assistants,
+	toolPages: tools,
 	webhookPages: webhooks,
 	eventNames,
 };

@@ -26,6 +26,7 @@ export const shell = {
 	skipToContent: 'Skip to the content',
 	assistants: 'Assistants',
 	knowledge: 'Knowledge',
+	tools: 'Tools',
 	webhooks: 'Webhooks',
 	language: 'Language',
 	signOut: 'Sign out',
