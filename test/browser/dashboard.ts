@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { FirstStartSecrets } from '../../src/access/index.ts';
+import type { Settings } from '../../src/config/index.ts';
 import { OWNER, openCookieClient, PASSWORD } from '../access/people.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import type { TestBrowser, Visitor } from '../support/browser.ts';
 
-/** A server whose owner has the password `PASSWORD`. */
-export async function startOwnedApp(): Promise<TestApp> {
+/** A server whose owner has the password `PASSWORD`. @param settings other than the default ones */
+export async function startOwnedApp(settings: Partial<Settings> = {}): Promise<TestApp> {
 	let first: FirstStartSecrets | undefined;
 	const app = await startTestApp({
+		settings,
 		overrides: {
 			onFirstStart: (made) => {
 				first = made;
