@@ -51,7 +51,7 @@ test('an owner registers a webhook, whose secret is shown once, and replaces it'
 	assert.equal(data.length, 1);
 	assert.ok(!data[0].events.includes('conversation.closed') && data[0].events.includes('message.created'));
 
-	await page.getByRole('link', { name: 'Settings' }).click();
+	await page.locator('.tabs').getByRole('link', { name: 'Settings' }).click();
 	await page.getByRole('button', { name: 'Replace the secret' }).click();
 	await page.getByRole('dialog').getByText('24 hours').waitFor();
 	await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click();

@@ -1,6 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
-import { showToast } from '../app/toasts.tsx';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { strings } from '../languages/index.ts';
 import { Button } from './button.tsx';
 
@@ -32,22 +31,31 @@ export function SecretDialog() {
 	const t = strings().parts;
 	const dialog = useRef<HTMLDialogElement>(null);
 	const secret = shown.value;
+	const wasShown = useRef(false);
 	const forget = () => {
 		shown.value?.closed();
 		shown.value = null;
 	};
+	/** The result of copying. It stands in the dialog: what is behind it is not announced. */
+	const [copied, setCopied] = useState('');
 	useEffect(() => {
-		if (secret) dialog.current?.showModal();
-		else dialog.current?.close();
+		setCopied('');
+		if (secret) return dialog.current?.showModal();
+		dialog.current?.close();
+		// The button that led here may be gone with its page.
+		if (wasShown.current && document.activeElement === document.body) document.querySelector('h1')?.focus();
 	}, [secret]);
+	useEffect(() => {
+		wasShown.current = secret !== null;
+	});
 	// The next person who signs in does not see it.
 	useEffect(() => forget, []);
 	const copy = async (text: string) => {
 		try {
 			await navigator.clipboard.writeText(text);
-			showToast(strings().copied);
+			setCopied(strings().copied);
 		} catch {
-			showToast(strings().copyFailed, { isError: true });
+			setCopied(strings().copyFailed);
 		}
 	};
 	return (
@@ -77,6 +85,9 @@ export function SecretDialog() {
 							{strings().copy}
 						</Button>
 					</div>
+					<p class="hint" role="status">
+						{copied}
+					</p>
 					<p class="notice">{t.secretOnce}</p>
 					<div class="actions">
 						<Button onClick={forget}>{t.secretKept}</Button>

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { api, resultOf } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
 import { linkTo } from '../../app/route.ts';
@@ -10,7 +11,7 @@ import { Table } from '../../components/table.tsx';
 import { RelativeTime } from '../../components/time.tsx';
 import { strings } from '../../languages/index.ts';
 import type { Delivery, DeliveryStatus, Webhook } from './queries.ts';
-import { Replay } from './replay.tsx';
+import { ReplayForm } from './replay.tsx';
 
 const PAGE_SIZE = 50;
 
@@ -20,6 +21,7 @@ const TONES = { pending: 'amber', delivered: 'green', failed: 'red', cancelled: 
 export function Deliveries({ webhook }: { webhook: Webhook }) {
 	const s = strings();
 	const t = s.webhookPages;
+	const [isReplaying, setReplaying] = useState(false);
 	const statuses = (['pending', 'delivered', 'failed', 'cancelled'] as const).map((value) => ({
 		value,
 		label: statusText(value),
@@ -49,9 +51,12 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
 					<Button icon="retry" isBusy={list.isLoading} onClick={list.reload}>
 						{s.parts.refresh}
 					</Button>
-					<Replay webhook={webhook} />
+					<Button disabled={webhook.status === 'disabled'} onClick={() => setReplaying(!isReplaying)}>
+						{t.replay}
+					</Button>
 				</div>
 			</div>
+			{isReplaying && <ReplayForm webhook={webhook} onClose={() => setReplaying(false)} />}
 			<PagedContent list={list}>
 				{(deliveries) => {
 					if (deliveries.length > 0) return <DeliveryTable deliveries={deliveries} />;

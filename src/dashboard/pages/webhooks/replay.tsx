@@ -12,21 +12,8 @@ import type { Webhook } from './queries.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A button that opens a form for a time range, whose events are sent again. */
-export function Replay({ webhook }: { webhook: Webhook }) {
-	const t = strings().webhookPages;
-	const [isOpen, setOpen] = useState(false);
-	return (
-		<>
-			<Button disabled={webhook.status === 'disabled'} onClick={() => setOpen(!isOpen)}>
-				{t.replay}
-			</Button>
-			{isOpen && <ReplayForm webhook={webhook} onClose={() => setOpen(false)} />}
-		</>
-	);
-}
-
-function ReplayForm({ webhook: { id, url }, onClose }: { webhook: Webhook; onClose: () => void }) {
+/** A form for a time range, whose events are sent again. */
+export function ReplayForm({ webhook: { id, url }, onClose }: { webhook: Webhook; onClose: () => void }) {
 	const s = strings();
 	const t = s.webhookPages;
 	const [since, setSince] = useState(() => localTime(new Date(Date.now() - HOUR_MS)));
