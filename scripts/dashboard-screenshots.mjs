@@ -41,7 +41,9 @@ export async function photographDashboard(executablePath, words) {
 	try {
 		const ids = await fill(server, peer.origin);
 		await addOwner(server);
-		const names = Object.keys(PAGES).filter((name) => words.length === 0 || words.some((word) => name.startsWith(word)));
+		const names = Object.keys(PAGES).filter(
+			(name) => words.length === 0 || words.some((word) => name.startsWith(word)),
+		);
 		for (const look of LOOKS) await photographLook(browser, server.url, look, names, ids);
 		say(`${names.length * LOOKS.length} pictures in ${FOLDER}`);
 	} finally {
@@ -87,17 +89,28 @@ async function addOwner({ url, call }) {
 async function fill(server, origin) {
 	const { call } = server;
 	const knowledge_base_id = await addSamples(server);
-	const webhook = await addWebhook(call, `${origin}/hooks/crm`, 'Customer records', ['conversation.created', 'message.created']);
+	const webhook = await addWebhook(call, `${origin}/hooks/crm`, 'Customer records', [
+		'conversation.created',
+		'message.created',
+	]);
 	const failing = await addWebhook(call, `${origin}/down`, 'Warehouse', ['*']);
 	const off = await addWebhook(call, `${origin}/hooks/archive`, 'Old archive', ['*']);
 	await call('PATCH', `webhooks/${off}`, { status: 'disabled' });
-	const assistant = (await call('POST', 'assistants', { name: 'Kettle help', description: 'Answers on the shop’s pages.' })).id;
+	const assistant = (
+		await call('POST', 'assistants', { name: 'Kettle help', description: 'Answers on the shop’s pages.' })
+	).id;
 	await call('POST', `assistants/${assistant}/knowledge-bases`, { knowledge_base_id });
 	await call('POST', 'assistants', { name: 'Staff handbook' });
 	const api = await addTools(call, origin, assistant);
 	const mcp = (await call('POST', 'tools', { name: 'warehouse', type: 'mcp', config: { url: `${origin}/down` } })).id;
-	const deployment = (await call('POST', 'deployments', { name: 'Shop', assistant_id: assistant, allowed_domains: ['shop.example'] })).id;
-	for (const content of ['How many days do I have to return an order?', 'Is there a warranty on the kettle?', 'Do you ship to Norway?']) {
+	const deployment = (
+		await call('POST', 'deployments', { name: 'Shop', assistant_id: assistant, allowed_domains: ['shop.example'] })
+	).id;
+	for (const content of [
+		'How many days do I have to return an order?',
+		'Is there a warranty on the kettle?',
+		'Do you ship to Norway?',
+	]) {
 		await call('POST', 'messages', { deployment_id: deployment, content });
 	}
 	const deliveries = await until(async () => {
@@ -144,7 +157,9 @@ async function startPeer() {
 		request.resume();
 		const isDown = request.url.startsWith('/down');
 		response.writeHead(isDown ? 503 : 200, { 'content-type': 'application/json' });
-		response.end(isDown ? '{"error": "The warehouse is closed for maintenance."}' : '{"order": "HB-1042", "state": "shipped"}');
+		response.end(
+			isDown ? '{"error": "The warehouse is closed for maintenance."}' : '{"order": "HB-1042", "state": "shipped"}',
+		);
 	});
 	await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 	return { origin: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };

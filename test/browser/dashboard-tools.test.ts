@@ -131,7 +131,10 @@ test('a tool is deleted after a question that names the assistants that lose it'
 test('unsaved changes stay without the secret, a conflict shows both versions, and mistakes stand beside their field', {
 	skip,
 }, async () => {
-	const { id } = await create('/api/v1/tools', orderStatus('https://api.example.com', { headers: { Accept: 'text/*' } }));
+	const { id } = await create(
+		'/api/v1/tools',
+		orderStatus('https://api.example.com', { headers: { Accept: 'text/*' } }),
+	);
 	await using browser = await startBrowser();
 	await using owner = await openDashboard(app, browser, {}, `#/tools/${id}`);
 	const { page } = owner;
@@ -163,7 +166,10 @@ test('axe finds nothing wrong in light and dark, in English and German, and a ph
 }, async () => {
 	const auth = { type: 'header', name: 'X-Api-Key', value: 'secret' };
 	const more = { headers: { Accept: 'text/*' }, query: { units: 'metric' }, auth };
-	const { id } = await create('/api/v1/tools', { ...orderStatus('https://api.example.com', more), name: 'o'.repeat(64) });
+	const { id } = await create('/api/v1/tools', {
+		...orderStatus('https://api.example.com', more),
+		name: 'o'.repeat(64),
+	});
 	await using browser = await startBrowser();
 	for (const [colorScheme, locale, width] of [
 		['light', 'en-GB', 1440],

@@ -142,7 +142,9 @@ test('a conflict shows both versions, and a list that cannot be loaded is loaded
 	await conflict.getByRole('button', { name: 'Save mine' }).click();
 	await page.getByText('Saved.').waitFor();
 	assert.equal((await app.call('GET', receiver.path)).body.description, 'Mine');
-	await page.route('**/api/v1/webhooks?*', (route) => route.fulfill({ status: 403, json: { error: { message: 'No.' } } }));
+	await page.route('**/api/v1/webhooks?*', (route) =>
+		route.fulfill({ status: 403, json: { error: { message: 'No.' } } }),
+	);
 	await page.goto(`${app.url}/dashboard#/webhooks`);
 	await page.reload();
 	await page.getByText('This could not be loaded').waitFor();
