@@ -1,6 +1,12 @@
 import { AppError, type Clock, mergedFields, newId } from '../base/index.ts';
 import { MAX_DIALOGUE_CHARS, type Operations, type SearchRequest } from '../contract/index.ts';
-import { type Knowledge, presentKnowledgeBase, presentStatus, searchSettingsChange } from '../knowledge/index.ts';
+import {
+	type Knowledge,
+	presentKnowledgeBase,
+	presentStatus,
+	readStatus,
+	searchSettingsChange,
+} from '../knowledge/index.ts';
 import {
 	decideAndCommit,
 	expectVersion,
@@ -178,25 +184,25 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 		},
 
 		getKnowledgeBaseStatus: async ({ caller, params }) =>
-			presentStatus(await findKnowledgeBase(store, caller.workspaceId, params.id)),
+			readStatus(store, await findKnowledgeBase(store, caller.workspaceId, params.id)),
 
 		async reindexKnowledgeBase({ caller, params, commit }) {
 			const { id } = await findKnowledgeBase(store, caller.workspaceId, params.id);
-			return commit(knowledge.reindex(id), presentStatus);
+			return commit(knowledge.reindex(id), (record) => presentStatus(record));
 		},
 
 		async stopReindex({ caller, params, commit }) {
 			const { id } = await findKnowledgeBase(store, caller.workspaceId, params.id);
-			return commit(knowledge.stopReindex(id), presentStatus);
+			return commit(knowledge.stopReindex(id), (record) => presentStatus(record));
 		},
 
 		async searchKnowledgeBase({ caller, params, body, request }) {
 			const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
-			const { query, messages, top_k = 5, min_score = 0, ...settings } = body;
+			const { query, messages, top_k = 5, min_score = 0, for_reply, ...settings } = body;
 			const { message, earlier } = dialogueOf({ query, messages });
-			const options = { earlier, top_k, min_score, settings, signal: request.signal };
+			const options = { earlier, top_k, min_score, forPrompt: for_reply, settings, signal: request.signal };
 			const { hits } = await knowledge.search([record], message, options);
-			return { data: hits.map(({ knowledge_base_id: _id, ...hit }) => hit) };
+			return { data: hits.map(({ knowledge_base_id: _id, around: _around, ...hit }) => hit) };
 		},
 	};
 }

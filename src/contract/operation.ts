@@ -82,6 +82,8 @@ export interface Operation {
 	 * only the whole response: generated clients take an operation with both under one status for a stream.
 	 */
 	streams?: 'always' | 'asked';
+	/** The success is a file: its bytes, as `application/octet-stream`, in place of JSON. */
+	download?: true;
 	/** The response sets or removes the session's cookie. */
 	setsCookie?: true;
 	/** Error codes besides those that follow from the other fields (`errorCodesOf` in openapi/). */

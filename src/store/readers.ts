@@ -129,6 +129,8 @@ export interface SearchIndexReader {
 		after: ListPosition | undefined,
 		limit: number,
 	): Promise<DocumentCoverage[]>;
+	/** How many documents a generation has. */
+	documentCount(generation: string): Promise<number>;
 	/** The terms of a generation's chunks stored after this chunk, in the order of storage. */
 	termsAfter(generation: string, chunkId: number, limit: number): Promise<StoredTerms[]>;
 	/** The texts of a generation's chunks stored after this chunk, in the order of storage. */

@@ -285,6 +285,10 @@ export const MIGRATIONS: readonly string[] = [
 	ALTER TABLE conversations ADD COLUMN contact_email TEXT;
 	CREATE INDEX conversations_by_request ON conversations (workspace_id, created_at, id) WHERE requested_person_at IS NOT NULL;
 	`,
+	// The list of a knowledge base's failed documents reads no others.
+	`
+	CREATE INDEX documents_by_status ON documents (knowledge_base_id, status, created_at, id);
+	`,
 ];
 
 /**
