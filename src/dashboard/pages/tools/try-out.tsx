@@ -4,6 +4,7 @@ import { useQuery } from '../../api/queries.ts';
 import { Button } from '../../components/button.tsx';
 import { CodeBlock, jsonText } from '../../components/code-block.tsx';
 import { SelectField } from '../../components/field.tsx';
+import { sentenceOf } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
 import { Status } from '../../components/status.tsx';
 import { useAction } from '../../forms/use-action.ts';
