@@ -20,6 +20,7 @@ const mayImport = {
 	knowledge: ['base', 'contract', 'parsing', 'retrieval', 'store', 'pool', 'net', 'models', 'thesauri'],
 	tools: ['base', 'contract', 'store', 'net'],
 	conversations: ['base', 'contract', 'actors', 'store', 'extractive', 'models', 'knowledge', 'tools', 'outbox'],
+	inbox: ['base', 'contract', 'store', 'conversations'],
 	deployments: ['base', 'contract', 'actors', 'store'],
 	webhooks: ['base', 'contract', 'store', 'outbox', 'net'],
 	access: ['base', 'contract', 'store', 'net'],

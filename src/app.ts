@@ -250,6 +250,7 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 			deployments: services.deployments,
 			documents: services.knowledge.documents,
 			idempotency: services.idempotency,
+			inbox: services.inbox,
 			knowledge: services.knowledge,
 			log,
 			maxUploadBytes: settings.max_upload_bytes,

@@ -25,6 +25,7 @@ import type { TextRecognition } from './contract/index.ts';
 import { Conversations, Retention } from './conversations/index.ts';
 import { Deployments } from './deployments/index.ts';
 import { IdleCollector } from './idle-collection.ts';
+import { Inbox, InboxProjector } from './inbox/index.ts';
 import { Knowledge } from './knowledge/index.ts';
 import type { createEmbedders, createModels } from './models/index.ts';
 import type { Network } from './net/index.ts';
@@ -89,6 +90,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const retention = resources.use(
 		new Retention({ store, conversations, jumpDetector, log, intervalMs: overrides.retentionIntervalMs }),
 	);
+	const inboxProjector = resources.use(new InboxProjector({ store, log }));
 	const sender = new Sender({ network, secrets: new SigningSecrets(secrets), clock });
 	const deliverer = resources.use(
 		new Deliverer({ store, sender, clock, jumpDetector, log, maxConcurrency: shares.deliveries }),
@@ -98,6 +100,8 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 		conversations,
 		deliverer,
 		deployments,
+		inbox: new Inbox({ store, projector: inboxProjector, clock, freshnessMs: overrides.inboxFreshnessMs }),
+		inboxProjector,
 		idempotency: new Idempotency({ store, clock, jumpDetector }),
 		knowledge,
 		outbox,
@@ -129,6 +133,7 @@ export async function startServices(services: Services): Promise<void> {
 	await services.conversations.start();
 	await services.knowledge.markForReindex();
 	services.knowledge.start();
+	services.inboxProjector.start();
 	services.sweeper.start();
 	services.deliverer.start();
 	services.retention.start();

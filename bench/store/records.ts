@@ -30,6 +30,7 @@ export function conversationRecord(owner: Owner, now = Date.now()): Conversation
 		created_at: now,
 		updated_at: now,
 		archived_at: null,
+		assignee_id: null,
 	};
 }
 

@@ -43,6 +43,12 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 		return record;
 	};
 
+	const requireUser = async (workspaceId: string, id: string): Promise<void> => {
+		if ((await store.get('users', id))?.workspace_id === workspaceId) return;
+		const message = 'must be the id of a user of the workspace';
+		throw new AppError('invalid_request', `/assignee_id ${message}.`, { details: [{ path: '/assignee_id', message }] });
+	};
+
 	const handOverHandler =
 		(
 			to: ConversationRecord['handled_by'],
@@ -83,6 +89,7 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 		},
 
 		async updateConversation({ caller, params, body, ifMatchVersions }) {
+			if (body.assignee_id) await requireUser(caller.workspaceId, body.assignee_id);
 			const change = { workspaceId: caller.workspaceId, patch: body, versions: ifMatchVersions };
 			const record = await conversations.change(params.id, change);
 			return withVersion(presentConversation(record), record);

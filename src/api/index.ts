@@ -8,6 +8,7 @@ import { type DeliveryHandlersOptions, deliveryHandlers } from './deliveries.ts'
 import { type DeploymentHandlersOptions, deploymentHandlers } from './deployments.ts';
 import { type DocumentsOptions, documentHandlers } from './documents.ts';
 import { type EventHandlersOptions, eventHandlers } from './events.ts';
+import { type InboxHandlersOptions, inboxHandlers } from './inbox.ts';
 import { type KnowledgeBasesOptions, knowledgeBaseHandlers } from './knowledge-bases.ts';
 import { type MessageHandlersOptions, messageHandlers } from './messages.ts';
 import { type ModelHandlersOptions, modelHandlers } from './models.ts';
@@ -42,6 +43,7 @@ export type ApiOptions = PipelineOptions &
 	DeploymentHandlersOptions &
 	MessageHandlersOptions &
 	ConversationHandlersOptions &
+	InboxHandlersOptions &
 	WidgetRoutesOptions &
 	WebhookHandlersOptions &
 	DeliveryHandlersOptions &
@@ -68,6 +70,7 @@ export function apiRoutes(options: ApiOptions): Route[] {
 		...deploymentHandlers(options),
 		...messageHandlers(options),
 		...conversationHandlers(options),
+		...inboxHandlers(options),
 		...webhookHandlers(options),
 		...deliveryHandlers(options),
 		...eventHandlers(options),

@@ -56,6 +56,7 @@ export const Conversation = Type.Object({
 	created_at: Timestamp,
 	updated_at: Timestamp,
 	archived_at: NullableTimestamp,
+	assignee_id: NullableText({ description: 'The user who takes care of it.' }),
 });
 export type Conversation = Static<typeof Conversation>;
 
@@ -65,6 +66,7 @@ export const ConversationPatch = Patch({
 		description: 'Merged member by member; null removes one. At most 16 KiB in all.',
 	}),
 	status,
+	assignee_id: NullableText({ maxLength: 100, description: 'The id of a user of the workspace; null: no one.' }),
 });
 export type ConversationPatch = Static<typeof ConversationPatch>;
 

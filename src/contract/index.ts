@@ -23,6 +23,7 @@ export {
 } from './deployments.ts';
 export { Document, DocumentCreate, DocumentFormTitle } from './documents.ts';
 export { EVENT_TYPES, Event, type EventType } from './events.ts';
+export type { InboxEntry } from './inbox.ts';
 export {
 	IndexingStatus,
 	KnowledgeBase,

@@ -5,6 +5,7 @@ import { deliveryOperations } from './deliveries.ts';
 import { deploymentOperations } from './deployments.ts';
 import { documentOperations } from './documents.ts';
 import { eventOperations } from './events.ts';
+import { inboxOperations } from './inbox.ts';
 import { knowledgeBaseOperations } from './knowledge-bases.ts';
 import { messageOperations } from './messages.ts';
 import { modelOperations } from './models.ts';
@@ -26,6 +27,7 @@ export const operations = {
 	...deploymentOperations,
 	...messageOperations,
 	...conversationOperations,
+	...inboxOperations,
 	...widgetOperations,
 	...webhookOperations,
 	...deliveryOperations,

@@ -34,7 +34,8 @@ export function changeConversation(
 	}
 	const archives = patch.status === 'archived' && record.status === 'active';
 	const reopens = patch.status === 'active' && record.status === 'archived';
-	const isChange = archives || reopens || patch.title !== undefined || metadata !== undefined;
+	const assigns = patch.assignee_id !== undefined && patch.assignee_id !== record.assignee_id;
+	const isChange = archives || reopens || assigns || patch.title !== undefined || metadata !== undefined;
 	if (!isChange) return null;
 	if (archives) set.archived_at = now;
 	if (reopens) set.archived_at = null;

@@ -32,7 +32,10 @@ export function rateMessage(
 		const set = { feedback: rating, feedback_comment: rating === null ? null : feedbackComment };
 		const commit: Commit = {
 			expect: [expectVersion('messages', message)],
-			write: [{ op: 'patch', kind: 'messages', id: message.id, set }],
+			write: [
+				{ op: 'patch', kind: 'messages', id: message.id, set },
+				{ op: 'inbox.refresh', conversation_id: conversation.id },
+			],
 		};
 		return { commit, result: { ...message, ...set, version: message.version + 1 } };
 	});

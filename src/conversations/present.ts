@@ -22,6 +22,7 @@ export function presentConversation(record: ConversationRecord): Conversation {
 		created_at: timestamp(record.created_at),
 		updated_at: timestamp(record.updated_at),
 		archived_at: timestampOrNull(record.archived_at),
+		assignee_id: record.assignee_id,
 	};
 }
 

@@ -92,5 +92,6 @@ function newConversation(
 		created_at: now,
 		updated_at: now,
 		archived_at: null,
+		assignee_id: null,
 	};
 }

@@ -1,3 +1,4 @@
+import type { InboxWrite } from './inbox.ts';
 import type { SourcePageRecord } from './knowledge-records.ts';
 import type { Kind, Records } from './records.ts';
 import type { IndexWrite } from './search-index.ts';
@@ -37,6 +38,7 @@ export type Write =
 	| { op: 'erase_sealed_responses' }
 	| DeliveryWrite
 	| SourceWrite
+	| InboxWrite
 	| IndexWrite;
 
 /** An address that a run has found. */

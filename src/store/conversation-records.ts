@@ -20,6 +20,8 @@ export interface ConversationRecord extends WorkspaceScopedRecord {
 	message_count: number;
 	last_message_at: number | null;
 	archived_at: number | null;
+	/** The user who takes care of it. */
+	assignee_id: string | null;
 }
 
 export interface MessageRecord extends VersionedRecord {

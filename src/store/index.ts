@@ -24,6 +24,15 @@ export type {
 	ReplyRoundRecord,
 } from './conversation-records.ts';
 export { dataFolderError } from './data-folder-error.ts';
+export type {
+	InboxFilter,
+	InboxMatch,
+	InboxPage,
+	InboxReaderIdentity,
+	InboxRow,
+	InboxWrite,
+	MessagePreview,
+} from './inbox.ts';
 export type { DocumentRecord, KnowledgeBaseRecord, SourcePageRecord, SourceRecord } from './knowledge-records.ts';
 export type {
 	AccessReader,

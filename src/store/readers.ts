@@ -1,4 +1,6 @@
 import type { StoredEvent, StoredResponse } from './commit.ts';
+import type { InboxReader } from './inbox.ts';
+import type { ListPosition } from './list-position.ts';
 import type { Kind, Records } from './records.ts';
 import type {
 	DocumentCoverage,
@@ -10,11 +12,7 @@ import type {
 	StoredText,
 } from './search-index.ts';
 
-/** The item after which a page begins, in the list's order. `at` is `seq` for messages and `created_at` for all other kinds. */
-export interface ListPosition {
-	at: number;
-	id: string;
-}
+export type { ListPosition };
 
 /** What a list contains. Conditions are combined with AND. */
 export interface ListQuery<K extends Kind> {
@@ -224,4 +222,5 @@ export interface Readers extends RecordsReader {
 	readonly searchIndex: SearchIndexReader;
 	readonly events: EventsReader;
 	readonly deliveries: DeliveriesReader;
+	readonly inbox: InboxReader;
 }

@@ -109,6 +109,12 @@ async function changesOfEveryKind(): Promise<Change[]> {
 			body: { content: 'Kim here.' },
 			data: count('messages'),
 		},
+		{
+			path: `/api/v1/conversations/${taken.conversation_id}/read`,
+			body: {},
+			data: count('inbox_reads'),
+		},
+		{ path: '/api/v1/inbox/read', data: count('inbox_readers') },
 	];
 }
 

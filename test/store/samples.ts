@@ -163,6 +163,7 @@ export function conversation(given: Partial<Sample<'conversations'>> = {}): Samp
 		created_at: NOON,
 		updated_at: NOON,
 		archived_at: null,
+		assignee_id: null,
 		...given,
 	};
 }

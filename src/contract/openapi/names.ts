@@ -6,6 +6,7 @@ import * as deliveries from '../deliveries.ts';
 import * as deployments from '../deployments.ts';
 import * as documents from '../documents.ts';
 import * as events from '../events.ts';
+import * as inbox from '../inbox.ts';
 import * as knowledgeBases from '../knowledge-bases.ts';
 import * as messages from '../messages.ts';
 import * as models from '../models.ts';
@@ -30,6 +31,7 @@ const FILES: readonly object[] = [
 	deployments,
 	documents,
 	events,
+	inbox,
 	knowledgeBases,
 	messages,
 	models,

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { DELIVERIES_SCHEMA } from './deliveries.ts';
+import { INBOX_SCHEMA } from './inbox/index.ts';
 import {
 	repairLanguages,
 	SEARCH_INDEX_CHANGES,
@@ -289,6 +290,7 @@ export const MIGRATIONS: readonly string[] = [
 	`
 	CREATE INDEX documents_by_status ON documents (knowledge_base_id, status, created_at, id);
 	`,
+	INBOX_SCHEMA,
 ];
 
 /**

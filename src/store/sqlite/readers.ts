@@ -8,6 +8,7 @@ import { deliveryTypes, SqliteDeliveriesReader } from './readers/deliveries.ts';
 import { SqliteDocumentsReader } from './readers/documents.ts';
 import { SqliteEventsReader } from './readers/events.ts';
 import { SqliteIdempotencyReader } from './readers/idempotency.ts';
+import { SqliteInboxReader } from './readers/inbox.ts';
 import { unionAll } from './readers/list.ts';
 import { SqliteSearchIndexReader } from './readers/search-index.ts';
 import { SqliteSourcesReader } from './readers/sources.ts';
@@ -25,6 +26,7 @@ export class SqliteReaders implements Readers {
 	readonly searchIndex: SqliteSearchIndexReader;
 	readonly events: SqliteEventsReader;
 	readonly deliveries: SqliteDeliveriesReader;
+	readonly inbox: SqliteInboxReader;
 	readonly #prepare: Prepare;
 
 	constructor(db: Database) {
@@ -38,6 +40,7 @@ export class SqliteReaders implements Readers {
 		this.searchIndex = new SqliteSearchIndexReader(prepare);
 		this.events = new SqliteEventsReader(prepare);
 		this.deliveries = new SqliteDeliveriesReader(prepare);
+		this.inbox = new SqliteInboxReader(prepare);
 		this.#prepare = prepare;
 	}
 

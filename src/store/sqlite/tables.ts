@@ -276,6 +276,7 @@ const TABLES: { readonly [K in Kind]: Columns<K> } = {
 		created_at: 'plain',
 		updated_at: 'plain',
 		archived_at: 'plain',
+		assignee_id: 'plain',
 	},
 	messages: {
 		id: 'plain',

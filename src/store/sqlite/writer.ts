@@ -5,6 +5,7 @@ import type { Kind } from '../records.ts';
 import { eraseConversation } from './conversation-erasure.ts';
 import { addDeliveries, applyDeliveryWrite, eraseEvents } from './deliveries.ts';
 import { ExpiredEventScanner } from './expired-events.ts';
+import { applyInboxWrite } from './inbox/index.ts';
 import { IS_SEALED, storedResponse } from './readers/idempotency.ts';
 import { applyIndexWrite, dropGenerationsOf } from './search-index.ts';
 import { applySourceWrite } from './source-pages.ts';
@@ -233,6 +234,13 @@ export class Writer {
 			case 'sources.remove_sitemaps':
 			case 'sources.erase':
 				applySourceWrite(this.#prepare, write);
+				return;
+			case 'inbox.project':
+			case 'inbox.refresh':
+			case 'inbox.read':
+			case 'inbox.read_before':
+			case 'inbox.rebuild':
+				applyInboxWrite(this.#prepare, write);
 				return;
 			default:
 				applyIndexWrite(this.#db, write);
