@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { FirstStartSecrets } from '../../src/access/index.ts';
+import type { AppOverrides } from '../../src/app.ts';
 import type { Settings } from '../../src/config/index.ts';
 import { OWNER, openCookieClient, PASSWORD } from '../access/people.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import type { TestBrowser, Visitor } from '../support/browser.ts';
 
 /** A server whose owner has the password `PASSWORD`. @param settings other than the default ones */
-export async function startOwnedApp(settings: Partial<Settings> = {}): Promise<TestApp> {
+export async function startOwnedApp(settings: Partial<Settings> = {}, overrides: AppOverrides = {}): Promise<TestApp> {
 	let first: FirstStartSecrets | undefined;
 	const app = await startTestApp({
 		settings,
@@ -15,6 +16,7 @@ export async function startOwnedApp(settings: Partial<Settings> = {}): Promise<T
 			onFirstStart: (made) => {
 				first = made;
 			},
+			...overrides,
 		},
 	});
 	const token = first?.passwordToken;

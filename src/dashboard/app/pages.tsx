@@ -10,6 +10,7 @@ export type Page = ComponentType<{ path: readonly string[] }>;
 
 /** The pages by the first part of their path. Each is loaded when it is first shown. */
 const PAGES: Readonly<Record<string, () => Promise<{ default: Page }>>> = {
+	inbox: () => import('../pages/inbox/index.tsx'),
 	assistants: () => import('../pages/assistants/index.tsx'),
 	tools: () => import('../pages/tools/index.tsx'),
 	webhooks: () => import('../pages/webhooks/index.tsx'),

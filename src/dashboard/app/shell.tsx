@@ -20,6 +20,7 @@ interface Section {
 export function Shell({ children }: { children: ComponentChildren }) {
 	const s = strings();
 	const sections: Section[] = [
+		{ page: 'inbox', icon: 'inbox', label: s.inbox },
 		{ page: 'assistants', icon: 'assistants', label: s.assistants },
 		{ page: 'tools', icon: 'tools', label: s.tools },
 		{ page: 'webhooks', icon: 'webhooks', label: s.webhooks },

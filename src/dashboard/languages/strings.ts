@@ -1,4 +1,5 @@
 import type { assistants } from './en/assistants.ts';
+import type { inbox } from './en/inbox.ts';
 import type { parts } from './en/parts.ts';
 import type { shell } from './en/shell.ts';
 import type { tools } from './en/tools.ts';
@@ -15,6 +16,7 @@ export type AssistantStrings = Texts<typeof assistants>;
 export type ToolStrings = Texts<typeof tools>;
 export type WebhookStrings = Texts<typeof webhooks>;
 export type EventNames = Texts<typeof eventNames>;
+export type InboxStrings = Texts<typeof inbox>;
 
 /** All texts of the dashboard. The English ones decide which there are; each other language has all of them. */
 export interface Strings extends ShellStrings {
@@ -24,4 +26,5 @@ export interface Strings extends ShellStrings {
 	webhookPages: WebhookStrings;
 	/** By the type of the event. */
 	eventNames: EventNames;
+	inboxPages: InboxStrings;
 }

@@ -1,5 +1,6 @@
 import type { Strings } from '../strings.ts';
 import { assistants } from './assistants.ts';
+import { inbox } from './inbox.ts';
 import { parts } from './parts.ts';
 import { shell } from './shell.ts';
 import { tools } from './tools.ts';
@@ -9,6 +10,7 @@ const de: Strings = {
 	...shell,
 	parts,
 	assistantPages: assistants,
+	inboxPages: inbox,
 	toolPages: tools,
 	webhookPages: webhooks,
 	eventNames,

@@ -26,6 +26,7 @@ export const shell: ShellStrings = {
 
 	navigation: 'Hauptnavigation',
 	skipToContent: 'Zum Inhalt springen',
+	inbox: 'Posteingang',
 	assistants: 'Assistenten',
 	knowledge: 'Wissen',
 	tools: 'Werkzeuge',

@@ -25,6 +25,7 @@ export const shell = {
 	navigation: 'Main navigation',
 	skipToContent: 'Skip to the content',
 	assistants: 'Assistants',
+	inbox: 'Inbox',
 	knowledge: 'Knowledge',
 	tools: 'Tools',
 	webhooks: 'Webhooks',
