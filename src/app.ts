@@ -256,6 +256,7 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 			maxUploadBytes: settings.max_upload_bytes,
 			models,
 			network,
+			notices: services.notices,
 			outbox: services.outbox,
 			sameOriginCheck: new SameOriginCheck(settings.public_url),
 			secrets: services.secrets,

@@ -26,10 +26,10 @@ import { Conversations, Retention } from './conversations/index.ts';
 import { Deployments } from './deployments/index.ts';
 import { IdleCollector } from './idle-collection.ts';
 import { Inbox, InboxProjector } from './inbox/index.ts';
-import { Knowledge } from './knowledge/index.ts';
+import { ChangeNotices, Knowledge } from './knowledge/index.ts';
 import type { createEmbedders, createModels } from './models/index.ts';
 import type { Network } from './net/index.ts';
-import { Outbox } from './outbox/index.ts';
+import { Notices, Outbox } from './outbox/index.ts';
 import { createWorkerPool } from './pool/index.ts';
 import type { openSqliteStore } from './store/index.ts';
 import type { Thesauri } from './thesauri/index.ts';
@@ -70,6 +70,8 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const pool = resources.use(overrides.pool ?? createWorkerPool({ threads: settings.workers, log, recognition }));
 	resources.use(new IdleCollector());
 	const outbox = resources.use(new Outbox(store));
+	const notices = new Notices();
+	resources.use(new ChangeNotices({ store, notices, log }));
 	const timeouts = toolTimeouts(overrides);
 	const tools = resources.use(new Tools({ network, checker: pool, secrets, clock, log, version: version(), timeouts }));
 	const knowledge = resources.use(
@@ -104,6 +106,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 		inboxProjector,
 		idempotency: new Idempotency({ store, clock, jumpDetector }),
 		knowledge,
+		notices,
 		outbox,
 		retention,
 		secrets,

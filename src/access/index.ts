@@ -15,7 +15,7 @@ export { Idempotency, type IdempotencyClaim, type IdempotentRequest } from './id
 export { insertKey, keyRecord } from './key-record.ts';
 export { type DeriveKey, Passwords } from './passwords.ts';
 export { PLAN_NAMES, planOf, requirePlanCapacity } from './plans.ts';
-export { requireGrantable, scopesOf } from './roles.ts';
+export { includesScope, requireGrantable, scopesOf } from './roles.ts';
 export { loadSecretKey, loadSecretKeyOfDatabase } from './secret-key.ts';
 export { adoptKey, existingKey, replacementKey } from './secret-key-change.ts';
 export { checkKeyPermissions, checkSecretKey, type KeyCheck } from './secret-key-check.ts';

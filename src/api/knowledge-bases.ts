@@ -7,6 +7,7 @@ import {
 	readStatus,
 	searchSettingsChange,
 } from '../knowledge/index.ts';
+import type { Notices } from '../outbox/index.ts';
 import {
 	decideAndCommit,
 	expectVersion,
@@ -34,6 +35,7 @@ type KnowledgeBaseOperation =
 export interface KnowledgeBasesOptions {
 	store: Store;
 	knowledge: Knowledge;
+	notices: Pick<Notices, 'publish'>;
 	cursors: Cursors;
 	clock: Clock;
 }
@@ -75,7 +77,7 @@ export async function findKnowledgeBase(
 }
 
 /** Knowledge bases: create, read, change, delete, search. */
-export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: KnowledgeBasesOptions): {
+export function knowledgeBaseHandlers({ store, knowledge, notices, cursors, clock }: KnowledgeBasesOptions): {
 	[K in KnowledgeBaseOperation]: Handler<Operations[K]>;
 } {
 	return {
@@ -179,8 +181,10 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 					result,
 				};
 			});
+			const removed = { id: params.id, deleted: true as const };
+			notices.publish(caller.workspaceId, { type: 'knowledge_base.updated', subject: params.id, data: removed });
 			await knowledge.documents.removeUnusedBlobs(blobs);
-			return { id: params.id, deleted: true as const };
+			return removed;
 		},
 
 		getKnowledgeBaseStatus: async ({ caller, params }) =>

@@ -1,3 +1,4 @@
+export { ChangeNotices } from './change-notices.ts';
 export type { NewDocument } from './document-changes.ts';
 export { Documents, presentDocument } from './documents.ts';
 export { findDocuments } from './find-documents.ts';

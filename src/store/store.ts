@@ -26,6 +26,11 @@ export interface Store extends Readers, AsyncDisposable {
 	isWritable(): boolean;
 	/** Calls the listener with the events of each durable commit, in commit order. Returns a function that ends this. */
 	onEvents(listener: (events: StoredEvent[]) => void): () => void;
+	/**
+	 * Calls the listener with each durable commit, in commit order. It is called for every message, so a listener does little, and
+	 * ends when it has nothing to do. Returns a function that ends this.
+	 */
+	onCommits(listener: (commit: Commit) => void): () => void;
 	/** The owner of the store. Commits of an older epoch are refused. */
 	readonly fence: { owner: string; epoch: number };
 	readonly jobs: Jobs;
