@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { openTestStream } from '../conversations/streams.ts';
 import { startTestApp } from '../support/app.ts';
+import type { ReceivedEvent } from '../support/event-stream.ts';
 import { addKey, addWorkspace, firstWorkspace, openStoreDirectly } from './direct-store.ts';
 import { createResource } from './fixture.ts';
 
@@ -39,14 +40,15 @@ test('reports a document until it is indexed, and its knowledge base, as the API
 	await stream.until(({ event, data }) => event === 'knowledge_base.updated' && data.data.deleted === true);
 });
 
-test('reports the progress of a reindex', async () => {
+test('reports a knowledge base that was indexed again', async () => {
 	const base = await createResource(app, BASES, { name: 'Rebuilt' });
 	await using stream = await followEvents('&notices=true');
 	await addText(base, 'The shop opens at ten.');
-	await stream.until(({ event, data }) => event === 'knowledge_base.updated' && data.data.status === 'ready');
+	const isReady = ({ event, data }: ReceivedEvent) =>
+		event === 'knowledge_base.updated' && data.data.last_indexed_at !== null && data.data.status === 'ready';
+	const indexedAt = (await stream.until(isReady)).at(-1)?.data.data.last_indexed_at;
 	await app.call('POST', `${BASES}/${base}/reindex`);
-	await stream.until(({ event, data }) => event === 'knowledge_base.updated' && data.data.status === 'indexing');
-	await stream.until(({ event, data }) => event === 'knowledge_base.updated' && data.data.status === 'ready');
+	await stream.until((event) => isReady(event) && event.data.data.last_indexed_at !== indexedAt);
 });
 
 test('sends notices only to streams that ask for them, of their workspace, and keeps them out of the log', async () => {
