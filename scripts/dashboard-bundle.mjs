@@ -51,7 +51,13 @@ function pageWith(script, styleSheet) {
 <script type="module" src="dashboard/${script}"></script>
 </head>
 <body>
-<noscript>The dashboard needs JavaScript.</noscript>
+<div class="shell">
+<div class="rail"></div>
+<main>
+<noscript><p>The dashboard needs JavaScript. Allow it for this page, or use the <a href="api/docs">API</a>.</p></noscript>
+<div class="loading-lines" aria-busy="true"><div class="loading-line"></div><div class="loading-line"></div><div class="loading-line"></div><div class="loading-line"></div></div>
+</main>
+</div>
 </body>
 </html>
 `;

@@ -9,11 +9,17 @@ export interface FieldError {
 export class ApiError extends Error {
 	override name = 'ApiError';
 	readonly status: number;
+	/** For example `not_found`; empty where the response has none. */
+	readonly code: string;
+	/** Seconds after which the request may succeed; null where the server does not say. */
+	readonly retryAfter: number | null;
 	readonly details: readonly FieldError[];
 
 	constructor(status: number, envelope: ErrorEnvelope) {
 		super(envelope.message ?? `The server answered with status ${status}.`);
 		this.status = status;
+		this.code = envelope.code ?? '';
+		this.retryAfter = envelope.retry_after ?? null;
 		this.details = envelope.details ?? [];
 	}
 
@@ -26,6 +32,8 @@ export class ApiError extends Error {
 }
 
 interface ErrorEnvelope {
+	code?: string;
+	retry_after?: number;
 	message?: string;
 	details?: FieldError[];
 }

@@ -1,27 +1,55 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ButtonLink } from '../components/button.tsx';
+import type { IconName } from '../components/icon.tsx';
 import { ErrorState, LoadingLines, PageHeader } from '../components/page.tsx';
-import { strings } from '../languages/index.ts';
+import { type Strings, strings } from '../languages/index.ts';
 import { linkTo, route } from './route.ts';
+import { may, type Session } from './session.ts';
 
 /** A page. It gets the path behind its name, for example `['asst_1']`. */
 export type Page = ComponentType<{ path: readonly string[] }>;
 
-/** The pages by the first part of their path. Each is loaded when it is first shown. */
-const PAGES: Readonly<Record<string, () => Promise<{ default: Page }>>> = {
-	inbox: () => import('../pages/inbox/index.tsx'),
-	assistants: () => import('../pages/assistants/index.tsx'),
-	tools: () => import('../pages/tools/index.tsx'),
-	webhooks: () => import('../pages/webhooks/index.tsx'),
-};
+export interface PageEntry {
+	/** The first part of its path. */
+	name: string;
+	icon: IconName;
+	label: (s: Strings) => string;
+	/** What a person must be permitted to do to see it; null: everybody sees it. */
+	scope: Session['scopes'][number] | null;
+	/** Where the navigation has it. */
+	group: 'main' | 'settings' | 'account';
+	/** Loads it when it is first shown. */
+	load: () => Promise<{ default: Page }>;
+}
 
-const START = 'assistants';
+/** The pages, in the order of the navigation. */
+// biome-ignore format: one line for each page
+const PAGES: readonly PageEntry[] = [
+	{ name: 'inbox', icon: 'inbox', label: (s) => s.inbox, scope: 'conversations:read', group: 'main', load: () => import('../pages/inbox/index.tsx') },
+	{ name: 'assistants', icon: 'assistants', label: (s) => s.assistants, scope: 'assistants:read', group: 'main', load: () => import('../pages/assistants/index.tsx') },
+	{ name: 'tools', icon: 'tools', label: (s) => s.tools, scope: 'tools:read', group: 'main', load: () => import('../pages/tools/index.tsx') },
+	{ name: 'webhooks', icon: 'webhooks', label: (s) => s.webhooks, scope: 'webhooks:read', group: 'main', load: () => import('../pages/webhooks/index.tsx') },
+];
+
 const loadedPages = new Map<string, Page>();
+
+/** The pages of a group that the signed-in person may see. */
+export function pagesOf(group: PageEntry['group']): PageEntry[] {
+	return PAGES.filter((page) => page.group === group && (page.scope === null || may(page.scope)));
+}
 
 /** The first part of the route's path; at the start, the page that is shown there. */
 export function currentPageName(): string {
-	return route.value.path[0] ?? START;
+	return route.value.path[0] ?? pagesOf('main')[0]?.name ?? '';
+}
+
+/** Loads the page of the address, so that it is there when the session is known. A failure shows when the page is opened. */
+export function preloadPage(): void {
+	const name = route.value.path[0] ?? PAGES[0]?.name;
+	PAGES.find((page) => page.name === name)
+		?.load()
+		.catch(() => {});
 }
 
 /** The page of the route. */
@@ -30,11 +58,11 @@ export function CurrentPage() {
 	const path = route.value.path.slice(1);
 	const [error, setError] = useState<Error | null>(null);
 	const [, render] = useState(0);
-	const load = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined;
+	const entry = PAGES.find((page) => page.name === name);
 	const start = () => {
-		if (load === undefined || loadedPages.has(name)) return;
+		if (entry === undefined || loadedPages.has(name)) return;
 		setError(null);
-		load().then(
+		entry.load().then(
 			({ default: page }) => {
 				loadedPages.set(name, page);
 				render((count) => count + 1);
@@ -43,7 +71,7 @@ export function CurrentPage() {
 		);
 	};
 	useEffect(start, [name]);
-	if (load === undefined) return <MissingPage />;
+	if (entry === undefined || (entry.scope !== null && !may(entry.scope))) return <MissingPage />;
 	const Shown = loadedPages.get(name);
 	if (Shown) return <Shown key={name} path={path} />;
 	return error ? <ErrorState error={error} onRetry={start} /> : <LoadingLines />;
