@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { axeFindings } from '../support/axe.ts';
 import { noBrowser as skip, startBrowser } from '../support/browser.ts';
-import { openDashboard, overflowOf, startOwnedApp } from './dashboard.ts';
+import { openDashboard, overflowOf, signIn, startOwnedApp } from './dashboard.ts';
 
 const app = await startOwnedApp();
 after(() => app[Symbol.asyncDispose]());
@@ -50,17 +50,24 @@ test('says calmly that the connection is lost, and shows what was missed when it
 
 test('a tab has one connection for live data, and signing out ends it', { skip }, async () => {
 	await using browser = await startBrowser();
-	await using owner = await openDashboard(app, browser, {}, '#/assistants');
+	await using owner = await browser.visitor({ locale: 'en-GB' });
 	const { page } = owner;
-	let requests = 0;
-	page.on('request', (request) => {
-		if (request.url().includes('/api/v1/events')) requests++;
-	});
-	const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/api/v1/events'));
+	await page.addInitScript(`
+		const send = window.fetch;
+		window.eventSignals = [];
+		window.fetch = (request, init) => {
+			if (request.url?.includes('/api/v1/events')) window.eventSignals.push(request.signal);
+			return send(request, init);
+		};
+	`);
+	const connections = () => page.evaluate('window.eventSignals.map(({ aborted }) => aborted)');
+	await page.goto(`${app.url}/dashboard#/assistants`);
+	await signIn(page);
+	await page.getByRole('heading', { name: 'Assistants' }).waitFor();
+	assert.deepEqual(await connections(), [false]);
 	await page.getByRole('button', { name: 'Sign out' }).click();
 	await page.getByRole('heading', { name: 'Sign in to Parley' }).waitFor();
-	await ended;
-	assert.equal(requests, 0);
+	assert.deepEqual(await connections(), [true]);
 });
 
 test('the rail collapses to icons and stays collapsed after a reload', { skip }, async () => {
