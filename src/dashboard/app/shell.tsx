@@ -45,7 +45,10 @@ function Content({ children }: { children: ComponentChildren }) {
 	const page = route.value.path.join('/');
 	const isFirst = useRef(true);
 	useEffect(() => {
-		if (!isFirst.current) (main.current?.querySelector('h1') ?? main.current)?.focus();
+		if (!isFirst.current) {
+			main.current?.scrollTo(0, 0);
+			(main.current?.querySelector('h1') ?? main.current)?.focus();
+		}
 		isFirst.current = false;
 	}, [page]);
 	return (
