@@ -2,7 +2,7 @@ import { type Log, messageOf } from '../base/index.ts';
 import type { NoticeType } from '../contract/index.ts';
 import type { Commit, Store, Write } from '../store/index.ts';
 import { presentDocument } from './documents.ts';
-import { presentKnowledgeBase, presentStatus } from './status.ts';
+import { presentKnowledgeBase, readStatus } from './status.ts';
 
 /** Changes are collected for this long (ms), so that a busy knowledge base gives few notices. */
 const COLLECT_MS = 200;
@@ -19,7 +19,7 @@ export interface NoticeTarget {
 }
 
 export interface ChangeNoticesOptions {
-	store: Pick<Store, 'get' | 'onCommits'>;
+	store: Pick<Store, 'get' | 'onCommits' | 'searchIndex'>;
 	notices: NoticeTarget;
 	log: Log;
 }
@@ -111,7 +111,7 @@ export class ChangeNotices implements Disposable {
 		const { store, notices } = this.#options;
 		const record = await store.get('knowledge_bases', id);
 		if (!record || !notices.hasFollowers(record.workspace_id)) return;
-		const data = { ...presentKnowledgeBase(record), ...presentStatus(record) };
+		const data = { ...presentKnowledgeBase(record), ...(await readStatus(store, record)) };
 		notices.publish(record.workspace_id, { type: 'knowledge_base.updated', subject: id, data });
 	}
 }
