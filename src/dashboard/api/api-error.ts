@@ -33,19 +33,24 @@ export class ApiError extends Error {
 
 interface ErrorEnvelope {
 	code?: string;
-	retry_after?: number;
 	message?: string;
+	retry_after?: number;
 	details?: FieldError[];
 }
 
 /** The error of a response, whatever its body is. */
 export async function errorOfResponse(response: Response): Promise<ApiError> {
-	let body: unknown;
+	return errorOfBody(response.status, await response.text().catch(() => ''));
+}
+
+/** @param body the text of the response */
+export function errorOfBody(status: number, body: string): ApiError {
+	let parsed: unknown;
 	try {
-		body = await response.json();
+		parsed = JSON.parse(body);
 	} catch {
-		body = null;
+		parsed = null;
 	}
-	const envelope = (body as { error?: ErrorEnvelope } | null)?.error;
-	return new ApiError(response.status, envelope ?? {});
+	const envelope = (parsed as { error?: ErrorEnvelope } | null)?.error;
+	return new ApiError(status, envelope ?? {});
 }
