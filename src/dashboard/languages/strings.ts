@@ -1,5 +1,6 @@
 import type { assistants } from './en/assistants.ts';
 import type { inbox } from './en/inbox.ts';
+import type { knowledge } from './en/knowledge.ts';
 import type { parts } from './en/parts.ts';
 import type { shell } from './en/shell.ts';
 import type { tools } from './en/tools.ts';
@@ -17,6 +18,7 @@ export type ToolStrings = Texts<typeof tools>;
 export type WebhookStrings = Texts<typeof webhooks>;
 export type EventNames = Texts<typeof eventNames>;
 export type InboxStrings = Texts<typeof inbox>;
+export type KnowledgeStrings = Texts<typeof knowledge>;
 
 /** All texts of the dashboard. The English ones decide which there are; each other language has all of them. */
 export interface Strings extends ShellStrings {
@@ -27,4 +29,5 @@ export interface Strings extends ShellStrings {
 	/** By the type of the event. */
 	eventNames: EventNames;
 	inboxPages: InboxStrings;
+	knowledgePages: KnowledgeStrings;
 }

@@ -1,6 +1,7 @@
 import type { Strings } from '../strings.ts';
 import { assistants } from './assistants.ts';
 import { inbox } from './inbox.ts';
+import { knowledge } from './knowledge.ts';
 import { parts } from './parts.ts';
 import { shell } from './shell.ts';
 import { tools } from './tools.ts';
@@ -11,6 +12,7 @@ const de: Strings = {
 	parts,
 	assistantPages: assistants,
 	inboxPages: inbox,
+	knowledgePages: knowledge,
 	toolPages: tools,
 	webhookPages: webhooks,
 	eventNames,
