@@ -1,0 +1,159 @@
+import { useEffect, useState } from 'preact/hooks';
+import { api, BASE_URL } from '../../../api/client.ts';
+import { invalidate, queryClient, useQuery } from '../../../api/queries.ts';
+import { linkTo, navigate, route } from '../../../app/route.ts';
+import { showToast } from '../../../app/toasts.tsx';
+import { Button } from '../../../components/button.tsx';
+import { confirm } from '../../../components/confirm.tsx';
+import { EmptyState, ErrorState, LoadingLines, PageHeader } from '../../../components/page.tsx';
+import { QueryContent } from '../../../components/query-content.tsx';
+import { RelativeTime } from '../../../components/time.tsx';
+import { useAction } from '../../../forms/use-action.ts';
+import { count, fill, language, strings } from '../../../languages/index.ts';
+import { DocumentStatus } from '../documents/document-status.tsx';
+import { adviceOf } from '../documents/error-sentence.ts';
+import { mayWrite } from '../may-write.ts';
+import { type Document, documentById, knowledgeBaseById } from '../queries.ts';
+import { queueOf } from '../uploads/queues.ts';
+import { isBeingIndexed } from '../uploads/upload-queue.ts';
+import { PassageLoader } from './chunks.ts';
+import { Passages } from './passages.tsx';
+import { useLiveDocument } from './use-live-document.ts';
+
+/** One document: its passages as the search reads them, beside its text. */
+export function DocumentPage({ baseId, id }: { baseId: string; id: string }) {
+	const query = useQuery(documentById(baseId, id));
+	useLiveDocument(baseId, id);
+	return <QueryContent query={query}>{(document) => <Content baseId={baseId} document={document} />}</QueryContent>;
+}
+
+function Content({ baseId, document }: { baseId: string; document: Document }) {
+	const s = strings();
+	const base = useQuery(knowledgeBaseById(baseId));
+	const [loader] = useState(() => new PassageLoader(baseId, document.id));
+	useEffect(() => {
+		void loader.load();
+		return () => loader.leave();
+		// Another text has been indexed.
+	}, [document.indexed_at]);
+	const back = { label: base.data?.value.name ?? s.knowledge, href: linkTo(['knowledge', baseId]) };
+	return (
+		<>
+			<PageHeader title={document.title} back={back}>
+				<DocumentActions baseId={baseId} document={document} />
+			</PageHeader>
+			<Facts document={document} />
+			<PassageContent document={document} loader={loader} />
+		</>
+	);
+}
+
+/** What the document is, and what is wrong with it. */
+function Facts({ document }: { document: Document }) {
+	const t = strings().knowledgePages;
+	const { file_name, url, size_bytes, page_count, chunk_count, error, source_id, created_at } = document;
+	return (
+		<>
+			<p class="facts">
+				<DocumentStatus document={document} />
+				{file_name && <span>{file_name}</span>}
+				{url && (
+					<a href={url} target="_blank" rel="noreferrer">
+						{url}
+					</a>
+				)}
+				{size_bytes !== null && <span>{sizeText(size_bytes)}</span>}
+				{page_count !== null && <span>{count(t.pages, page_count)}</span>}
+				<span>{count(t.passageCount, chunk_count)}</span>
+				{document.language && (
+					<span>{new Intl.DisplayNames(language.value, { type: 'language' }).of(document.language)}</span>
+				)}
+				{source_id && <span>{t.ofWebsite}</span>}
+				<span>
+					{t.addedAt} <RelativeTime at={created_at} />
+				</span>
+			</p>
+			{error && (
+				<div class={document.status === 'error' ? 'error-state' : 'notice'} role="status">
+					<p>{adviceOf(error)}</p>
+					<p class="hint">
+						{t.serverSays}: <span lang="en">{error.message}</span>
+					</p>
+				</div>
+			)}
+		</>
+	);
+}
+
+function PassageContent({ document, loader }: { document: Document; loader: PassageLoader }) {
+	const t = strings().knowledgePages;
+	const { passages, isWhole, error } = loader.state.value;
+	if (error && passages.length === 0) return <ErrorState error={error} onRetry={() => void loader.load()} />;
+	if (passages.length === 0 && !isWhole) return <LoadingLines count={10} />;
+	if (passages.length === 0) {
+		return (
+			<EmptyState title={t.noPassages} text={isBeingIndexed(document) ? t.noPassagesPending : t.noPassagesFailed} />
+		);
+	}
+	const chunk = route.value.query.get('chunk');
+	return (
+		<>
+			<Passages passages={passages} marked={chunk === null ? null : Number(chunk)} isWhole={isWhole} />
+			{error && <ErrorState error={error} onRetry={() => void loader.load()} />}
+			{!isWhole && !error && <LoadingLines count={2} />}
+		</>
+	);
+}
+
+/** Downloads, reads again, or removes the document. */
+function DocumentActions({ baseId, document }: { baseId: string; document: Document }) {
+	const t = strings().knowledgePages;
+	const { id, title, chunk_count, status } = document;
+	const path = { id: baseId, doc_id: id };
+	const retry = useAction(async () => {
+		await api.POST('/api/v1/knowledge-bases/{id}/documents/{doc_id}/retry', { params: { path } });
+		await invalidate('knowledge', 'document', baseId, id);
+		showToast(fill(t.retried, { name: title }));
+	});
+	const remove = useAction(async () => {
+		const text = fill(t.removeText, { name: title, passages: count(t.passageCount, chunk_count) });
+		if (!(await confirm({ title: t.removeTitle, text, action: t.remove }))) return;
+		await api.DELETE('/api/v1/knowledge-bases/{id}/documents/{doc_id}', { params: { path } });
+		queueOf(baseId).forget(id);
+		showToast(fill(t.removed, { name: title }));
+		navigate(['knowledge', baseId]);
+		queryClient.removeQueries({ queryKey: documentById(baseId, id).queryKey });
+	});
+	const content = `api/v1/knowledge-bases/${baseId}/documents/${id}/content`;
+	return (
+		<>
+			{document.size_bytes !== null && <DownloadLink href={new URL(content, BASE_URL).href} label={t.download} />}
+			{mayWrite() && (status === 'error' || document.error !== null) && (
+				<Button icon="retry" isBusy={retry.isBusy} onClick={() => void retry.run()}>
+					{t.retryDocument}
+				</Button>
+			)}
+			{mayWrite() && (
+				<Button icon="remove" look="danger" isBusy={remove.isBusy} onClick={() => void remove.run()}>
+					{t.remove}
+				</Button>
+			)}
+		</>
+	);
+}
+
+/** The browser saves what the link leads to: the response says so. */
+function DownloadLink({ href, label }: { href: string; label: string }) {
+	return (
+		<a class="button button-secondary" href={href} download="">
+			<span>{label}</span>
+		</a>
+	);
+}
+
+/** @param bytes for example 52_000: `52 kB` */
+function sizeText(bytes: number): string {
+	const [value, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kilobyte'] : [bytes / 1_000_000, 'megabyte'];
+	const format = { style: 'unit', unit, maximumFractionDigits: value < 10 ? 1 : 0 } as const;
+	return new Intl.NumberFormat(language.value, format).format(value);
+}
