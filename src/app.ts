@@ -258,6 +258,7 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 			network,
 			notices: services.notices,
 			outbox: services.outbox,
+			ownAccount: services.ownAccount,
 			sameOriginCheck: new SameOriginCheck(settings.public_url),
 			secrets: services.secrets,
 			sessions: services.sessions,

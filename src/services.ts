@@ -3,7 +3,9 @@ import {
 	CredentialMonitor,
 	DeviceCookies,
 	Idempotency,
+	OwnAccount,
 	Passwords,
+	PasswordVerifier,
 	Sessions,
 	Sweeper,
 	Users,
@@ -123,12 +125,14 @@ function createAccess(foundation: Foundation, secrets: SecretBox, resources: Asy
 	const secure = settings.public_url?.startsWith('https:') ?? false;
 	const users = new Users({ store, passwords, clock });
 	const devices = new DeviceCookies(secrets.key('device cookies'), secure);
-	const sessions = new Sessions({ store, users, passwords, devices, clock, secure });
+	const verifier = new PasswordVerifier({ store, users, passwords, devices, clock });
+	const sessions = new Sessions({ store, verifier, devices, clock, secure });
+	const ownAccount = new OwnAccount({ store, verifier, passwords, clock });
 	const access = new Access({ store, sessions, clock, log, rateLimit: settings.rate_limit });
 	const credentialMonitor = resources.use(
 		new CredentialMonitor({ access, clock, log, concurrencyLimit: overrides.streamsPerCredential }),
 	);
-	return { access, credentialMonitor, sessions, users };
+	return { access, credentialMonitor, sessions, users, ownAccount };
 }
 
 /** Continues the work that the last stop interrupted, then starts the background tasks. */

@@ -103,10 +103,14 @@ export class Access {
 		throw new AppError('insufficient_scope', `The API key lacks the scope ${scope}.`);
 	}
 
+	/** Requests that this caller may make in a minute; 0: any number. */
+	async requestsPerMinute({ workspaceId }: Pick<Caller, 'workspaceId'>): Promise<number> {
+		return this.#rateLimit ?? planOf((await this.#store.get('workspaces', workspaceId))?.plan).requestsPerMinute;
+	}
+
 	/** Counts a request of this caller; null where there is no limit. */
 	async count(caller: Caller): Promise<BucketState | null> {
-		const perMinute =
-			this.#rateLimit ?? planOf((await this.#store.get('workspaces', caller.workspaceId))?.plan).requestsPerMinute;
+		const perMinute = await this.requestsPerMinute(caller);
 		return perMinute === 0 ? null : this.#buckets.tryConsume(caller.credentialId, perMinute);
 	}
 

@@ -11,6 +11,7 @@ import {
 	type UserRecord,
 	type Write,
 } from '../store/index.ts';
+import type { AuditWrites } from './audit-writes.ts';
 import type { Passwords } from './passwords.ts';
 import { requireGrantable, requireOwnerRights, scopesOf } from './roles.ts';
 import { createToken, hashToken, isTokenShaped } from './secret-token.ts';
@@ -127,8 +128,8 @@ export class Users {
 		id: string,
 		patch: UserPatch,
 		{ scopes, versions, exceptSessionId }: UserChange,
-	): Promise<UserRecord> {
-		return decideAndCommit(this.#store, async () => {
+	): UncommittedChange<UserRecord> {
+		return prepareChange(this.#store, async () => {
 			const user = await this.get(workspaceId, id);
 			requireVersion(user, versions);
 			if (user.role === 'owner') requireOwnerRights(scopes);
@@ -161,8 +162,12 @@ export class Users {
 	 * Removes a user and revokes the user's sessions.
 	 * @throws AppError `not_found`, `precondition_failed`, `invalid_request`, `insufficient_scope`
 	 */
-	remove(workspaceId: string, id: string, { scopes, versions }: Omit<UserChange, 'exceptSessionId'>): Promise<void> {
-		return decideAndCommit(this.#store, async () => {
+	remove(
+		workspaceId: string,
+		id: string,
+		{ scopes, versions }: Omit<UserChange, 'exceptSessionId'>,
+	): UncommittedChange<UserRecord> {
+		return prepareChange(this.#store, async () => {
 			const user = await this.get(workspaceId, id);
 			requireVersion(user, versions);
 			if (user.role === 'owner') requireOwnerRights(scopes);
@@ -172,7 +177,7 @@ export class Users {
 			];
 			const commit = { expect: [expectVersion('users', user)], write };
 			await this.#requireAnotherOwner(user, commit);
-			return { commit, result: undefined };
+			return { commit, result: user };
 		});
 	}
 
@@ -195,7 +200,7 @@ export class Users {
 	 * Sets the password of a link's user, once, and revokes the user's sessions.
 	 * @throws AppError `invalid_request` where the link is not valid, `unavailable`
 	 */
-	async setPassword(token: string, password: string): Promise<UserRecord> {
+	async setPassword(token: string, password: string, audit: AuditWrites = () => []): Promise<UserRecord> {
 		// Checked before the costly hash, which only holders of a link may cause.
 		await this.#userOfLink(token);
 		const password_hash = await this.#passwords.hash(password, 'preferred');
@@ -205,6 +210,7 @@ export class Users {
 			const write: Write[] = [
 				{ op: 'patch', kind: 'users', id: user.id, set },
 				{ op: 'end_sessions', user_id: user.id },
+				...audit(user, user),
 			];
 			const result = { ...user, ...set, version: user.version + 1 };
 			return { commit: { expect: [expectVersion('users', user)], write }, result };

@@ -53,9 +53,10 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 		(
 			to: ConversationRecord['handled_by'],
 		): HandlerFunction<Operations['takeOverConversation'] | Operations['releaseConversation']> =>
-		async ({ caller, params, ifMatchVersions, requestReceipt }) => {
+		async ({ caller, params, ifMatchVersions, requestReceipt, auditWrites }) => {
 			const by = { id: caller.userSession?.user.id ?? caller.credentialId, name: caller.name };
-			const change = { workspaceId: caller.workspaceId, to, by, versions: ifMatchVersions };
+			const writes = auditWrites(params);
+			const change = { workspaceId: caller.workspaceId, to, by, versions: ifMatchVersions, writes };
 			const record = await conversations.handOver(params.id, change, requestReceipt());
 			return withVersion(presentConversation(record), record);
 		};
@@ -88,15 +89,17 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 			return withVersion(presentConversation(record), record);
 		},
 
-		async updateConversation({ caller, params, body, ifMatchVersions }) {
+		async updateConversation({ caller, params, body, ifMatchVersions, auditWrites }) {
 			if (body.assignee_id) await requireUser(caller.workspaceId, body.assignee_id);
-			const change = { workspaceId: caller.workspaceId, patch: body, versions: ifMatchVersions };
+			const writes = auditWrites(params);
+			const change = { workspaceId: caller.workspaceId, patch: body, versions: ifMatchVersions, writes };
 			const record = await conversations.change(params.id, change);
 			return withVersion(presentConversation(record), record);
 		},
 
-		async deleteConversation({ caller, params, query, ifMatchVersions }) {
-			const target = { workspaceId: caller.workspaceId, versions: ifMatchVersions };
+		async deleteConversation({ caller, params, query, ifMatchVersions, auditWrites }) {
+			const writes = auditWrites(params);
+			const target = { workspaceId: caller.workspaceId, versions: ifMatchVersions, writes };
 			if (query.purge) {
 				await conversations.erase(params.id, target);
 				return { id: params.id, deleted: true as const };

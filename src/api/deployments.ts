@@ -1,8 +1,8 @@
 import { AppError } from '../base/index.ts';
-import type { Operations } from '../contract/index.ts';
+import type { Deployment, DeploymentPatch, Operations } from '../contract/index.ts';
 import { type Deployments, presentDeployment } from '../deployments/index.ts';
-import type { Store } from '../store/index.ts';
-import { type Handler, withVersion } from './call.ts';
+import type { DeploymentRecord, Store } from '../store/index.ts';
+import { type Call, type Handler, type VersionedResult, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
 type DeploymentOperation =
@@ -11,6 +11,8 @@ type DeploymentOperation =
 	| 'getDeployment'
 	| 'updateDeployment'
 	| 'archiveDeployment';
+
+type ChangeOperation = Operations['updateDeployment' | 'archiveDeployment'];
 
 export interface DeploymentHandlersOptions {
 	store: Store;
@@ -22,6 +24,20 @@ export interface DeploymentHandlersOptions {
 export function deploymentHandlers({ store, deployments, cursors }: DeploymentHandlersOptions): {
 	[K in DeploymentOperation]: Handler<Operations[K]>;
 } {
+	const find = async (workspaceId: string, id: string): Promise<DeploymentRecord> => {
+		const record = await store.get('deployments', id);
+		if (record?.workspace_id !== workspaceId) throw new AppError('not_found', 'The deployment does not exist.');
+		return record;
+	};
+
+	const change = async (call: Call<ChangeOperation>, patch: DeploymentPatch): Promise<VersionedResult<Deployment>> => {
+		const { caller, params, ifMatchVersions, auditWrites } = call;
+		const { id, name } = await find(caller.workspaceId, params.id);
+		const writes = auditWrites({ id, name });
+		const record = await deployments.change(caller.workspaceId, id, patch, ifMatchVersions, writes);
+		return withVersion(presentDeployment(record), record);
+	};
+
 	return {
 		async listDeployments({ caller, query }) {
 			const { status, assistant_id } = query;
@@ -41,22 +57,12 @@ export function deploymentHandlers({ store, deployments, cursors }: DeploymentHa
 			),
 
 		async getDeployment({ caller, params }) {
-			const record = await store.get('deployments', params.id);
-			if (record?.workspace_id !== caller.workspaceId) {
-				throw new AppError('not_found', 'The deployment does not exist.');
-			}
+			const record = await find(caller.workspaceId, params.id);
 			return withVersion(presentDeployment(record), record);
 		},
 
-		async updateDeployment({ caller, params, body, ifMatchVersions }) {
-			const record = await deployments.change(caller.workspaceId, params.id, body, ifMatchVersions);
-			return withVersion(presentDeployment(record), record);
-		},
+		updateDeployment: (call) => change(call, call.body),
 
-		async archiveDeployment({ caller, params, ifMatchVersions }) {
-			const patch = { status: 'archived' } as const;
-			const record = await deployments.change(caller.workspaceId, params.id, patch, ifMatchVersions);
-			return withVersion(presentDeployment(record), record);
-		},
+		archiveDeployment: (call) => change(call, { status: 'archived' }),
 	};
 }

@@ -159,10 +159,10 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 			return presentVersioned(document);
 		},
 
-		async deleteDocument({ caller, params, ifMatchVersions }) {
+		async deleteDocument({ caller, params, ifMatchVersions, commit }) {
 			const { knowledgeBase, document } = await find(caller.workspaceId, params);
-			await documents.remove(knowledgeBase.id, document.id, ifMatchVersions);
-			return { id: document.id, deleted: true as const };
+			const removal = documents.remove(knowledgeBase.id, document.id, ifMatchVersions);
+			return commit(removal, ({ id }) => ({ id, deleted: true as const }));
 		},
 
 		async listDocumentChunks({ caller, params, query }) {

@@ -1,7 +1,9 @@
 import { type Operations, operations } from '../contract/index.ts';
 import type { Route } from '../http/index.ts';
+import { type AccountRoutesOptions, accountRoutes } from './account.ts';
 import { type ApiKeysOptions, apiKeyHandlers } from './api-keys.ts';
 import { type AssistantsOptions, assistantHandlers } from './assistants.ts';
+import { type AuditLogOptions, auditLogHandlers } from './audit-log.ts';
 import type { Handler } from './call.ts';
 import { type ConversationHandlersOptions, conversationHandlers } from './conversations.ts';
 import { type DeliveryHandlersOptions, deliveryHandlers } from './deliveries.ts';
@@ -50,9 +52,11 @@ export type ApiOptions = PipelineOptions &
 	EventHandlersOptions &
 	ModelHandlersOptions &
 	ApiKeysOptions &
+	AuditLogOptions &
 	UsersOptions &
 	WorkspaceOptions &
-	SessionRoutesOptions;
+	SessionRoutesOptions &
+	AccountRoutesOptions;
 
 /** The operations that need a credential, and what answers each. */
 type KeyOperation = {
@@ -77,10 +81,11 @@ export function apiRoutes(options: ApiOptions): Route[] {
 		...modelHandlers(options),
 		...apiKeyHandlers(options),
 		...userHandlers(options),
+		...auditLogHandlers(options),
 		...workspaceHandlers(options),
 	};
 	const keyRoutes = (Object.keys(handlers) as KeyOperation[]).map((id) =>
 		credentialRoute(operations[id], handlers[id] as Handler<never>, options),
 	);
-	return [...keyRoutes, ...sessionRoutes(options), ...widgetRoutes(options)];
+	return [...keyRoutes, ...sessionRoutes(options), ...accountRoutes(options), ...widgetRoutes(options)];
 }

@@ -9,7 +9,6 @@ import {
 } from '../knowledge/index.ts';
 import type { Notices } from '../outbox/index.ts';
 import {
-	decideAndCommit,
 	expectVersion,
 	type KnowledgeBaseRecord,
 	prepareChange,
@@ -132,8 +131,8 @@ export function knowledgeBaseHandlers({ store, knowledge, notices, cursors, cloc
 			return withVersion(presentKnowledgeBase(record), record);
 		},
 
-		updateKnowledgeBase: ({ caller, params, body, ifMatchVersions }) =>
-			decideAndCommit(store, async () => {
+		updateKnowledgeBase({ caller, params, body, ifMatchVersions, commit }) {
+			const change = prepareChange(store, async () => {
 				const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
 				requireVersion(record, ifMatchVersions);
 				const { search_settings, ...fields } = body;
@@ -145,16 +144,19 @@ export function knowledgeBaseHandlers({ store, knowledge, notices, cursors, cloc
 						expect: [expectVersion('knowledge_bases', record)],
 						write: [{ op: 'patch', kind: 'knowledge_bases', id: record.id, set }],
 					},
-					result: withVersion(presentKnowledgeBase(next), next),
+					result: next,
 				};
-			}),
+			});
+			return commit(change, (next) => withVersion(presentKnowledgeBase(next), next));
+		},
 
-		async deleteKnowledgeBase({ caller, params, ifMatchVersions }) {
-			const blobs = await decideAndCommit(store, async () => {
+		async deleteKnowledgeBase({ caller, params, ifMatchVersions, commit }) {
+			let blobs: ReadonlySet<string> = new Set();
+			const change = prepareChange(store, async () => {
 				const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
 				requireVersion(record, ifMatchVersions);
 				const now = clock.now();
-				const result = await knowledge.documents.blobsOf(record.id);
+				blobs = await knowledge.documents.blobsOf(record.id);
 				const attached = await store.assistants.withKnowledgeBase(caller.workspaceId, record.id);
 				const detached = attached.map((assistant) => ({
 					...assistant,
@@ -178,10 +180,10 @@ export function knowledgeBaseHandlers({ store, knowledge, notices, cursors, cloc
 						write: [...detach, { op: 'erase_knowledge_base', id: record.id }],
 						events: detached.map((assistant) => assistantUpdated(assistant, now)),
 					},
-					result,
+					result: record,
 				};
 			});
-			const removed = { id: params.id, deleted: true as const };
+			const removed = await commit(change, ({ id }) => ({ id, deleted: true as const }));
 			notices.publish(caller.workspaceId, { type: 'knowledge_base.updated', subject: params.id, data: removed });
 			await knowledge.documents.removeUnusedBlobs(blobs);
 			return removed;

@@ -9,7 +9,7 @@ export { descriptorShares, readLimit } from './descriptor-limit.ts';
 export { fsyncFolder, makeDurableFolder } from './durable-folder.ts';
 export { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail, messageOf } from './errors.ts';
 export { addressOnThisMachine, httpAddress, isLoopback } from './http-address.ts';
-export { ID_PREFIXES, type IdKind, isId, newId } from './ids.ts';
+export { ID_PREFIXES, type IdKind, isId, kindOfId, newId } from './ids.ts';
 export { KeyedLock } from './keyed-lock.ts';
 export { LinkedList, type LinkedNode } from './linked-list.ts';
 export { createLog, type Log } from './log.ts';

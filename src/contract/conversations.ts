@@ -198,6 +198,7 @@ export const conversationOperations = {
 		result: Conversation,
 	},
 	sayInConversation: {
+		unaudited: true,
 		errors: ['conversation_archived', 'conversation_not_taken_over'],
 		method: 'POST',
 		path: '/api/v1/conversations/{id}/messages',
@@ -209,6 +210,7 @@ export const conversationOperations = {
 		result: Message,
 	},
 	stopReply: {
+		unaudited: true,
 		versioned: true,
 		method: 'POST',
 		path: '/api/v1/conversations/{id}/stop',

@@ -1,5 +1,7 @@
+export { AccountPatch, OwnSession } from './account.ts';
 export { ApiKey } from './api-keys.ts';
 export { Assistant, AssistantCreate, AssistantPatch, completeRagSettings, RagSettings } from './assistants.ts';
+export { AuditLogRecord } from './audit-log.ts';
 export {
 	Conversation,
 	ConversationListQuery,
@@ -45,6 +47,7 @@ export {
 } from './messages.ts';
 export { openApiDocument } from './openapi/index.ts';
 export {
+	isAudited,
 	type Operation,
 	type OperationInput,
 	type OperationResult,
@@ -53,7 +56,7 @@ export {
 	SMALL_BODY,
 	takesIdempotencyKey,
 } from './operation.ts';
-export { type Operations, operations } from './operations.ts';
+export { type Operations, operationIdOf, operations } from './operations.ts';
 export type { FromParseHost, ToParseHost } from './parse-messages.ts';
 export { asSingleLine, EMAIL_PATTERN, isSingleLine } from './patterns.ts';
 export { serverStateOperations } from './server-state.ts';

@@ -159,6 +159,7 @@ export const messageBodies = {
 /** Messages. */
 export const messageOperations = {
 	sendMessage: {
+		unaudited: true,
 		method: 'POST',
 		path: '/api/v1/messages',
 		summary: 'Send a message and get the reply',
@@ -174,6 +175,7 @@ export const messageOperations = {
 		streams: 'asked',
 	},
 	rateMessage: {
+		unaudited: true,
 		method: 'POST',
 		path: '/api/v1/messages/{id}/feedback',
 		summary: "Rate an assistant's message",

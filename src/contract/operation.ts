@@ -75,6 +75,8 @@ export interface Operation {
 	versioned?: true;
 	/** A POST that changes nothing: its Idempotency-Key is ignored, and a repeat runs again. */
 	reads?: true;
+	/** A part of a conversation, which is its own record: it leaves no record in the audit log. */
+	unaudited?: true;
 	/** The result shows a secret once: its stored copy is encrypted. */
 	secret?: true;
 	/**
@@ -118,4 +120,9 @@ export type OperationResult<O extends Operation> = Static<O['result']>;
 export function takesIdempotencyKey({ method, access, status, reads }: Operation): boolean {
 	if (method !== 'POST' || reads) return false;
 	return access.kind === 'key' || access.kind === 'session' || (access.kind === 'widget' && status === 201);
+}
+
+/** Whether a request to an operation that changes something leaves a record in the audit log. Visitors' requests leave none. */
+export function isAudited({ method, access, reads, unaudited }: Operation): boolean {
+	return method !== 'GET' && !reads && !unaudited && access.kind !== 'widget';
 }

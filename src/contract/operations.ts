@@ -1,5 +1,7 @@
+import { accountOperations } from './account.ts';
 import { apiKeyOperations } from './api-keys.ts';
 import { assistantOperations } from './assistants.ts';
+import { auditLogOperations } from './audit-log.ts';
 import { conversationOperations } from './conversations.ts';
 import { deliveryOperations } from './deliveries.ts';
 import { deploymentOperations } from './deployments.ts';
@@ -37,7 +39,18 @@ export const operations = {
 	...userOperations,
 	...workspaceOperations,
 	...sessionOperations,
+	...accountOperations,
+	...auditLogOperations,
 };
 
 export type Operations = typeof operations;
 export type OperationId = keyof Operations;
+
+const ids = new Map<object, string>(Object.entries(operations).map(([id, operation]) => [operation, id]));
+
+/** The operationId of an operation of the table. */
+export function operationIdOf(operation: object): string {
+	const id = ids.get(operation);
+	if (id === undefined) throw new Error('The operation is not in the table.');
+	return id;
+}

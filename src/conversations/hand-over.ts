@@ -6,6 +6,7 @@ import {
 	expectVersion,
 	type MessageRecord,
 	requireVersion,
+	type Write,
 } from '../store/index.ts';
 import { streamEvent, workspaceEvent } from './conversation-events.ts';
 import { conversationNotFound } from './not-found.ts';
@@ -20,6 +21,8 @@ export interface HandOver {
 	by: TakenOverBy;
 	/** The versions that the client accepts (If-Match); null: any. */
 	versions: readonly number[] | null;
+	/** Committed with the change: its record in the audit log. */
+	writes?: readonly Write[];
 }
 
 /** The message of a human of the workspace. */
@@ -38,7 +41,7 @@ export interface AgentMessage {
 export function handOver(
 	record: ConversationRecord,
 	running: { turn: Turn; outcome: ReplyOutcome } | null,
-	{ workspaceId, to, by, versions }: HandOver,
+	{ workspaceId, to, by, versions, writes = [] }: HandOver,
 	now: number,
 ): { commit: Commit; conversation: ConversationRecord } | null {
 	requireSameWorkspace(record, workspaceId);
@@ -51,7 +54,7 @@ export function handOver(
 	const { expect = [expectVersion('conversations', record)], write = [], events = [] } = ended?.commit ?? {};
 	const commit: Commit = {
 		expect,
-		write: [...write, { op: 'patch', kind: 'conversations', id: record.id, set }],
+		write: [...write, { op: 'patch', kind: 'conversations', id: record.id, set }, ...writes],
 		events: [...events, workspaceEvent(conversation, 'conversation.updated', presentConversation(conversation), now)],
 	};
 	return { commit, conversation };

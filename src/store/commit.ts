@@ -32,7 +32,7 @@ export type Write =
 	| { op: 'erase_knowledge_base'; id: string }
 	/** Removes all sessions of a user except the named one. */
 	| { op: 'end_sessions'; user_id: string; except?: string }
-	/** Removes stored responses and sessions that expired before a time (ms since the epoch), at most `limit` of each. */
+	/** Removes stored responses, sessions and records of the audit log that expired before a time (ms since the epoch), at most `limit` of each. */
 	| { op: 'erase_expired'; before: number; limit: number }
 	/** Removes every stored response that is sealed with the server's secret key. */
 	| { op: 'erase_sealed_responses' }

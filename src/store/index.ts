@@ -47,6 +47,7 @@ export type {
 export type {
 	ApiKeyRecord,
 	AssistantRecord,
+	AuditRecord,
 	DeliveryAttemptRecord,
 	DeliveryRecord,
 	DeploymentRecord,
@@ -77,7 +78,15 @@ export {
 	expectVersion,
 	IdempotentReplayError,
 	type Jobs,
+	requireCommitted,
 	requireVersion,
 	type Store,
 } from './store.ts';
-export { aroundCommit, prepareChange, type UncommittedChange } from './uncommitted-change.ts';
+export {
+	type AdditionFactory,
+	aroundCommit,
+	type CommitAddition,
+	prepareChange,
+	type UncommittedChange,
+	withAddition,
+} from './uncommitted-change.ts';

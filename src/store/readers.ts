@@ -73,7 +73,7 @@ export interface AccessReader {
 	sessionByHash(hash: string): Promise<Records['sessions'] | undefined>;
 	/** The user whose password link has this hash. */
 	userByPasswordLink(hash: string): Promise<Records['users'] | undefined>;
-	/** Whether `erase_expired` would erase a session or a stored response. */
+	/** Whether `erase_expired` would erase a record. */
 	hasExpiredRecords(before: number): Promise<boolean>;
 }
 

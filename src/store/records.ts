@@ -1,3 +1,4 @@
+import type { IdKind } from '../base/index.ts';
 import type {
 	Appearance,
 	DeploymentJwt,
@@ -47,6 +48,31 @@ export interface SessionRecord extends VersionedRecord {
 	user_id: string;
 	/** SHA-256 of the cookie's value, hexadecimal. */
 	hash: string;
+	/** The User-Agent header of the sign-in; null for none. */
+	user_agent: string | null;
+	expires_at: number;
+}
+
+/** A change that a person or a program has made through the API. It holds no value of any field. */
+export interface AuditRecord extends VersionedRecord {
+	workspace_id: string;
+	actor_type: 'user' | 'api_key';
+	actor_id: string;
+	/** At the time of the change. */
+	actor_name: string;
+	/** The id of the operation. */
+	action: string;
+	/** The kind of the resource; null where its id is of no known form. */
+	resource_type: IdKind | null;
+	resource_id: string;
+	/** At the time of the change; null where the response did not show one, and for conversations, whose titles visitors write. */
+	resource_name: string | null;
+	/** The names of the fields and parameters of the request. */
+	fields: string[];
+	path: string;
+	request_id: string;
+	/** The client's address. */
+	address: string;
 	expires_at: number;
 }
 
@@ -156,6 +182,7 @@ export interface Records {
 	api_keys: ApiKeyRecord;
 	users: UserRecord;
 	sessions: SessionRecord;
+	audit_log: AuditRecord;
 	workspace_guards: WorkspaceGuardRecord;
 	tools: ToolRecord;
 	webhooks: WebhookRecord;

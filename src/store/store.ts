@@ -62,6 +62,14 @@ export function expectVersion<K extends Kind>(kind: K, { id, version }: { id: st
 	return { kind, id, version };
 }
 
+/** @throws IdempotentReplayError, AppError `unavailable` where a commit was not made */
+export function requireCommitted(outcome: CommitOutcome): void {
+	if (outcome.outcome === 'replay') throw new IdempotentReplayError(outcome);
+	if (outcome.outcome !== 'committed') {
+		throw new AppError('unavailable', `The change was refused (${outcome.outcome}).`);
+	}
+}
+
 /** Attempts at one decision when other commits conflict with it. */
 const MAX_DECISION_ATTEMPTS = 20;
 
@@ -80,10 +88,9 @@ export async function decideAndCommit<T>(
 		const { commit, result } = await decide();
 		if (commit === null) return { result };
 		const outcome = await store.commit(commit);
-		if (outcome.outcome === 'committed') return { result };
 		if (outcome.outcome === 'conflict') return { conflictId: outcome.id };
-		if (outcome.outcome === 'replay') throw new IdempotentReplayError(outcome);
-		throw new AppError('unavailable', `The change was refused (${outcome.outcome}).`);
+		requireCommitted(outcome);
+		return { result };
 	};
 	const first = await tryOnce();
 	if ('result' in first) return first.result;

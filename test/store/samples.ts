@@ -306,6 +306,7 @@ export function session(given: Partial<Sample<'sessions'>> = {}): Sample<'sessio
 		workspace_id: 'ws_sample',
 		user_id: 'user_sample',
 		hash: `hash of ${id}`,
+		user_agent: 'Browser/1.0',
 		expires_at: NOON,
 		created_at: NOON,
 		...given,
@@ -395,4 +396,25 @@ export function workspace(given: Partial<Sample<'workspaces'>> = {}): Sample<'wo
 
 export function event(stream: string, type = 'message.created', data: unknown = { n: 1 }): NewEvent {
 	return { id: newId('event'), stream, type, data, created_at: NOON };
+}
+
+export function auditRecord(given: Partial<Sample<'audit_log'>> = {}): Sample<'audit_log'> {
+	return {
+		id: newId('audit_record'),
+		workspace_id: 'ws_sample',
+		actor_type: 'user',
+		actor_id: 'user_sample',
+		actor_name: 'Ada',
+		action: 'updateAssistant',
+		resource_type: 'assistant',
+		resource_id: 'asst_sample',
+		resource_name: 'Kettle help',
+		fields: ['name'],
+		path: '/api/v1/assistants/asst_sample',
+		request_id: 'req_sample',
+		address: '203.0.113.7',
+		created_at: NOON,
+		expires_at: NOON,
+		...given,
+	};
 }

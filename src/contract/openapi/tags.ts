@@ -16,5 +16,6 @@ export const TAGS: Readonly<Record<string, string>> = {
 	Users: 'People who may sign in.',
 	Session: 'Sign in and out.',
 	Workspace: 'The owner of all other resources.',
+	'Audit log': 'Who has changed what, and when.',
 	Server: 'The server’s state, for supervisors and load balancers.',
 };

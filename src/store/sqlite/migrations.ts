@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { AUDIT_LOG_SCHEMA } from './audit-log.ts';
 import { DELIVERIES_SCHEMA } from './deliveries.ts';
 import { INBOX_SCHEMA } from './inbox/index.ts';
 import {
@@ -291,6 +292,8 @@ export const MIGRATIONS: readonly string[] = [
 	CREATE INDEX documents_by_status ON documents (knowledge_base_id, status, created_at, id);
 	`,
 	INBOX_SCHEMA,
+	AUDIT_LOG_SCHEMA,
+	'ALTER TABLE sessions ADD COLUMN user_agent TEXT;',
 ];
 
 /**

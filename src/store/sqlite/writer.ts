@@ -64,6 +64,7 @@ const ERASE_EXPIRED = [
 	`DELETE FROM idempotency WHERE (scope, key) IN
 	 (SELECT scope, key FROM idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
 	'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',
+	'DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',
 ];
 
 /** A request to the writer. */

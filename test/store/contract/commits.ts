@@ -5,6 +5,7 @@ import { type Commit, decideAndCommit, type Kind, type Records, type Store } fro
 import {
 	apiKey,
 	assistant,
+	auditRecord,
 	conversation,
 	delivery,
 	deliveryAttempt,
@@ -35,6 +36,7 @@ export function commitContract(opened: () => Store): void {
 			api_keys: apiKey(),
 			users: user(),
 			sessions: session(),
+			audit_log: auditRecord(),
 			workspace_guards: { id: newId('workspace'), created_at: NOON },
 			tools: tool(),
 			webhooks: webhook(),
