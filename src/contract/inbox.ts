@@ -137,6 +137,7 @@ export const inboxOperations = {
 		result: PageOf(Assignee),
 	},
 	readConversation: {
+		unaudited: true,
 		method: 'POST',
 		path: '/api/v1/conversations/{id}/read',
 		summary: 'Mark messages of a conversation as read',
@@ -161,6 +162,7 @@ export const inboxOperations = {
 		result: ConversationExport,
 	},
 	readInbox: {
+		unaudited: true,
 		method: 'POST',
 		path: '/api/v1/inbox/read',
 		summary: 'Mark every conversation as read',

@@ -75,7 +75,9 @@ export interface Operation {
 	versioned?: true;
 	/** A POST that changes nothing: its Idempotency-Key is ignored, and a repeat runs again. */
 	reads?: true;
-	/** A part of a conversation, which is its own record: it leaves no record in the audit log. */
+	/**
+	 * Leaves no record in the audit log: a part of a conversation, which is its own record, or a change that only the caller sees.
+	 */
 	unaudited?: true;
 	/** The result shows a secret once: its stored copy is encrypted. */
 	secret?: true;

@@ -27,6 +27,8 @@ const RULES: readonly (readonly [request: RegExp, roles: string])[] = [
 	[/^\w+ \/api\/v1\/(users|api-keys|workspace)/, 'owner admin'],
 	[/^GET \/api\/v1\/(assistants|knowledge-bases|deployments|conversations|messages)/, EVERYBODY],
 	[/^GET \/api\/v1\/(webhooks|events|models|stats)/, EVERYBODY],
+	[/^GET \/api\/v1\/inbox/, EVERYBODY],
+	[/^POST \/api\/v1\/(inbox|conversations\/\{id\})\/read$/, EVERYBODY],
 	[/^GET \/api\/v1\/tools/, 'owner admin member viewer'],
 	[/^POST \/api\/v1\/knowledge-bases\/\{id\}\/search$/, EVERYBODY],
 	[/^\w+ \/api\/v1\/(conversations|messages|canned-replies)/, 'owner admin member agent'],

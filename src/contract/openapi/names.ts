@@ -1,6 +1,8 @@
 import { ID_PREFIXES, type IdKind } from '../../base/index.ts';
+import * as account from '../account.ts';
 import * as apiKeys from '../api-keys.ts';
 import * as assistants from '../assistants.ts';
+import * as auditLog from '../audit-log.ts';
 import * as conversations from '../conversations.ts';
 import * as deliveries from '../deliveries.ts';
 import * as deployments from '../deployments.ts';
@@ -24,8 +26,10 @@ import * as workspace from '../workspace.ts';
 
 /** The contract's files. A schema that one of them exports has the name of the export. */
 const FILES: readonly object[] = [
+	account,
 	apiKeys,
 	assistants,
+	auditLog,
 	conversations,
 	deliveries,
 	deployments,
