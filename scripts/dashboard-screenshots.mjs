@@ -22,6 +22,11 @@ const PAGES = {
 	'webhook-settings': ({ webhook }) => `#/webhooks/${webhook}?tab=settings`,
 	'webhook-new': () => '#/webhooks/new',
 	delivery: ({ failing, delivery }) => `#/webhooks/${failing}/${delivery}`,
+	people: () => '#/people',
+	'api-keys': () => '#/api-keys',
+	workspace: () => '#/workspace',
+	'audit-log': () => '#/audit-log',
+	account: () => '#/account',
 };
 
 /** The looks of each page. */

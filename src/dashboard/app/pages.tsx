@@ -31,6 +31,11 @@ const PAGES: readonly PageEntry[] = [
 	{ name: 'knowledge', icon: 'knowledge', label: (s) => s.knowledge, scope: 'knowledge_bases:read', group: 'main', load: () => import('../pages/knowledge/index.tsx') },
 	{ name: 'tools', icon: 'tools', label: (s) => s.tools, scope: 'tools:read', group: 'main', load: () => import('../pages/tools/index.tsx') },
 	{ name: 'webhooks', icon: 'webhooks', label: (s) => s.webhooks, scope: 'webhooks:read', group: 'main', load: () => import('../pages/webhooks/index.tsx') },
+	{ name: 'people', icon: 'people', label: (s) => s.people, scope: 'settings:read', group: 'settings', load: () => import('../pages/people/index.tsx') },
+	{ name: 'api-keys', icon: 'api-keys', label: (s) => s.apiKeys, scope: 'settings:read', group: 'settings', load: () => import('../pages/api-keys/index.tsx') },
+	{ name: 'workspace', icon: 'workspace', label: (s) => s.workspace, scope: 'settings:read', group: 'settings', load: () => import('../pages/workspace/index.tsx') },
+	{ name: 'audit-log', icon: 'audit-log', label: (s) => s.auditLog, scope: 'settings:read', group: 'settings', load: () => import('../pages/audit-log/index.tsx') },
+	{ name: 'account', icon: 'account', label: (s) => s.account, scope: null, group: 'account', load: () => import('../pages/account/index.tsx') },
 ];
 
 const loadedPages = new Map<string, Page>();

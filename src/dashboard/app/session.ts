@@ -59,6 +59,16 @@ export async function signOut(): Promise<void> {
 	sessionState.value = { status: 'signed-out' };
 }
 
+/** Shows the changed account of the signed-in user. */
+export function replaceUser(user: Session['user']): void {
+	sessionState.value = { status: 'signed-in', session: { ...currentSession(), user } };
+}
+
+/** Shows the changed workspace. */
+export function replaceWorkspace(workspace: Session['workspace']): void {
+	sessionState.value = { status: 'signed-in', session: { ...currentSession(), workspace } };
+}
+
 /** The signed-in user's session. Only pages inside of the shell call it. */
 export function currentSession(): Session {
 	const state = sessionState.value;

@@ -60,7 +60,7 @@ export function TextField({
 	onChange,
 	type = 'text',
 	...input
-}: TextProps & { type?: TextType; autocomplete?: string }) {
+}: TextProps & { type?: TextType; autocomplete?: string; inputMode?: 'numeric' }) {
 	return (
 		<Field label={label} hint={hint} error={error}>
 			{(ids) => (

@@ -1,3 +1,4 @@
+import type { access } from './en/access.ts';
 import type { assistants } from './en/assistants.ts';
 import type { inbox } from './en/inbox.ts';
 import type { knowledge } from './en/knowledge.ts';
@@ -7,12 +8,13 @@ import type { tools } from './en/tools.ts';
 import type { eventNames, webhooks } from './en/webhooks.ts';
 
 /** A text, or a text in its singular and plural form. */
-type Texts<T> = { readonly [Name in keyof T]: T[Name] extends string ? string : { one: string; other: string } };
+type Texts<T> = { readonly [Name in keyof T]: T[Name] extends string ? string : Texts<T[Name]> };
 
 /** The texts of the shell and of what all pages share. */
 export type ShellStrings = Texts<typeof shell>;
 /** The texts of small components that several pages share. */
 export type PartStrings = Texts<typeof parts>;
+export type AccessStrings = Texts<typeof access>;
 export type AssistantStrings = Texts<typeof assistants>;
 export type ToolStrings = Texts<typeof tools>;
 export type WebhookStrings = Texts<typeof webhooks>;
@@ -23,6 +25,8 @@ export type KnowledgeStrings = Texts<typeof knowledge>;
 /** All texts of the dashboard. The English ones decide which there are; each other language has all of them. */
 export interface Strings extends ShellStrings {
 	parts: PartStrings;
+	/** Settings and the account. */
+	accessPages: AccessStrings;
 	assistantPages: AssistantStrings;
 	toolPages: ToolStrings;
 	webhookPages: WebhookStrings;

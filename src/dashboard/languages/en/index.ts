@@ -1,4 +1,5 @@
 import type { Strings } from '../strings.ts';
+import { access } from './access.ts';
 import { assistants } from './assistants.ts';
 import { inbox } from './inbox.ts';
 import { knowledge } from './knowledge.ts';
@@ -10,6 +11,7 @@ import { eventNames, webhooks } from './webhooks.ts';
 const en: Strings = {
 	...shell,
 	parts,
+	accessPages: access,
 	assistantPages: assistants,
 	inboxPages: inbox,
 	knowledgePages: knowledge,
