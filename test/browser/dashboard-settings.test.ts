@@ -147,7 +147,7 @@ test('a person changes the password with the present one, and signs out another 
 	const elsewhere = openCookieClient(app);
 	await elsewhere.call('POST', '/api/v1/session', { email: 'pat@example.com', password: PASSWORD });
 	await page.reload();
-	await page.getByText('This browser').waitFor();
+	await page.getByText('This browser', { exact: true }).waitFor();
 	await page.getByRole('listitem').getByRole('button', { name: 'Sign out' }).click();
 	await page.getByText('The session was ended.').waitFor();
 	assert.equal((await elsewhere.call('GET', '/api/v1/session')).status, 401);
@@ -165,10 +165,12 @@ test('a list that cannot be loaded says so and can be tried again', { skip }, as
 	await using browser = await startBrowser();
 	await using owner = await openDashboard(app, browser);
 	const { page } = owner;
-	await page.route('**/api/v1/users*', (route) => route.fulfill({ status: 400, body: '{}' }));
+	const users = '**/api/v1/users?*';
+	await page.route(users, (route) => route.fulfill({ status: 403, json: { error: { message: 'No.' } } }));
 	await page.goto(`${app.url}/dashboard#/people`);
+	await page.reload();
 	await page.getByRole('alert').getByText('This could not be loaded').waitFor();
-	await page.unroute('**/api/v1/users*');
+	await page.unroute(users);
 	await page.getByRole('button', { name: 'Try again' }).click();
 	await page.getByRole('row', { name: /owner@localhost/ }).waitFor();
 });
