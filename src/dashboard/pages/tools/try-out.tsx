@@ -19,16 +19,22 @@ type Outcome = Resource<'ToolTestResult'>;
 export function TryOut({ tool, isSaved }: { tool: Tool; isSaved: boolean }) {
 	const t = strings().toolPages;
 	const query = useQuery(toolFunctions(tool.id));
+	/** The form has the error with a button that tries again. */
+	const isListedInForm = tool.type === 'mcp' && query.data === undefined && query.error !== null;
 	return (
 		<section class="card" aria-label={t.tryTitle}>
 			<h2>{t.tryTitle}</h2>
 			<p class="soft intro">{t.tryText}</p>
 			{!isSaved && <p class="notice intro">{t.tryUnsaved}</p>}
-			<QueryContent query={query}>
-				{(functions) =>
-					functions.length === 0 ? <p class="soft">{t.noFunctions}</p> : <Trial tool={tool} functions={functions} />
-				}
-			</QueryContent>
+			{isListedInForm ? (
+				<p class="soft">{sentenceOf(query.error as Error)}</p>
+			) : (
+				<QueryContent query={query}>
+					{(functions) =>
+						functions.length === 0 ? <p class="soft">{t.noFunctions}</p> : <Trial tool={tool} functions={functions} />
+					}
+				</QueryContent>
+			)}
 		</section>
 	);
 }
