@@ -36,7 +36,7 @@ import { createWorkerPool } from './pool/index.ts';
 import type { openSqliteStore } from './store/index.ts';
 import type { Thesauri } from './thesauri/index.ts';
 import { Tools, type ToolsOptions } from './tools/index.ts';
-import { Deliverer, Sender, SigningSecrets } from './webhooks/index.ts';
+import { Deliverer, DeliveryNotices, Sender, SigningSecrets } from './webhooks/index.ts';
 
 const REPLY_MS = 5 * 60_000;
 
@@ -74,6 +74,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const outbox = resources.use(new Outbox(store));
 	const notices = new Notices();
 	resources.use(new ChangeNotices({ store, notices, log }));
+	resources.use(new DeliveryNotices({ store, notices, log }));
 	const timeouts = toolTimeouts(overrides);
 	const tools = resources.use(new Tools({ network, checker: pool, secrets, clock, log, version: version(), timeouts }));
 	const knowledge = resources.use(
