@@ -89,6 +89,21 @@ test('a failed delivery shows its attempts, and arrives when it is retried after
 	await page.getByText('The ping was delivered: status 204').waitFor();
 });
 
+test('a delivery and its outcome appear in the list without a reload', { skip }, async () => {
+	await using receiver = await startReceiver(app, ['assistant.updated']);
+	receiver.respond = () => ({ status: 503 });
+	await using browser = await startBrowser();
+	await using owner = await openDashboard(app, browser, {}, `#/webhooks/${receiver.id}`);
+	const { page } = owner;
+	await page.getByText('No deliveries yet').waitFor();
+	await changeAssistant();
+	const row = page.getByRole('row', { name: 'assistant.updated' });
+	await row.getByText('Waiting').waitFor();
+	await row.getByText('503').waitFor();
+	receiver.respond = () => ({ status: 204 });
+	await row.getByText('Delivered').waitFor();
+});
+
 test('filters are in the address, and a time range is replayed after a question', { skip }, async () => {
 	await using receiver = await startReceiver(app, ['assistant.updated']);
 	await changeAssistant();

@@ -14,6 +14,7 @@ export interface LiveData {
 	'knowledge_base.indexed': Resource<'KnowledgeBase'> & Resource<'IndexingStatus'>;
 	'knowledge_base.updated': (Resource<'KnowledgeBase'> & Resource<'IndexingStatus'>) | { id: string; deleted: true };
 	'document.updated': Resource<'Document'>;
+	'webhook_delivery.updated': Resource<'Delivery'>;
 	'tool.execution_failed': { tool_id: string; tool_name: string; conversation_id: string; error: string };
 }
 export type LiveType = keyof LiveData;

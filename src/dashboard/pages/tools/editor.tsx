@@ -3,6 +3,7 @@ import { ApiError } from '../../api/api-error.ts';
 import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
 import { useQuery } from '../../api/queries.ts';
 import { linkTo } from '../../app/route.ts';
+import { may } from '../../app/session.ts';
 import { showToast } from '../../app/toasts.tsx';
 import { ShortId } from '../../components/copy-button.tsx';
 import { PageHeader } from '../../components/page.tsx';
@@ -37,6 +38,7 @@ export function ToolEditor({ id }: { id: string }) {
 
 function Editor({ tool: { value: tool, etag } }: { tool: Versioned<Tool> }) {
 	const s = strings();
+	const isWriter = may('tools:write');
 	const stored = fieldsOf(tool);
 	const draft = useDraft<ToolFields>(`tools/${tool.id}`, stored, withoutSecrets);
 	const [conflicting, setConflicting] = useState<Versioned<Tool> | null>(null);
@@ -65,7 +67,7 @@ function Editor({ tool: { value: tool, etag } }: { tool: Versioned<Tool> }) {
 			<PageHeader title={tool.name} back={{ label: s.tools, href: linkTo(['tools']) }}>
 				<ToolStatus tool={tool} />
 				<ShortId id={tool.id} />
-				<StatusButtons tool={tool} />
+				{isWriter && <StatusButtons tool={tool} />}
 			</PageHeader>
 			<div class="columns">
 				<div>
@@ -88,17 +90,19 @@ function Editor({ tool: { value: tool, etag } }: { tool: Versioned<Tool> }) {
 								onChange={(allowed_tools) => draft.change({ allowed_tools })}
 							/>
 						)}
-						<SaveBar
-							draft={draft}
-							isBusy={save.isBusy}
-							onSave={() => {
-								if (isComplete(draft.values, tool.type)) void save.run(etag, tool);
-							}}
-						/>
+						{isWriter && (
+							<SaveBar
+								draft={draft}
+								isBusy={save.isBusy}
+								onSave={() => {
+									if (isComplete(draft.values, tool.type)) void save.run(etag, tool);
+								}}
+							/>
+						)}
 					</form>
 					<UnusedHint tool={tool} />
 				</div>
-				<TryOut tool={tool} isSaved={!draft.isDirty} />
+				{isWriter && <TryOut tool={tool} isSaved={!draft.isDirty} />}
 			</div>
 		</>
 	);

@@ -1,5 +1,6 @@
 import { useQuery } from '../../api/queries.ts';
 import { linkTo } from '../../app/route.ts';
+import { may } from '../../app/session.ts';
 import { ButtonLink } from '../../components/button.tsx';
 import { EmptyState, PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
@@ -17,15 +18,17 @@ export function ToolsList() {
 	return (
 		<>
 			<PageHeader title={s.tools} purpose={t.purpose}>
-				<ButtonLink look="primary" icon="plus" href={NEW}>
-					{t.create}
-				</ButtonLink>
+				{may('tools:write') && (
+					<ButtonLink look="primary" icon="plus" href={NEW}>
+						{t.create}
+					</ButtonLink>
+				)}
 			</PageHeader>
 			<QueryContent query={query}>
 				{(tools) =>
 					tools.length === 0 ? (
 						<EmptyState title={t.none} text={t.noneText}>
-							<ButtonLink href={NEW}>{t.create}</ButtonLink>
+							{may('tools:write') && <ButtonLink href={NEW}>{t.create}</ButtonLink>}
 						</EmptyState>
 					) : (
 						<ToolTable tools={tools} />

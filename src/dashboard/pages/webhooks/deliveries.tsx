@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks';
 import { api, resultOf } from '../../api/client.ts';
+import { useLiveQueries } from '../../api/live.ts';
 import { usePages } from '../../api/pages.ts';
 import { linkTo } from '../../app/route.ts';
+import { may } from '../../app/session.ts';
 import { Button } from '../../components/button.tsx';
 import { FilterChips, FilterSelect, Filters, filterValue } from '../../components/filters.tsx';
 import { EmptyState } from '../../components/page.tsx';
@@ -10,7 +12,7 @@ import { Status } from '../../components/status.tsx';
 import { Table } from '../../components/table.tsx';
 import { RelativeTime } from '../../components/time.tsx';
 import { strings } from '../../languages/index.ts';
-import type { Delivery, DeliveryStatus, Webhook } from './queries.ts';
+import type { Delivery, DeliveryStatus, Webhook, WebhookEvent } from './queries.ts';
 import { ReplayForm } from './replay.tsx';
 
 const PAGE_SIZE = 50;
@@ -26,7 +28,8 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
 		value,
 		label: statusText(value),
 	}));
-	const types = (Object.keys(s.eventNames) as Delivery['event_type'][]).map((value) => ({ value, label: value }));
+	const events = Object.keys(s.eventNames) as Delivery['event_type'][];
+	const types = events.map((value) => ({ value, label: value }));
 	const status = filterValue('status', statuses);
 	const event_type = filterValue('type', types);
 	const list = usePages<Delivery>(['webhooks', 'deliveries', webhook.id, status, event_type], (cursor, signal) => {
@@ -40,6 +43,10 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
 			api.GET('/api/v1/webhooks/{id}/deliveries', { params: { path: { id: webhook.id }, query }, signal }),
 		);
 	});
+	// A new delivery is reported by its event, and each attempt by a notice.
+	useLiveQueries([...events, 'webhook_delivery.updated'], ['webhooks', 'deliveries', webhook.id], ({ type, data }) =>
+		type === 'webhook_delivery.updated' ? data.webhook_id === webhook.id : isDelivered(webhook, type),
+	);
 	return (
 		<>
 			<div class="list-bar">
@@ -51,9 +58,11 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
 					<Button icon="retry" isBusy={list.isLoading} onClick={list.reload}>
 						{s.parts.refresh}
 					</Button>
-					<Button disabled={webhook.status === 'disabled'} onClick={() => setReplaying(!isReplaying)}>
-						{t.replay}
-					</Button>
+					{may('webhooks:write') && (
+						<Button disabled={webhook.status === 'disabled'} onClick={() => setReplaying(!isReplaying)}>
+							{t.replay}
+						</Button>
+					)}
 				</div>
 			</div>
 			{isReplaying && <ReplayForm webhook={webhook} onClose={() => setReplaying(false)} />}
@@ -67,6 +76,10 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
 			</PagedContent>
 		</>
 	);
+}
+
+function isDelivered({ events }: Webhook, type: WebhookEvent): boolean {
+	return events.includes('*') || events.includes(type);
 }
 
 function DeliveryTable({ deliveries }: { deliveries: readonly Delivery[] }) {

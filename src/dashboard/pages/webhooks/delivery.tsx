@@ -1,6 +1,8 @@
 import { api } from '../../api/client.ts';
+import { useLiveQueries } from '../../api/live.ts';
 import { invalidate, useQuery } from '../../api/queries.ts';
 import { linkTo } from '../../app/route.ts';
+import { may } from '../../app/session.ts';
 import { showToast } from '../../app/toasts.tsx';
 import { Button } from '../../components/button.tsx';
 import { CodeBlock, jsonText } from '../../components/code-block.tsx';
@@ -19,6 +21,7 @@ import { type DeliveryDetail, deliveryById, webhookById } from './queries.ts';
 export function DeliveryPage({ webhookId, id }: { webhookId: string; id: string }) {
 	const t = strings().webhookPages;
 	const query = useQuery(deliveryById(webhookId, id));
+	useLiveQueries(['webhook_delivery.updated'], deliveryById(webhookId, id).queryKey, ({ data }) => data.id === id);
 	const { data: webhook } = useQuery(webhookById(webhookId));
 	const retry = useAction(async () => {
 		const path = '/api/v1/webhooks/{id}/deliveries/{delivery_id}/retry';
@@ -33,9 +36,11 @@ export function DeliveryPage({ webhookId, id }: { webhookId: string; id: string 
 				<>
 					<PageHeader title={delivery.event_type} back={back}>
 						<ShortId id={id} />
-						<Button icon="retry" isBusy={retry.isBusy} onClick={() => void retry.run()}>
-							{t.retryDelivery}
-						</Button>
+						{may('webhooks:write') && (
+							<Button icon="retry" isBusy={retry.isBusy} onClick={() => void retry.run()}>
+								{t.retryDelivery}
+							</Button>
+						)}
 					</PageHeader>
 					<div class="columns">
 						<div>

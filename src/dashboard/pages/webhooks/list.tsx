@@ -1,5 +1,6 @@
 import { useQuery } from '../../api/queries.ts';
 import { linkTo } from '../../app/route.ts';
+import { may } from '../../app/session.ts';
 import { ButtonLink } from '../../components/button.tsx';
 import { EmptyState, PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
@@ -18,15 +19,17 @@ export function WebhooksList() {
 	return (
 		<>
 			<PageHeader title={s.webhooks} purpose={t.purpose}>
-				<ButtonLink look="primary" icon="plus" href={NEW}>
-					{t.create}
-				</ButtonLink>
+				{may('webhooks:write') && (
+					<ButtonLink look="primary" icon="plus" href={NEW}>
+						{t.create}
+					</ButtonLink>
+				)}
 			</PageHeader>
 			<QueryContent query={query}>
 				{(webhooks) =>
 					webhooks.length === 0 ? (
 						<EmptyState title={t.none} text={t.noneText}>
-							<ButtonLink href={NEW}>{t.create}</ButtonLink>
+							{may('webhooks:write') && <ButtonLink href={NEW}>{t.create}</ButtonLink>}
 						</EmptyState>
 					) : (
 						<WebhookTable webhooks={webhooks} />

@@ -8,8 +8,6 @@ export type DeliveryDetail = Resource<'DeliveryDetail'>;
 export type DeliveryStatus = Delivery['status'];
 export type WebhookEvent = Webhook['events'][number];
 
-/** Most attempts have ended after this time. */
-const ATTEMPT_MS = 1_000;
 /** More than a workspace can have. */
 const LIST_LIMIT = 100;
 
@@ -30,22 +28,14 @@ export function webhookById(id: string): QueryObserverOptions<Versioned<Webhook>
 	};
 }
 
-/** A delivery. It is read again when its next attempt is due, so that the page shows what came of it. */
 export function deliveryById(id: string, delivery_id: string): QueryObserverOptions<DeliveryDetail> {
 	return {
 		queryKey: ['webhooks', 'deliveries', id, 'one', delivery_id],
-		refetchInterval: ({ state: { data } }) => untilNextAttempt(data),
 		queryFn: ({ signal }) =>
 			resultOf(
 				api.GET('/api/v1/webhooks/{id}/deliveries/{delivery_id}', { params: { path: { id, delivery_id } }, signal }),
 			),
 	};
-}
-
-/** Milliseconds until the next attempt should have ended; false if none will follow. */
-function untilNextAttempt(delivery: DeliveryDetail | undefined): number | false {
-	if (delivery?.status !== 'pending' || delivery.next_attempt_at === null) return false;
-	return Math.max(0, Date.parse(delivery.next_attempt_at) - Date.now()) + ATTEMPT_MS;
 }
 
 /** Shows another version of a webhook everywhere. */

@@ -1,5 +1,6 @@
 import { useQuery } from '../../api/queries.ts';
 import { linkTo } from '../../app/route.ts';
+import { may } from '../../app/session.ts';
 import { ShortId } from '../../components/copy-button.tsx';
 import { PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
@@ -17,9 +18,10 @@ export function WebhookPage({ id }: { id: string }) {
 	const s = strings();
 	const t = s.webhookPages;
 	const query = useQuery(webhookById(id));
+	const isWriter = may('webhooks:write');
 	const tabs = [
 		{ value: 'deliveries', label: t.deliveries },
-		{ value: 'settings', label: t.settings },
+		...(isWriter ? [{ value: 'settings', label: t.settings }] : []),
 	];
 	return (
 		<QueryContent query={query}>
@@ -31,8 +33,8 @@ export function WebhookPage({ id }: { id: string }) {
 						back={{ label: s.webhooks, href: linkTo(['webhooks']) }}
 					>
 						<ShortId id={id} />
-						<PingButton id={id} />
-						<StatusButton webhook={webhook.value} />
+						{isWriter && <PingButton id={id} />}
+						{isWriter && <StatusButton webhook={webhook.value} />}
 					</PageHeader>
 					{webhook.value.status === 'disabled' && (
 						<p class="notice page-notice">
