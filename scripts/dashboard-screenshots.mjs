@@ -11,6 +11,18 @@ const PASSWORD = 'a-long-password-for-pictures';
 
 /** The pages: name of the picture, and the address for the ids of the sample data. */
 const PAGES = {
+	overview: () => '#/overview',
+	inbox: () => '#/inbox',
+	conversation: ({ conversation }) => `#/inbox/${conversation}`,
+	knowledge: () => '#/knowledge',
+	'knowledge-base': ({ knowledgeBase }) => `#/knowledge/${knowledgeBase}`,
+	deployments: () => '#/deployments',
+	deployment: ({ deployment }) => `#/deployments/${deployment}`,
+	people: () => '#/people',
+	'api-keys': () => '#/api-keys',
+	workspace: () => '#/workspace',
+	'audit-log': () => '#/audit-log',
+	account: () => '#/account',
 	assistants: () => '#/assistants',
 	assistant: ({ assistant }) => `#/assistants/${assistant}`,
 	tools: () => '#/tools',
@@ -29,6 +41,10 @@ const PAGES = {
 	account: () => '#/account',
 };
 
+/** The pictures of docs/dashboard.md, by the page. */
+const IN_DOCS = ['overview', 'conversation', 'knowledge-base', 'deployment', 'tool-api'];
+const LOOK_IN_DOCS = { suffix: '', colorScheme: 'light', viewport: { width: 1200, height: 750 } };
+
 /** The looks of each page. */
 const LOOKS = [
 	{ suffix: '', colorScheme: 'light', viewport: { width: 1440, height: 900 } },
@@ -37,7 +53,7 @@ const LOOKS = [
 	{ suffix: '-phone', colorScheme: 'light', viewport: { width: 360, height: 640 }, locale: 'de-DE', hasTouch: true },
 ];
 
-/** @param words names of pages; none: all */
+/** @param words the beginnings of names of pages, none: all; `docs`: the pictures of docs/dashboard.md */
 export async function photographDashboard(executablePath, words) {
 	mkdirSync(join(root, FOLDER), { recursive: true });
 	const peer = await startPeer();
@@ -46,6 +62,10 @@ export async function photographDashboard(executablePath, words) {
 	try {
 		const ids = await fill(server, peer.origin);
 		await addOwner(server);
+		if (words[0] === 'docs') {
+			await photographLook(browser, server.url, LOOK_IN_DOCS, IN_DOCS, ids, 'docs/dashboard-');
+			return;
+		}
 		const names = Object.keys(PAGES).filter(
 			(name) => words.length === 0 || words.some((word) => name.startsWith(word)),
 		);
@@ -58,7 +78,8 @@ export async function photographDashboard(executablePath, words) {
 	}
 }
 
-async function photographLook(browser, url, { suffix, ...options }, names, ids) {
+/** @param start of the paths of the pictures */
+async function photographLook(browser, url, { suffix, ...options }, names, ids, start = `${FOLDER}/`) {
 	const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
 	context.setDefaultTimeout(DEADLINE_MS);
 	const page = await context.newPage();
@@ -74,7 +95,7 @@ async function photographLook(browser, url, { suffix, ...options }, names, ids) 
 		await page.waitForLoadState('networkidle');
 		// A list that loads says so.
 		await until(async () => (await page.locator('.loading-lines').count()) === 0);
-		await page.screenshot({ path: join(root, FOLDER, `${name}${suffix}.png`), caret: 'hide', animations: 'disabled' });
+		await page.screenshot({ path: join(root, `${start}${name}${suffix}.png`), caret: 'hide', animations: 'disabled' });
 	}
 	await context.close();
 }
@@ -111,19 +132,20 @@ async function fill(server, origin) {
 	const deployment = (
 		await call('POST', 'deployments', { name: 'Shop', assistant_id: assistant, allowed_domains: ['shop.example'] })
 	).id;
+	let conversation;
 	for (const content of [
 		'How many days do I have to return an order?',
 		'Is there a warranty on the kettle?',
 		'Do you ship to Norway?',
 	]) {
-		await call('POST', 'messages', { deployment_id: deployment, content });
+		conversation = (await call('POST', 'messages', { deployment_id: deployment, content })).conversation_id;
 	}
 	const deliveries = await until(async () => {
 		const { data } = await call('GET', `webhooks/${failing}/deliveries`);
 		return data.some(({ attempts }) => attempts > 0) && data;
 	});
 	const delivery = deliveries.find(({ attempts }) => attempts > 0).id;
-	return { knowledgeBase: knowledge_base_id, assistant, deployment, api, mcp, webhook, failing, delivery };
+	return { knowledgeBase: knowledge_base_id, assistant, deployment, conversation, api, mcp, webhook, failing, delivery };
 }
 
 async function addWebhook(call, url, description, events) {

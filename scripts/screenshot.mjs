@@ -1,6 +1,6 @@
 // npm run screenshot: makes docs/widget.png, a picture of the widget on the demo page of a new server, with a question about the sample
 // documents and its answer. `npm run screenshot -- dashboard` makes pictures of all pages of the dashboard in .build/screenshots/, and
-// `-- dashboard docs` those of docs/dashboard.md, too.
+// `npm run screenshot -- dashboard docs` those of docs/dashboard.md.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBuilt } from './build.mjs';
