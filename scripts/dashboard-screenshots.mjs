@@ -145,7 +145,17 @@ async function fill(server, origin) {
 		return data.some(({ attempts }) => attempts > 0) && data;
 	});
 	const delivery = deliveries.find(({ attempts }) => attempts > 0).id;
-	return { knowledgeBase: knowledge_base_id, assistant, deployment, conversation, api, mcp, webhook, failing, delivery };
+	return {
+		knowledgeBase: knowledge_base_id,
+		assistant,
+		deployment,
+		conversation,
+		api,
+		mcp,
+		webhook,
+		failing,
+		delivery,
+	};
 }
 
 async function addWebhook(call, url, description, events) {

@@ -7,7 +7,14 @@ import {
 	prepareChange,
 	type Store,
 } from '../store/index.ts';
-import { type Deliverer, presentDelivery, presentEvent, replayEvents, requireActive, retryPatch } from '../webhooks/index.ts';
+import {
+	type Deliverer,
+	presentDelivery,
+	presentEvent,
+	replayEvents,
+	requireActive,
+	retryPatch,
+} from '../webhooks/index.ts';
 import type { Handler } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 import { findWebhook } from './webhooks.ts';

@@ -15,7 +15,9 @@ test('reports a delivery after each attempt, as the API shows it', async () => {
 	await using stream = await openTestStream(`${app.url}/api/v1/events?stream=true&notices=true`, { headers });
 	const assistant = await createResource(app, '/api/v1/assistants', { name: 'Kettles' });
 	await app.call('PATCH', `/api/v1/assistants/${assistant}`, { name: 'Kettle help' });
-	const failed = await stream.until(({ event, data }) => event === 'webhook_delivery.updated' && data.data.attempts > 0);
+	const failed = await stream.until(
+		({ event, data }) => event === 'webhook_delivery.updated' && data.data.attempts > 0,
+	);
 	const notice = failed.at(-1);
 	assert.ok(!notice?.id, 'a notice does not move the position in the log');
 	const { id, webhook_id, status, status_code } = notice?.data.data ?? {};
@@ -25,7 +27,10 @@ test('reports a delivery after each attempt, as the API shows it', async () => {
 	const delivered = await stream.until(
 		({ event, data }) => event === 'webhook_delivery.updated' && data.data.status === 'delivered',
 	);
-	const { attempt_log: _attempts, event: _event, ...shown } = (await app.call('GET', `${receiver.path}/deliveries/${id}`))
-		.body;
+	const {
+		attempt_log: _attempts,
+		event: _event,
+		...shown
+	} = (await app.call('GET', `${receiver.path}/deliveries/${id}`)).body;
 	assert.deepEqual(delivered.at(-1)?.data.data, shown);
 });
