@@ -53,7 +53,7 @@ test('an agent reads along, takes over in mid-reply, answers the visitor and giv
 		.getByText(/^waits /)
 		.first()
 		.waitFor();
-	await page.getByRole('button', { name: 'Give back to the assistant' }).click();
+	await page.getByRole('button', { name: 'Give back' }).click();
 	await page.getByText('The assistant answers again.').waitFor();
 	await chat.ask('When do you open?');
 	await page.getByRole('log').getByText('We open at nine.').waitFor();

@@ -46,7 +46,7 @@ export const inbox: InboxStrings = {
 	unanswered: 'Keine Antwort gefunden',
 	back: 'Zurück zur Liste',
 	takeOver: 'Übernehmen',
-	release: 'An den Assistenten zurückgeben',
+	release: 'Zurückgeben',
 	takenOver: 'Sie antworten jetzt. Der Assistent schweigt.',
 	released: 'Der Assistent antwortet wieder.',
 	archive: 'Archivieren',

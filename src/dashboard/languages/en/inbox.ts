@@ -43,7 +43,7 @@ export const inbox = {
 	unanswered: 'No answer found',
 	back: 'Back to the list',
 	takeOver: 'Take over',
-	release: 'Give back to the assistant',
+	release: 'Give back',
 	takenOver: 'You answer now. The assistant is silent.',
 	released: 'The assistant answers again.',
 	archive: 'Archive',

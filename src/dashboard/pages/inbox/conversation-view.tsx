@@ -31,7 +31,12 @@ export function ConversationView({ entry, onChanged }: { entry: InboxEntry; onCh
 	}, []);
 	const ended = open.messages.filter(({ status }) => status !== 'in_progress').length;
 	useEffect(() => {
-		if (open.isLoaded && document.visibilityState === 'visible') void markRead(id).then(onChanged);
+		const read = () => {
+			if (open.isLoaded && document.visibilityState === 'visible') void markRead(id).then(onChanged);
+		};
+		read();
+		document.addEventListener('visibilitychange', read);
+		return () => document.removeEventListener('visibilitychange', read);
 	}, [open.isLoaded, ended]);
 	useLayoutEffect(() => {
 		const list = log.current;

@@ -89,7 +89,7 @@ export function rowsOf({ sections }: InboxList): Row[] {
 }
 
 function RowView({ row, openId }: { row: Row; openId: string | undefined }) {
-	if ('heading' in row) return <h3 class="inbox-heading">{row.heading}</h3>;
+	if ('heading' in row) return <h2 class="inbox-heading">{row.heading}</h2>;
 	return <EntryView entry={row} isOpen={row.conversation.id === openId} />;
 }
 
