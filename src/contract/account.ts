@@ -17,9 +17,14 @@ export type OwnSession = Static<typeof OwnSession>;
 export const AccountPatch = Strict({
 	name: Type.Optional(SingleLineText({ maxLength: 200, examples: ['Ada'] })),
 	password: Type.Optional(
-		Type.String({ minLength: 12, maxLength: 200, description: 'The new password. It needs `current_password`.' }),
+		Type.String({
+			minLength: 12,
+			maxLength: 200,
+			description: 'The new password. It needs `current_password`.',
+			examples: ['correct horse battery staple'],
+		}),
 	),
-	current_password: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+	current_password: Type.Optional(Type.String({ minLength: 1, maxLength: 200, examples: ['correct horse'] })),
 });
 export type AccountPatch = Static<typeof AccountPatch>;
 
@@ -36,6 +41,7 @@ export const accountOperations = {
 		access: asUser,
 		body: AccountPatch,
 		maxBodyBytes: SMALL_BODY,
+		examples: { 'a name': { name: 'Ada' } },
 		errors: ['unavailable'],
 		result: User,
 	},

@@ -5,17 +5,17 @@ import { NullableText, OneOf, PageOf, PageQueryWith, Timestamp } from './shapes.
 const filter = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 100, description }));
 
 export const AuditLogRecord = Type.Object({
-	id: Type.String(),
+	id: Type.String({ examples: ['aud_06gzhmza00001mjww6bbdevcx5ss2c8f'] }),
 	created_at: Timestamp,
 	actor: Type.Object({
 		type: OneOf(['user', 'api_key']),
-		id: Type.String(),
+		id: Type.String({ examples: ['user_06gzhmza00001mjww6bbdevcx5ss2c8f'] }),
 		name: Type.String({ description: 'At the time of the change.', examples: ['Ada'] }),
 	}),
 	action: Type.String({ description: 'The operationId of the operation.', examples: ['updateAssistant'] }),
 	resource: Type.Object({
 		type: NullableText({ description: 'The kind of the resource; null if its id has no known form.' }),
-		id: Type.String(),
+		id: Type.String({ examples: ['asst_06gzhmza00001mjww6bbdevcx5ss2c8f'] }),
 		name: NullableText({
 			description:
 				'At the time of the change. Null where the response did not show it, and for conversations, because visitors write their titles.',
@@ -25,7 +25,10 @@ export const AuditLogRecord = Type.Object({
 		description: 'The names of the fields and parameters that the request had; never their values.',
 		examples: [['name', 'model']],
 	}),
-	path: Type.String({ description: 'The path of the request.' }),
+	path: Type.String({
+		description: 'The path of the request.',
+		examples: ['/api/v1/assistants/asst_06gzhmza00001mjww6bbdevcx5ss2c8f'],
+	}),
 	request_id: Type.String({ description: 'The `X-Request-Id` of the response.' }),
 	address: Type.String({ description: 'The client’s address.', examples: ['203.0.113.7'] }),
 });

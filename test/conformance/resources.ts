@@ -68,6 +68,8 @@ export const RESOURCE_MAKERS: Record<
 		const { data } = await tenant.done('listDeliveries', { path });
 		return data[0].id;
 	},
+	'/api/v1/sessions/{id}': async (tenant) =>
+		(await tenant.done('createSession', { body: await sessionOwner(tenant) })).id,
 	'/api/v1/widget/conversations/{id}': async (tenant) => {
 		const deployment_id = await tenant.standing('/api/v1/deployments/{id}');
 		const body = { deployment_id, content: 'Hello' };
@@ -89,6 +91,15 @@ async function person(tenant: ResourceMaker): Promise<{ email: string; password:
 	const password = `correct horse ${unique()}`;
 	await tenant.done('setPassword', { body: { token, password } });
 	return { email, password };
+}
+
+const sessionOwners = new WeakMap<ResourceMaker, Promise<{ email: string; password: string }>>();
+
+/** The user of a tenant's sessions: users see and end their own sessions only. */
+function sessionOwner(tenant: ResourceMaker): Promise<{ email: string; password: string }> {
+	const owner = sessionOwners.get(tenant) ?? person(tenant);
+	sessionOwners.set(tenant, owner);
+	return owner;
 }
 
 async function invited(tenant: ResourceMaker): Promise<{ email: string; token: string }> {
@@ -126,7 +137,7 @@ export const BODIES: Record<string, (tenant: ResourceMaker) => Promise<unknown>>
 export const CREDENTIALS: Record<string, (tenant: ResourceMaker) => Promise<Record<string, string>>> = {
 	apiKey: async ({ key }) => ({ authorization: `Bearer ${key}` }),
 	session: async (tenant) => {
-		const response = await tenant.call(tenant.operation('createSession'), { body: await person(tenant) });
+		const response = await tenant.call(tenant.operation('createSession'), { body: await sessionOwner(tenant) });
 		assert.equal(response.status, 201, JSON.stringify(response.body));
 		const cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? assert.fail('no cookie was set');
 		return { cookie, origin: tenant.url };
