@@ -44,7 +44,7 @@ test('an agent reads along, takes over in mid-reply, answers the visitor and giv
 	await page.getByRole('button', { name: 'Take over' }).click();
 	await page.getByRole('textbox', { name: 'Write to the visitor' }).fill('This is Anna. How can I help?');
 	await page.keyboard.press('Enter');
-	await visitor.page.getByText('This is Anna. How can I help?').waitFor();
+	await visitor.page.getByText('This is Anna. How can I help?', { exact: true }).waitFor();
 	await page.getByRole('log').getByText('This is Anna. How can I help?').waitFor();
 	await page.getByRole('log').getByText('Stopped').waitFor();
 	await chat.ask('Where are you?');

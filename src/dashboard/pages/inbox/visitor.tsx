@@ -1,6 +1,6 @@
 import { BASE_URL } from '../../api/client.ts';
 import { useQuery } from '../../api/queries.ts';
-import { changeQuery, linkTo } from '../../app/route.ts';
+import { changeQuery, linkTo, route } from '../../app/route.ts';
 import { Button } from '../../components/button.tsx';
 import { ShortId } from '../../components/copy-button.tsx';
 import { SelectField } from '../../components/field.tsx';
@@ -24,6 +24,7 @@ export function VisitorPanel({
 	const t = s.inboxPages;
 	const { end_user, metadata, id } = conversation;
 	const deployment = useQuery(deploymentNames()).data?.find((each) => each.id === conversation.deployment_id);
+	const Title = route.value.query.get('details') === '1' ? 'h1' : 'h2';
 	const eraseNow = async () => {
 		if (await erase(conversation)) onErased();
 	};
@@ -42,7 +43,8 @@ export function VisitorPanel({
 					{s.close}
 				</Button>
 			</div>
-			<h2>{visitorName(conversation)}</h2>
+			{/* On narrow screens the panel is the whole page. */}
+			<Title>{visitorName(conversation)}</Title>
 			<Facts facts={facts} />
 			<AssigneePicker conversation={conversation} onChanged={onChanged} />
 			{Object.keys(metadata).length > 0 && (
