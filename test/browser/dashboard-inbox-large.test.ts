@@ -84,11 +84,11 @@ test('the inbox stays fast with a hundred thousand conversations', { skip }, asy
 			const from = performance.now();
 			scroller.scrollTop += 700;
 			await new Promise(requestAnimationFrame);
-			most = Math.max(most, document.querySelectorAll('.virtual-rows > li').length);
+			most = Math.max(most, document.querySelectorAll('.positioned-rows > li').length);
 			await new Promise(requestAnimationFrame);
 			frames.push((performance.now() - from) / 2);
 		}
-		const rows = Number(document.querySelector('.virtual-rows > li').getAttribute('aria-setsize'));
+		const rows = Number(document.querySelector('.positioned-rows > li').getAttribute('aria-setsize'));
 		return { frames, rows, most };
 	})()`)) as { frames: number[]; rows: number; most: number };
 	const sorted = frames.toSorted((one, other) => one - other);

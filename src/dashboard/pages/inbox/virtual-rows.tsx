@@ -48,7 +48,7 @@ export function VirtualRows({
 	useLayoutEffect(() => onRange(last), [last, count]);
 	return (
 		<ul
-			class="virtual-rows"
+			class="positioned-rows"
 			aria-label={label}
 			ref={(list) => list?.style.setProperty('height', `${rows.getTotalSize()}px`)}
 		>

@@ -37,7 +37,7 @@ export function BasePage({ id }: { id: string }) {
 					<PageHeader title={base.value.name} back={{ label: s.knowledge, href: linkTo(['knowledge']) }}>
 						<ShortId id={id} />
 					</PageHeader>
-					<p class="facts">
+					<p class="base-facts">
 						<BaseStatus base={base.value} />
 						<span>{count(t.documentCount, base.value.document_count)}</span>
 						{status.data?.last_indexed_at && <LastIndexed at={status.data.last_indexed_at} />}

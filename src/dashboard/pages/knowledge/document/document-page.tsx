@@ -54,7 +54,7 @@ function Facts({ document }: { document: Document }) {
 	const { file_name, url, size_bytes, page_count, chunk_count, error, source_id, created_at } = document;
 	return (
 		<>
-			<p class="facts">
+			<p class="base-facts">
 				<DocumentStatus document={document} />
 				{file_name && <span>{file_name}</span>}
 				{url && (

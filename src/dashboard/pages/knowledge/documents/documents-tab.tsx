@@ -56,7 +56,7 @@ function Filters() {
 	useEffect(() => () => clearTimeout(timer.current), []);
 	const statuses = STATUSES.map((value) => ({ value, label: t[value] }));
 	return (
-		<search class="filters">
+		<search class="filter-fields">
 			<TextField
 				type="search"
 				label={t.filterName}

@@ -50,7 +50,7 @@ function Content({ baseId, source }: { baseId: string; source: Source }) {
 			<PageHeader title={source.url} back={back}>
 				<SourceActions baseId={baseId} source={source} />
 			</PageHeader>
-			<div class="facts">
+			<div class="base-facts">
 				<SourceStatus source={source} />
 				<span>{progressText(source)}</span>
 				<span>
@@ -81,7 +81,7 @@ function Pages({ baseId, sourceId }: { baseId: string; sourceId: string }) {
 	const query = useQuery(sourcePages(baseId, sourceId, status, count));
 	return (
 		<>
-			<div class="filters">
+			<div class="filter-fields">
 				<SelectField
 					label={t.filterStatus}
 					value={status ?? ''}
