@@ -42,7 +42,7 @@ const PAGES = {
 };
 
 /** The pictures of docs/dashboard.md, by the page. */
-const IN_DOCS = ['conversation', 'knowledge-base', 'assistant', 'tool-api', 'delivery'];
+const IN_DOCS = ['conversation', 'audit-log', 'assistant', 'tool-api', 'delivery'];
 const LOOK_IN_DOCS = { suffix: '', colorScheme: 'light', viewport: { width: 1200, height: 750 } };
 
 /** The looks of each page. */
