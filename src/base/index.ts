@@ -11,6 +11,7 @@ export { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail, messageOf } fr
 export { addressOnThisMachine, httpAddress, isLoopback } from './http-address.ts';
 export { ID_PREFIXES, type IdKind, isId, kindOfId, newId } from './ids.ts';
 export { KeyedLock } from './keyed-lock.ts';
+export { latencySlot, percentileOf, slotLatency } from './latency-histogram.ts';
 export { LinkedList, type LinkedNode } from './linked-list.ts';
 export { createLog, type Log } from './log.ts';
 export { LruCache } from './lru-cache.ts';
