@@ -39,6 +39,7 @@ export type Write =
 	| DeliveryWrite
 	| SourceWrite
 	| InboxWrite
+	| StatisticsWrite
 	| IndexWrite;
 
 /** An address that a run has found. */
@@ -74,6 +75,17 @@ export type SourceWrite =
 	| { op: 'sources.remove_sitemaps'; source_id: string; run: number }
 	/** Removes a source and its pages. Its documents were removed before. */
 	| { op: 'sources.erase'; source_id: string };
+
+/** A change of the statistics, which are derived from the log of events. */
+export type StatisticsWrite =
+	/** Counts the next events of the log, at most `limit`. */
+	| { op: 'statistics.project'; limit: number }
+	/** Makes the following `statistics.project` count the log again from its beginning. */
+	| { op: 'statistics.rebuild' }
+	/** Removes figures by hour that are older than 60 days. */
+	| { op: 'statistics.trim'; now: number; limit: number }
+	/** Puts a question without an answer into a group, unless it has one. */
+	| { op: 'statistics.group'; message_id: string; group_id: string; terms: readonly string[] };
 
 /** A change of deliveries beyond those that the commit of an event adds. `limit` bounds one commit. */
 export type DeliveryWrite =

@@ -170,6 +170,15 @@ export interface DeploymentRecord extends WorkspaceScopedRecord {
 	status: 'active' | 'archived';
 }
 
+/** Questions without an answer that ask about the same; the questions themselves are no records. */
+export interface QuestionGroupRecord extends WorkspaceScopedRecord {
+	status: 'open' | 'resolved' | 'dismissed';
+	/** The document that answers it, if one was named. */
+	document_id: string | null;
+	/** When it was resolved or dismissed. */
+	resolved_at: number | null;
+}
+
 /** A fact about the server that the database belongs to; the id names the fact. */
 interface ServerFactRecord extends VersionedRecord {
 	value: string;
@@ -196,6 +205,7 @@ export interface Records {
 	deployments: DeploymentRecord;
 	conversations: ConversationRecord;
 	messages: MessageRecord;
+	question_groups: QuestionGroupRecord;
 	reply_rounds: ReplyRoundRecord;
 	reply_calls: ReplyCallRecord;
 }

@@ -43,6 +43,7 @@ const CHECKSUMS = [
 	'207cbcca4be4abafe639865f5d98b008f1097ff825d4c5ff6c4a17ccd1e02c5c',
 	'076c904080f89d83ffe79af9984416411c0d17e9ee630e7f45d091539029327a',
 	'75f45b1914cd38c4131aa0b854931538aa152090a859d30a2af35b8d90a34eee',
+	'72fcaad9269f069f302c15112c46db9ef4b569d223283a32f890c6b3ea0a9372',
 ];
 
 test('no step of the schema has changed since it was written', () => {

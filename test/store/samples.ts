@@ -213,6 +213,19 @@ export function replyRound(given: Partial<Sample<'reply_rounds'>> = {}): Sample<
 	};
 }
 
+export function questionGroup(given: Partial<Sample<'question_groups'>> = {}): Sample<'question_groups'> {
+	return {
+		id: newId('question_group'),
+		workspace_id: 'ws_sample',
+		status: 'resolved',
+		document_id: 'doc_sample',
+		resolved_at: NOON,
+		created_at: NOON,
+		updated_at: NOON,
+		...given,
+	};
+}
+
 export function replyCall(given: Partial<Sample<'reply_calls'>> = {}): Sample<'reply_calls'> {
 	const message_id = given.message_id ?? newId('message');
 	return {

@@ -2,6 +2,7 @@ import { newId } from '../../base/index.ts';
 import { CONVERSATION_ERASURE_JOB } from '../commit.ts';
 import { eraseDeliveriesOf } from './deliveries.ts';
 import type { Prepare } from './statements.ts';
+import { countErasedConversation, eraseQuestions } from './statistics/index.ts';
 
 /** The rows of a conversation besides its record. */
 const UNERASED_ROWS = [
@@ -13,6 +14,8 @@ const UNERASED_ROWS = [
 
 /** Removes a conversation, and at most `limit` of its other rows of each kind; see the write `erase_conversation`. */
 export function eraseConversation(prepare: Prepare, id: string, limit = -1): void {
+	countErasedConversation(prepare, id);
+	eraseQuestions(prepare, id);
 	prepare('DELETE FROM conversations WHERE id = ?').run(id);
 	const aboutIt = prepare('SELECT seq FROM events WHERE subject = ? LIMIT ?').pluck().all(id, limit) as number[];
 	const inItsStream = prepare('SELECT seq FROM events WHERE stream = ? LIMIT ?').pluck().all(id, limit) as number[];

@@ -11,6 +11,7 @@ import {
 	SEARCH_INDEX_SCHEMA,
 } from './search-index.ts';
 import { SOURCES_SCHEMA } from './source-pages.ts';
+import { STATISTICS_SCHEMA } from './statistics/schema.ts';
 
 /** The steps from an empty database to the current schema, in order. A released step is never edited. */
 export const MIGRATIONS: readonly string[] = [
@@ -294,6 +295,7 @@ export const MIGRATIONS: readonly string[] = [
 	INBOX_SCHEMA,
 	AUDIT_LOG_SCHEMA,
 	'ALTER TABLE sessions ADD COLUMN user_agent TEXT;',
+	STATISTICS_SCHEMA,
 ];
 
 /**

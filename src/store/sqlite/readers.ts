@@ -12,6 +12,7 @@ import { SqliteInboxReader } from './readers/inbox.ts';
 import { unionAll } from './readers/list.ts';
 import { SqliteSearchIndexReader } from './readers/search-index.ts';
 import { SqliteSourcesReader } from './readers/sources.ts';
+import { SqliteStatisticsReader } from './readers/statistics.ts';
 import { type Prepare, statementsOf } from './statements.ts';
 import { columnOf, columnsOf, decodeRow, encodeColumn } from './tables.ts';
 
@@ -27,6 +28,7 @@ export class SqliteReaders implements Readers {
 	readonly events: SqliteEventsReader;
 	readonly deliveries: SqliteDeliveriesReader;
 	readonly inbox: SqliteInboxReader;
+	readonly statistics: SqliteStatisticsReader;
 	readonly #prepare: Prepare;
 
 	constructor(db: Database) {
@@ -41,6 +43,7 @@ export class SqliteReaders implements Readers {
 		this.events = new SqliteEventsReader(prepare);
 		this.deliveries = new SqliteDeliveriesReader(prepare);
 		this.inbox = new SqliteInboxReader(prepare);
+		this.statistics = new SqliteStatisticsReader(prepare);
 		this.#prepare = prepare;
 	}
 

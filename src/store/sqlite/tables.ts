@@ -321,6 +321,16 @@ const TABLES: { readonly [K in Kind]: Columns<K> } = {
 		first_token_ms: 'plain',
 		duration_ms: 'plain',
 	},
+	question_groups: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		status: 'plain',
+		document_id: 'plain',
+		resolved_at: 'plain',
+		created_at: 'plain',
+		updated_at: 'plain',
+	},
 	reply_rounds: {
 		id: 'plain',
 		version: 'plain',

@@ -10,6 +10,7 @@ import { IS_SEALED, storedResponse } from './readers/idempotency.ts';
 import { applyIndexWrite, dropGenerationsOf } from './search-index.ts';
 import { applySourceWrite } from './source-pages.ts';
 import { type Prepare, statementsOf } from './statements.ts';
+import { applyStatisticsWrite, recordExpiry } from './statistics/index.ts';
 import { columnsOf, encodeColumn, insertionOf } from './tables.ts';
 
 /** Which process may write. The epoch grows each time an owner takes the shard. */
@@ -219,9 +220,12 @@ export class Writer {
 			case 'erase_sealed_responses':
 				this.#prepare(`DELETE FROM idempotency WHERE ${IS_SEALED}`).run();
 				return;
-			case 'erase_events':
-				eraseEvents(this.#prepare, this.#expiredEvents.find(this.#prepare, write.before, write.limit).seqs);
+			case 'erase_events': {
+				const { seqs } = this.#expiredEvents.find(this.#prepare, write.before, write.limit);
+				if (seqs.length > 0) recordExpiry(this.#prepare, write.before);
+				eraseEvents(this.#prepare, seqs);
 				return;
+			}
 			case 'cancel_deliveries':
 			case 'erase_deliveries':
 			case 'redeliver':
@@ -242,6 +246,11 @@ export class Writer {
 			case 'inbox.read_before':
 			case 'inbox.rebuild':
 				applyInboxWrite(this.#prepare, write);
+			case 'statistics.project':
+			case 'statistics.rebuild':
+			case 'statistics.trim':
+			case 'statistics.group':
+				applyStatisticsWrite(this.#prepare, write);
 				return;
 			default:
 				applyIndexWrite(this.#db, write);

@@ -15,6 +15,7 @@ import {
 	knowledgeBase,
 	message,
 	NOON,
+	questionGroup,
 	replyCall,
 	replyRound,
 	session,
@@ -50,6 +51,7 @@ export function commitContract(opened: () => Store): void {
 			deployments: deployment(),
 			conversations: conversation(),
 			messages: message({ conversation_id: newId('conversation') }),
+			question_groups: questionGroup(),
 			reply_rounds: replyRound(),
 			reply_calls: replyCall(),
 		};
