@@ -12,6 +12,16 @@ export function workspaceEvent(
 	return { id: newId('event'), stream: workspace_id, type, data, subject: id, created_at: now };
 }
 
+/** An event for the statistics of the workspace only; it is erased with the conversation. */
+export function statisticsEvent(
+	{ id, workspace_id }: ConversationRecord,
+	type: 'conversation.taken_over' | 'message.rated',
+	data: unknown,
+	now: number,
+): NewEvent {
+	return { id: newId('event'), stream: `statistics_${workspace_id}`, type, data, subject: id, created_at: now };
+}
+
 /** An event for the followers of the conversation. */
 export function streamEvent(
 	conversation: ConversationRecord,

@@ -178,7 +178,7 @@ export class Conversations implements AsyncDisposable {
 		feedback: Feedback,
 		mayRate: (conversation: ConversationRecord) => boolean,
 	): UncommittedChange<MessageRecord> {
-		return rateMessage(this.#deps.store, messageId, feedback, mayRate);
+		return rateMessage(this.#deps.store, messageId, feedback, this.#deps.clock.now(), mayRate);
 	}
 
 	/**

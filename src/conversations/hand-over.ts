@@ -8,7 +8,7 @@ import {
 	requireVersion,
 	type Write,
 } from '../store/index.ts';
-import { streamEvent, workspaceEvent } from './conversation-events.ts';
+import { statisticsEvent, streamEvent, workspaceEvent } from './conversation-events.ts';
 import { conversationNotFound } from './not-found.ts';
 import { presentConversation, presentMessage } from './present.ts';
 import { emptyMessage, endTurn, type ReplyOutcome, type Turn } from './turn.ts';
@@ -55,7 +55,11 @@ export function handOver(
 	const commit: Commit = {
 		expect,
 		write: [...write, { op: 'patch', kind: 'conversations', id: record.id, set }, ...writes],
-		events: [...events, workspaceEvent(conversation, 'conversation.updated', presentConversation(conversation), now)],
+		events: [
+			...events,
+			workspaceEvent(conversation, 'conversation.updated', presentConversation(conversation), now),
+			...(to === 'human' ? [statisticsEvent(conversation, 'conversation.taken_over', {}, now)] : []),
+		],
 	};
 	return { commit, conversation };
 }

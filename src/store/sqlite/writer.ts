@@ -246,6 +246,7 @@ export class Writer {
 			case 'inbox.read_before':
 			case 'inbox.rebuild':
 				applyInboxWrite(this.#prepare, write);
+				return;
 			case 'statistics.project':
 			case 'statistics.rebuild':
 			case 'statistics.trim':
