@@ -22,6 +22,7 @@ const mayImport = {
 	conversations: ['base', 'contract', 'actors', 'store', 'extractive', 'models', 'knowledge', 'tools', 'outbox'],
 	inbox: ['base', 'contract', 'store', 'conversations'],
 	deployments: ['base', 'contract', 'actors', 'store'],
+	statistics: ['base', 'contract', 'text', 'store'],
 	webhooks: ['base', 'contract', 'store', 'outbox', 'net'],
 	access: ['base', 'contract', 'store', 'net'],
 	http: ['base', 'contract'],

@@ -263,6 +263,7 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 			secrets: services.secrets,
 			sessions: services.sessions,
 			sources: services.knowledge.sources,
+			statistics: services.statistics,
 			store,
 			tools: services.tools,
 			users: services.users,

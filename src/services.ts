@@ -33,6 +33,7 @@ import type { createEmbedders, createModels } from './models/index.ts';
 import type { Network } from './net/index.ts';
 import { Notices, Outbox } from './outbox/index.ts';
 import { createWorkerPool } from './pool/index.ts';
+import { Statistics } from './statistics/index.ts';
 import type { openSqliteStore } from './store/index.ts';
 import type { Thesauri } from './thesauri/index.ts';
 import { Tools, type ToolsOptions } from './tools/index.ts';
@@ -100,6 +101,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const deliverer = resources.use(
 		new Deliverer({ store, sender, clock, jumpDetector, log, maxConcurrency: shares.deliveries }),
 	);
+	const statistics = resources.use(new Statistics({ store, clock, log }));
 	return {
 		...createAccess(foundation, secrets, resources),
 		conversations,
@@ -113,6 +115,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 		outbox,
 		retention,
 		secrets,
+		statistics,
 		sweeper: resources.use(new Sweeper({ store, jumpDetector, log })),
 		tools,
 		visitorTokens: new VisitorTokens({ secrets, network, clock, log }),
@@ -145,6 +148,7 @@ export async function startServices(services: Services): Promise<void> {
 	services.sweeper.start();
 	services.deliverer.start();
 	services.retention.start();
+	services.statistics.start();
 }
 
 /** Waits up to `ms` milliseconds for running replies, then for the deliveries that they caused. Starts no new work. */

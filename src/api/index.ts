@@ -17,6 +17,7 @@ import { type ModelHandlersOptions, modelHandlers } from './models.ts';
 import { credentialRoute, type PipelineOptions } from './pipeline.ts';
 import { type SessionRoutesOptions, sessionRoutes } from './session.ts';
 import { type SourceHandlersOptions, sourceHandlers } from './sources.ts';
+import { type StatisticsHandlersOptions, statisticsHandlers } from './statistics.ts';
 import { type ToolHandlersOptions, toolHandlers } from './tools.ts';
 import { type UsersOptions, userHandlers } from './users.ts';
 import { type WebhookHandlersOptions, webhookHandlers } from './webhooks.ts';
@@ -50,6 +51,7 @@ export type ApiOptions = PipelineOptions &
 	WebhookHandlersOptions &
 	DeliveryHandlersOptions &
 	EventHandlersOptions &
+	StatisticsHandlersOptions &
 	ModelHandlersOptions &
 	ApiKeysOptions &
 	AuditLogOptions &
@@ -78,6 +80,7 @@ export function apiRoutes(options: ApiOptions): Route[] {
 		...webhookHandlers(options),
 		...deliveryHandlers(options),
 		...eventHandlers(options),
+		...statisticsHandlers(options),
 		...modelHandlers(options),
 		...apiKeyHandlers(options),
 		...userHandlers(options),

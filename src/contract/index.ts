@@ -63,6 +63,14 @@ export { serverStateOperations } from './server-state.ts';
 export { Session, SignIn } from './session.ts';
 export { EmptyObject, HIDDEN_SECRET, type Page } from './shapes.ts';
 export { Source, SourceCreate, SourcePage, SourcePatch } from './sources.ts';
+export type {
+	StatisticsFigures,
+	StatisticsModel,
+	StatisticsQuery,
+	StatisticsReport,
+	UnansweredGroup,
+	UnansweredQuery,
+} from './statistics.ts';
 export { ApiToolConfig, ApiToolConfigInput, McpToolConfig, McpToolConfigInput, ToolAuth } from './tool-config.ts';
 export { Tool, ToolCreate, ToolPatch, type ToolRequest } from './tools.ts';
 export { InvitedUser, ROLES, type Role, User, UserCreate, UserPatch } from './users.ts';

@@ -13,6 +13,7 @@ import { messageOperations } from './messages.ts';
 import { modelOperations } from './models.ts';
 import { sessionOperations } from './session.ts';
 import { sourceOperations } from './sources.ts';
+import { statisticsOperations } from './statistics.ts';
 import { toolOperations } from './tools.ts';
 import { userOperations } from './users.ts';
 import { webhookOperations } from './webhooks.ts';
@@ -34,6 +35,7 @@ export const operations = {
 	...webhookOperations,
 	...deliveryOperations,
 	...eventOperations,
+	...statisticsOperations,
 	...modelOperations,
 	...apiKeyOperations,
 	...userOperations,

@@ -52,6 +52,12 @@ async function changesOfEveryKind(): Promise<Change[]> {
 	after(() => Promise.all([hook[Symbol.asyncDispose](), other[Symbol.asyncDispose]()]));
 	const message = { deployment_id: deployment, content: 'Hello?' };
 	const reply = await post('/api/v1/messages', message);
+	for (const content of ['Is there a toaster?', 'Do you deliver to Norway?']) {
+		const quoting = await createApiFixture(app);
+		await post('/api/v1/messages', { deployment_id: quoting.deployment, content });
+	}
+	const groups = (await app.call('GET', '/api/v1/stats/unanswered')).body.data as Array<{ id: string }>;
+	const [resolvable = { id: '' }, dismissible = { id: '' }] = groups;
 	const [free, taken, released] = await Promise.all([1, 2, 3].map(() => post('/api/v1/messages', message)));
 	for (const { conversation_id } of [taken, released]) await post(`/api/v1/conversations/${conversation_id}/takeover`);
 
@@ -97,6 +103,15 @@ async function changesOfEveryKind(): Promise<Change[]> {
 			data: `SELECT count(*) FROM deliveries WHERE webhook_id = '${other.id}'`,
 		},
 		{ path: '/api/v1/messages', body: message, data: count('messages') },
+		{
+			path: `/api/v1/stats/unanswered/${resolvable.id}/resolve`,
+			body: {},
+			data: version('question_groups', resolvable.id),
+		},
+		{
+			path: `/api/v1/stats/unanswered/${dismissible.id}/dismiss`,
+			data: version('question_groups', dismissible.id),
+		},
 		{
 			path: `/api/v1/messages/${reply.id}/feedback`,
 			body: { rating: 'up' },

@@ -11,6 +11,7 @@ export const TAGS: Readonly<Record<string, string>> = {
 	Widget: 'Operations for visitors of your website, without an API key.',
 	Webhooks: 'Signed events, sent to your servers.',
 	Events: 'The event log, for clients that poll.',
+	Statistics: 'Figures of conversations by hour and day, and the questions that nothing answers.',
 	Models: 'The configured models.',
 	'API keys': 'Credentials for servers and automation.',
 	Users: 'People who may sign in.',
