@@ -58,7 +58,9 @@ export function handOver(
 		events: [
 			...events,
 			workspaceEvent(conversation, 'conversation.updated', presentConversation(conversation), now),
-			...(to === 'human' ? [statisticsEvent(conversation, 'conversation.taken_over', {}, now)] : []),
+			...(to === 'human' && record.handled_by === 'model'
+				? [statisticsEvent(conversation, 'conversation.taken_over', {}, now)]
+				: []),
 		],
 	};
 	return { commit, conversation };
