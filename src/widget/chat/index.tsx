@@ -1,6 +1,6 @@
+import { parseMarkdown, plainText } from '../../markdown/index.ts';
 import type { Strings } from '../languages/strings.ts';
 import { styleSheet } from '../page/style-sheets.ts';
-import { parseMarkdown, plainText } from '../text/markdown.ts';
 import css from './chat.css';
 import type { Chat, ChatOptions } from './chat-module.ts';
 import { closeOnBack } from './close-on-back.ts';
