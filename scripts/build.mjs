@@ -33,7 +33,14 @@ export async function ensureBuilt() {
 	const started = performance.now();
 	await ensureWasmCompiled();
 	const wanted = fingerprint(
-		[...filesBelow('src'), ...filesBelow('workers'), ...scripts(), 'package-lock.json', 'package.json'],
+		[
+			...filesBelow('src'),
+			...filesBelow('workers'),
+			...filesBelow('data/samples'),
+			...scripts(),
+			'package-lock.json',
+			'package.json',
+		],
 		// Native parts depend on the version of Node.
 		...[process.versions.modules, process.platform, process.arch],
 	);

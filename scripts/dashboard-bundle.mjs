@@ -11,6 +11,9 @@ export async function bundleDashboard(esbuild, folder) {
 		outdir: folder,
 		entryNames: '[name]-[hash]',
 		chunkNames: '[name]-[hash]',
+		assetNames: '[name]-[hash]',
+		// The sample documents: their import is the name of the file.
+		loader: { '.pdf': 'file', '.docx': 'file', '.html': 'file', '.md': 'file', '.txt': 'file' },
 		bundle: true,
 		splitting: true,
 		minify: true,

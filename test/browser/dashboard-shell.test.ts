@@ -103,13 +103,38 @@ test('a phone has the sections at the bottom, and the account in a menu', { skip
 	assert.equal(await more.evaluate((element) => element === element.ownerDocument.activeElement), true);
 });
 
-test('the document has the frame of the page before the script runs, and a sentence for browsers without scripts', {
+test('the palette opens by Ctrl+K, finds pages and assistants by keyboard, and returns the focus', {
 	skip,
 }, async () => {
+	await createAssistant('Findable kettle');
 	await using browser = await startBrowser();
-	await using visitor = await browser.visitor({ javaScriptEnabled: false });
-	await visitor.page.goto(`${app.url}/dashboard`);
-	await visitor.page.getByText('The dashboard needs JavaScript.').waitFor();
+	await using owner = await openDashboard(app, browser, { bypassCSP: true }, '#/webhooks');
+	const { page } = owner;
+	const opener = page.getByRole('button', { name: 'Search' });
+	await opener.focus();
+	await page.keyboard.press('Control+k');
+	const field = page.getByRole('combobox', { name: 'Search' });
+	await field.waitFor();
+	assert.deepEqual(await axeFindings(page), []);
+	await page.keyboard.press('Escape');
+	await field.waitFor({ state: 'hidden' });
+	assert.equal(await opener.evaluate((element) => element === element.ownerDocument.activeElement), true);
+	await page.keyboard.press('Control+k');
+	await field.fill('findable');
+	await page.getByRole('option', { name: 'Findable kettle' }).waitFor();
+	await page.keyboard.press('Enter');
+	await page.getByRole('heading', { name: 'Findable kettle' }).waitFor();
+	await page.keyboard.press('Control+k');
+	await field.fill('no such thing anywhere');
+	await page.getByText('Nothing was found.').waitFor();
+	await field.fill('too');
+	await page.getByRole('option', { name: 'Tools' }).click();
+	await page.getByRole('heading', { name: 'Tools' }).waitFor();
+	assert.deepEqual([owner.problems, owner.foreignRequests], [[], []]);
+});
+
+test('the document has the frame of the page before the script runs, and a sentence for browsers without scripts', async () => {
 	const text = await (await fetch(`${app.url}/dashboard`)).text();
-	assert.match(text, /class="shell"/);
+	assert.match(text, /<div class="shell">/);
+	assert.match(text, /<noscript><p>The dashboard needs JavaScript\./);
 });

@@ -3,6 +3,7 @@ import { Icon } from '../components/icon.tsx';
 import { strings } from '../languages/index.ts';
 import { AccountControls } from './account-controls.tsx';
 import { currentPageName, pagesOf } from './pages.tsx';
+import { openPalette } from './palette-host.tsx';
 import { PageLinks } from './rail.tsx';
 import { route } from './route.ts';
 import { currentSession } from './session.ts';
@@ -52,6 +53,17 @@ function MoreMenu({ pages, onClose }: { pages: ReturnType<typeof pagesOf>; onClo
 					<Icon name="close" />
 				</button>
 			</div>
+			<button
+				type="button"
+				class="open-palette"
+				onClick={() => {
+					dialog.current?.close();
+					openPalette();
+				}}
+			>
+				<Icon name="search" />
+				<span>{s.search}</span>
+			</button>
 			<PageLinks pages={pages} />
 			<AccountControls />
 		</dialog>

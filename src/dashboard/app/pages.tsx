@@ -4,6 +4,7 @@ import { ButtonLink } from '../components/button.tsx';
 import type { IconName } from '../components/icon.tsx';
 import { ErrorState, LoadingLines, PageHeader } from '../components/page.tsx';
 import { type Strings, strings } from '../languages/index.ts';
+import { showsGuide } from './first-run.ts';
 import { linkTo, route } from './route.ts';
 import { may, type Session } from './session.ts';
 
@@ -19,6 +20,8 @@ export interface PageEntry {
 	scope: Session['scopes'][number] | null;
 	/** Where the navigation has it. */
 	group: 'main' | 'settings' | 'account';
+	/** Whether it is there now. Default: always. */
+	isShown?: () => boolean;
 	/** Loads it when it is first shown. */
 	load: () => Promise<{ default: Page }>;
 }
@@ -26,6 +29,7 @@ export interface PageEntry {
 /** The pages, in the order of the navigation. */
 // biome-ignore format: one line for each page
 const PAGES: readonly PageEntry[] = [
+	{ name: 'start', icon: 'done', label: (s) => s.firstSteps, scope: 'assistants:write', group: 'main', isShown: () => showsGuide.value === true, load: () => import('../pages/start/index.tsx') },
 	{ name: 'inbox', icon: 'inbox', label: (s) => s.inbox, scope: 'conversations:read', group: 'main', load: () => import('../pages/inbox/index.tsx') },
 	{ name: 'assistants', icon: 'assistants', label: (s) => s.assistants, scope: 'assistants:read', group: 'main', load: () => import('../pages/assistants/index.tsx') },
 	{ name: 'knowledge', icon: 'knowledge', label: (s) => s.knowledge, scope: 'knowledge_bases:read', group: 'main', load: () => import('../pages/knowledge/index.tsx') },
@@ -42,20 +46,30 @@ const loadedPages = new Map<string, Page>();
 
 /** The pages of a group that the signed-in person may see. */
 export function pagesOf(group: PageEntry['group']): PageEntry[] {
-	return PAGES.filter((page) => page.group === group && (page.scope === null || may(page.scope)));
+	return PAGES.filter((page) => page.group === group && isPermitted(page) && page.isShown?.() !== false);
 }
 
-/** The first part of the route's path; at the start, the page that is shown there. */
-export function currentPageName(): string {
-	return route.value.path[0] ?? pagesOf('main')[0]?.name ?? '';
+/** Whether there is such a page, and the signed-in person may see it. */
+export function hasPage(name: string): boolean {
+	return PAGES.some((page) => page.name === name && isPermitted(page));
+}
+
+function isPermitted({ scope }: PageEntry): boolean {
+	return scope === null || may(scope);
+}
+
+/** The first part of the route's path; at the start, the page that is shown there, and null while that is not known. */
+export function currentPageName(): string | null {
+	const [name] = route.value.path;
+	if (name !== undefined) return name;
+	return showsGuide.value === null ? null : (pagesOf('main')[0]?.name ?? null);
 }
 
 /** Loads the page of the address, so that it is there when the session is known. A failure shows when the page is opened. */
 export function preloadPage(): void {
-	const name = route.value.path[0] ?? PAGES[0]?.name;
-	PAGES.find((page) => page.name === name)
-		?.load()
-		.catch(() => {});
+	const [name] = route.value.path;
+	const wanted = PAGES.find((page) => (name === undefined ? page.isShown === undefined : page.name === name));
+	wanted?.load().catch(() => {});
 }
 
 /** The page of the route. */
@@ -66,18 +80,19 @@ export function CurrentPage() {
 	const [, render] = useState(0);
 	const entry = PAGES.find((page) => page.name === name);
 	const start = () => {
-		if (entry === undefined || loadedPages.has(name)) return;
+		if (entry === undefined || loadedPages.has(entry.name)) return;
 		setError(null);
 		entry.load().then(
 			({ default: page }) => {
-				loadedPages.set(name, page);
+				loadedPages.set(entry.name, page);
 				render((count) => count + 1);
 			},
 			(failure: Error) => setError(failure),
 		);
 	};
 	useEffect(start, [name]);
-	if (entry === undefined || (entry.scope !== null && !may(entry.scope))) return <MissingPage />;
+	if (name === null) return <LoadingLines />;
+	if (entry === undefined || !isPermitted(entry)) return <MissingPage />;
 	const Shown = loadedPages.get(name);
 	if (Shown) return <Shown key={name} path={path} />;
 	return error ? <ErrorState error={error} onRetry={start} /> : <LoadingLines />;

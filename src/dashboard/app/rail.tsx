@@ -3,11 +3,13 @@ import { Icon } from '../components/icon.tsx';
 import { strings } from '../languages/index.ts';
 import { AccountControls } from './account-controls.tsx';
 import { currentPageName, type PageEntry, pagesOf } from './pages.tsx';
+import { openPalette } from './palette-host.tsx';
 import { linkTo } from './route.ts';
 import { currentSession } from './session.ts';
 
 /** Where this browser keeps whether the rail is collapsed. */
 const STORAGE_KEY = 'parley-rail';
+const IS_APPLE = /Mac|iP(hone|ad)/.test(navigator.userAgent);
 
 export const isRailCollapsed = signal(localStorage.getItem(STORAGE_KEY) === 'collapsed');
 
@@ -38,6 +40,11 @@ export function Rail() {
 					<Icon name="rail" />
 				</button>
 			</div>
+			<button type="button" class="open-palette" title={s.searchHint} onClick={openPalette}>
+				<Icon name="search" />
+				<span>{s.search}</span>
+				<kbd>{IS_APPLE ? '⌘K' : 'Ctrl K'}</kbd>
+			</button>
 			<PageLinks pages={pagesOf('main')} />
 			<div class="rail-foot">
 				{settings.length > 0 && <h2>{s.settings}</h2>}

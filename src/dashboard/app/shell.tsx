@@ -6,12 +6,15 @@ import { LoadingLines } from '../components/page.tsx';
 import { SecretDialog } from '../components/secret-once.tsx';
 import { strings } from '../languages/index.ts';
 import { BottomBar } from './bottom-bar.tsx';
+import { decideStart } from './first-run.ts';
+import { PaletteHost } from './palette-host.tsx';
 import { isRailCollapsed, Rail } from './rail.tsx';
 import { route } from './route.ts';
 import { Toasts } from './toasts.tsx';
 
 /** The frame of every page: the navigation, and the page. */
 export function Shell({ children }: { children: ComponentChildren }) {
+	useEffect(() => void decideStart(), []);
 	return (
 		<div class={isRailCollapsed.value ? 'shell collapsed' : 'shell'}>
 			<button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
@@ -20,6 +23,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
 			<Rail />
 			<Content>{children}</Content>
 			<BottomBar />
+			<PaletteHost />
 			<Toasts />
 			<ConfirmDialog />
 			<SecretDialog />

@@ -4,6 +4,7 @@ import type { inbox } from './en/inbox.ts';
 import type { knowledge } from './en/knowledge.ts';
 import type { parts } from './en/parts.ts';
 import type { shell } from './en/shell.ts';
+import type { start } from './en/start.ts';
 import type { tools } from './en/tools.ts';
 import type { eventNames, webhooks } from './en/webhooks.ts';
 
@@ -15,6 +16,7 @@ export type ShellStrings = Texts<typeof shell>;
 /** The texts of small components that several pages share. */
 export type PartStrings = Texts<typeof parts>;
 export type AccessStrings = Texts<typeof access>;
+export type StartStrings = Texts<typeof start>;
 export type AssistantStrings = Texts<typeof assistants>;
 export type ToolStrings = Texts<typeof tools>;
 export type WebhookStrings = Texts<typeof webhooks>;
@@ -27,6 +29,7 @@ export interface Strings extends ShellStrings {
 	parts: PartStrings;
 	/** Settings and the account. */
 	accessPages: AccessStrings;
+	startPage: StartStrings;
 	assistantPages: AssistantStrings;
 	toolPages: ToolStrings;
 	webhookPages: WebhookStrings;

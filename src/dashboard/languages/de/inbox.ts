@@ -64,8 +64,6 @@ export const inbox: InboxStrings = {
 	modelAnswers:
 		'Der Assistent beantwortet diese Unterhaltung. Übernehmen Sie, um dem Besucher zu schreiben; eine Antwort, die gerade entsteht, endet dann.',
 	archivedHint: 'Die Unterhaltung ist archiviert. Öffnen Sie sie wieder, um zu schreiben.',
-	sources: { one: '{n} Quelle', other: '{n} Quellen' },
-	page: 'Seite {n}',
 	toolCall: 'Werkzeug {name}',
 	toolArguments: 'Argumente',
 	toolResult: 'Ergebnis',

@@ -5,6 +5,7 @@ import { inbox } from './inbox.ts';
 import { knowledge } from './knowledge.ts';
 import { parts } from './parts.ts';
 import { shell } from './shell.ts';
+import { start } from './start.ts';
 import { tools } from './tools.ts';
 import { eventNames, webhooks } from './webhooks.ts';
 
@@ -12,6 +13,7 @@ const de: Strings = {
 	...shell,
 	parts,
 	accessPages: access,
+	startPage: start,
 	assistantPages: assistants,
 	inboxPages: inbox,
 	knowledgePages: knowledge,

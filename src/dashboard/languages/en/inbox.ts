@@ -61,8 +61,6 @@ export const inbox = {
 	modelAnswers:
 		'The assistant answers this conversation. Take over to write to the visitor; a reply that is being written stops.',
 	archivedHint: 'The conversation is archived. Reopen it to write.',
-	sources: { one: '{n} source', other: '{n} sources' },
-	page: 'page {n}',
 	toolCall: 'Tool {name}',
 	toolArguments: 'Arguments',
 	toolResult: 'Result',

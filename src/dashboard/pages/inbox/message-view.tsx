@@ -1,6 +1,7 @@
+import { CitedText } from '../../components/citations.tsx';
 import { Status } from '../../components/status.tsx';
 import { RelativeTime } from '../../components/time.tsx';
-import { count, fill, strings } from '../../languages/index.ts';
+import { fill, strings } from '../../languages/index.ts';
 import type { Message } from './queries.ts';
 
 /** A message with its sources, tool calls and rating. */
@@ -18,11 +19,14 @@ export function MessageView({ message }: { message: Message }) {
 				{feedback === 'down' && <Status tone="red">{t.ratedDown}</Status>}
 				{feedback === 'up' && <Status tone="green">{t.ratedUp}</Status>}
 			</p>
-			<div class="message-text">{content === '' && isRunning ? <span class="soft">{t.writing}</span> : content}</div>
+			{author.type === 'model' && content !== '' ? (
+				<CitedText text={content} citations={message.citations} />
+			) : (
+				<div class="message-text">{content === '' && isRunning ? <span class="soft">{t.writing}</span> : content}</div>
+			)}
 			{message.error && <p class="field-error">{message.error.message}</p>}
 			{feedback_comment && <p class="message-comment">{feedback_comment}</p>}
 			<ToolCalls calls={message.tool_calls} />
-			<Sources citations={message.citations} />
 		</article>
 	);
 }
@@ -51,24 +55,5 @@ function ToolCalls({ calls }: { calls: Message['tool_calls'] }) {
 				</details>
 			))}
 		</>
-	);
-}
-
-function Sources({ citations }: { citations: Message['citations'] }) {
-	const t = strings().inboxPages;
-	if (citations.length === 0) return null;
-	return (
-		<details>
-			<summary>{count(t.sources, citations.length)}</summary>
-			<ol class="sources">
-				{citations.map(({ index, title, page, text }) => (
-					<li key={index} value={index}>
-						<b>{title}</b>
-						{page !== null && `, ${fill(t.page, { n: page })}`}
-						<blockquote>{text}</blockquote>
-					</li>
-				))}
-			</ol>
-		</details>
 	);
 }
