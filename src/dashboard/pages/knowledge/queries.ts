@@ -49,14 +49,13 @@ export function documentById(baseId: string, id: string): QueryObserverOptions<D
 
 /** The active assistants that answer from a knowledge base. */
 export function assistantsWith(baseId: string): QueryObserverOptions<Assistant[]> {
-	return {
-		queryKey: ['assistants', 'with', baseId],
-		queryFn: async ({ signal }) => {
-			const query = { status: 'active', limit: LIST_LIMIT } as const;
-			const { data } = await resultOf(api.GET('/api/v1/assistants', { params: { query }, signal }));
-			return data.filter(({ knowledge_base_ids }) => knowledge_base_ids.includes(baseId));
-		},
-	};
+	return { queryKey: ['assistants', 'with', baseId], queryFn: ({ signal }) => loadAssistantsWith(baseId, signal) };
+}
+
+export async function loadAssistantsWith(baseId: string, signal?: AbortSignal): Promise<Assistant[]> {
+	const query = { status: 'active', limit: LIST_LIMIT } as const;
+	const call = api.GET('/api/v1/assistants', { params: { query }, ...(signal ? { signal } : {}) });
+	return (await resultOf(call)).data.filter(({ knowledge_base_ids }) => knowledge_base_ids.includes(baseId));
 }
 
 /** Shows another version of a knowledge base everywhere. */

@@ -1,22 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
-import { api, BASE_URL } from '../../../api/client.ts';
-import { invalidate, queryClient, useQuery } from '../../../api/queries.ts';
-import { linkTo, navigate, route } from '../../../app/route.ts';
-import { showToast } from '../../../app/toasts.tsx';
-import { Button } from '../../../components/button.tsx';
-import { confirm } from '../../../components/confirm.tsx';
+import { useQuery } from '../../../api/queries.ts';
+import { linkTo, route } from '../../../app/route.ts';
 import { EmptyState, ErrorState, LoadingLines, PageHeader } from '../../../components/page.tsx';
 import { QueryContent } from '../../../components/query-content.tsx';
 import { RelativeTime } from '../../../components/time.tsx';
-import { useAction } from '../../../forms/use-action.ts';
-import { count, fill, language, strings } from '../../../languages/index.ts';
+import { count, language, strings } from '../../../languages/index.ts';
 import { DocumentStatus } from '../documents/document-status.tsx';
 import { adviceOf } from '../documents/error-sentence.ts';
-import { mayWrite } from '../may-write.ts';
 import { type Document, documentById, knowledgeBaseById } from '../queries.ts';
-import { queueOf } from '../uploads/queues.ts';
-import { isBeingIndexed } from '../uploads/upload-queue.ts';
+import { isBeingIndexed } from '../uploads/upload-state.ts';
 import { PassageLoader } from './chunks.ts';
+import { DocumentActions } from './document-actions.tsx';
 import { Passages } from './passages.tsx';
 import { useLiveDocument } from './use-live-document.ts';
 
@@ -102,52 +96,6 @@ function PassageContent({ document, loader }: { document: Document; loader: Pass
 			{error && <ErrorState error={error} onRetry={() => void loader.load()} />}
 			{!isWhole && !error && <LoadingLines count={2} />}
 		</>
-	);
-}
-
-/** Downloads, reads again, or removes the document. */
-function DocumentActions({ baseId, document }: { baseId: string; document: Document }) {
-	const t = strings().knowledgePages;
-	const { id, title, chunk_count, status } = document;
-	const path = { id: baseId, doc_id: id };
-	const retry = useAction(async () => {
-		await api.POST('/api/v1/knowledge-bases/{id}/documents/{doc_id}/retry', { params: { path } });
-		await invalidate('knowledge', 'document', baseId, id);
-		showToast(fill(t.retried, { name: title }));
-	});
-	const remove = useAction(async () => {
-		const text = fill(t.removeText, { name: title, passages: count(t.passageCount, chunk_count) });
-		if (!(await confirm({ title: t.removeTitle, text, action: t.remove }))) return;
-		await api.DELETE('/api/v1/knowledge-bases/{id}/documents/{doc_id}', { params: { path } });
-		queueOf(baseId).forget(id);
-		showToast(fill(t.removed, { name: title }));
-		navigate(['knowledge', baseId]);
-		queryClient.removeQueries({ queryKey: documentById(baseId, id).queryKey });
-	});
-	const content = `api/v1/knowledge-bases/${baseId}/documents/${id}/content`;
-	return (
-		<>
-			{document.size_bytes !== null && <DownloadLink href={new URL(content, BASE_URL).href} label={t.download} />}
-			{mayWrite() && (status === 'error' || document.error !== null) && (
-				<Button icon="retry" isBusy={retry.isBusy} onClick={() => void retry.run()}>
-					{t.retryDocument}
-				</Button>
-			)}
-			{mayWrite() && (
-				<Button icon="remove" look="danger" isBusy={remove.isBusy} onClick={() => void remove.run()}>
-					{t.remove}
-				</Button>
-			)}
-		</>
-	);
-}
-
-/** The browser saves what the link leads to: the response says so. */
-function DownloadLink({ href, label }: { href: string; label: string }) {
-	return (
-		<a class="button button-secondary" href={href} download="">
-			<span>{label}</span>
-		</a>
 	);
 }
 

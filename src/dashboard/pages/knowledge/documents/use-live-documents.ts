@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { liveState, useLive } from '../../../api/live.ts';
-import { isBeingIndexed, type UploadQueue } from '../uploads/upload-queue.ts';
+import type { UploadQueue } from '../uploads/upload-queue.ts';
+import { isBeingIndexed } from '../uploads/upload-state.ts';
 import type { DocumentList } from './document-list.ts';
 
 /** Keeps a list of documents and the uploads up to date. After an interruption of the live connection both are read again. */

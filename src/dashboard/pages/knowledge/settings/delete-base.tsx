@@ -6,16 +6,14 @@ import { Button } from '../../../components/button.tsx';
 import { confirm } from '../../../components/confirm.tsx';
 import { useAction } from '../../../forms/use-action.ts';
 import { count, fill, strings } from '../../../languages/index.ts';
-import { assistantsWith, type KnowledgeBase } from '../queries.ts';
+import { type KnowledgeBase, loadAssistantsWith } from '../queries.ts';
 import { queueOf } from '../uploads/queues.ts';
 
 /** Deletes a knowledge base, after it has said what is lost and which assistants lose it. */
 export function DeleteBase({ base: { id, name, document_count } }: { base: KnowledgeBase }) {
 	const t = strings().knowledgePages;
 	const remove = useAction(async () => {
-		const assistants = (await queryClient.fetchQuery({ ...assistantsWith(id), staleTime: 0 } as never)) as {
-			name: string;
-		}[];
+		const assistants = await loadAssistantsWith(id);
 		const losses = [fill(t.deleteText, { documents: count(t.documentCount, document_count) })];
 		if (assistants.length > 0) {
 			const names = assistants.map((assistant) => assistant.name).join(', ');

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { ApiError } from '../../../api/api-error.ts';
 import { api, type Versioned, versionedResultOf } from '../../../api/client.ts';
 import { showToast } from '../../../app/toasts.tsx';
-import { Checkbox, SelectField, SliderField, TextField } from '../../../components/field.tsx';
+import { TextField } from '../../../components/field.tsx';
 import { Conflict } from '../../../forms/conflict.tsx';
 import { SaveBar } from '../../../forms/save-bar.tsx';
 import { useAction } from '../../../forms/use-action.ts';
@@ -11,12 +11,9 @@ import { strings } from '../../../languages/index.ts';
 import { type KnowledgeBase, keepBase } from '../queries.ts';
 import { DeleteBase } from './delete-base.tsx';
 import { Reindex } from './reindex.tsx';
+import { SearchFields, type SearchValues } from './search-fields.tsx';
 
-type Fields = Pick<KnowledgeBase, 'name' | 'description'> & {
-	hybrid: boolean;
-	/** The set weight; null: the knowledge base chooses it. */
-	weight: number | null;
-};
+type Fields = Pick<KnowledgeBase, 'name' | 'description'> & SearchValues;
 
 /** Name, search, reindex, and the end of a knowledge base. */
 export function SettingsTab({ base }: { base: Versioned<KnowledgeBase> }) {
@@ -119,48 +116,4 @@ function SettingsForm({ base: { value: base, etag } }: { base: Versioned<Knowled
 
 function isSameInForm(a: KnowledgeBase, b: KnowledgeBase): boolean {
 	return JSON.stringify(fieldsOf(a)) === JSON.stringify(fieldsOf(b));
-}
-
-/** How the knowledge base is searched. @param used the weight in use */
-function SearchFields({
-	values: { hybrid, weight },
-	used,
-	onChange,
-}: {
-	values: Fields;
-	used: number;
-	onChange: (part: Partial<Fields>) => void;
-}) {
-	const t = strings().knowledgePages;
-	return (
-		<fieldset>
-			<legend>{t.searchSettings}</legend>
-			<Checkbox
-				label={t.hybrid}
-				hint={t.hybridHint}
-				checked={hybrid}
-				onChange={(checked) => onChange({ hybrid: checked })}
-			/>
-			{hybrid && (
-				<SelectField
-					label={t.weightSource}
-					value={weight === null ? 'auto' : 'set'}
-					options={[
-						{ value: 'auto', label: `${t.weightSourceAuto} (${used})` },
-						{ value: 'set', label: t.weightSourceSet },
-					]}
-					onChange={(source) => onChange({ weight: source === 'auto' ? null : used })}
-				/>
-			)}
-			{hybrid && weight !== null && (
-				<SliderField
-					label={t.weight}
-					hint={t.weightHint}
-					{...{ min: 0, max: 1, step: 0.05 }}
-					value={weight}
-					onChange={(next) => onChange({ weight: next })}
-				/>
-			)}
-		</fieldset>
-	);
 }

@@ -3,16 +3,9 @@ import { ApiError } from '../../../api/api-error.ts';
 import { api, type Resource, resultOf } from '../../../api/client.ts';
 import { sendForm } from '../../../api/upload.ts';
 import type { ChosenFile } from './chosen-files.ts';
+import { isAbout, isBeingIndexed, isDone, isUnsent, type UploadState } from './upload-state.ts';
 
 type Document = Resource<'Document'>;
-
-/** What happens to a file. `broken`: its connection broke, and it is sent again after a pause. */
-export type UploadState =
-	| { step: 'waiting' }
-	| { step: 'sending'; share: number }
-	| { step: 'broken' }
-	| { step: 'refused'; error: Error }
-	| { step: 'added'; document: Document };
 
 export interface UploadItem {
 	id: string;
@@ -190,23 +183,6 @@ export class UploadQueue {
 		item.state.value = state;
 		this.changes.value++;
 	}
-}
-
-function isUnsent({ step }: UploadState): boolean {
-	return step === 'waiting' || step === 'sending' || step === 'broken';
-}
-
-function isDone(state: UploadState): boolean {
-	return state.step === 'refused' || (state.step === 'added' && !isBeingIndexed(state.document));
-}
-
-/** Whether the server still reads a document. */
-export function isBeingIndexed({ status }: Pick<Document, 'status'>): boolean {
-	return status === 'queued' || status === 'processing';
-}
-
-function isAbout(state: UploadState, documentId: string): boolean {
-	return state.step === 'added' && state.document.id === documentId;
 }
 
 /** Whether the same request may succeed later: the connection broke, or the server is busy. */
