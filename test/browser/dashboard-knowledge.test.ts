@@ -5,11 +5,12 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { newId } from '../../src/base/index.ts';
 import type { DocumentRecord, Write } from '../../src/store/index.ts';
+import { openCookieClient, PASSWORD } from '../access/people.ts';
 import { firstWorkspace, openStoreDirectly } from '../api/direct-store.ts';
 import { createResource, SAMPLES, untilSettled, upload } from '../api/fixture.ts';
 import { axeFindings } from '../support/axe.ts';
 import { noBrowser as skip, startBrowser } from '../support/browser.ts';
-import { openDashboard, overflowOf, startOwnedApp } from './dashboard.ts';
+import { openDashboard, overflowOf, signIn, startOwnedApp } from './dashboard.ts';
 
 const app = await startOwnedApp();
 after(() => app[Symbol.asyncDispose]());
@@ -285,6 +286,27 @@ test('a knowledge base is renamed, reindexed, and deleted after it has said what
 	await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
 	await page.getByText('New name was deleted.').waitFor();
 	assert.equal((await app.call('GET', `${BASES}/${id}`)).status, 404);
+});
+
+test('a person who may only read sees documents and tries searches, and is offered no change', { skip }, async () => {
+	const id = await newBase('Read only');
+	await addText(id, 'Returns', 'Thirty days.');
+	await untilSettled(app, id);
+	const invited = await app.call('POST', '/api/v1/users', { email: 'viewer@example.com', role: 'viewer' });
+	const token = new URL(invited.body.password_link).hash.slice(1);
+	await openCookieClient(app).call('POST', '/api/v1/session/password', { token, password: PASSWORD });
+	await using browser = await startBrowser();
+	await using visitor = await browser.visitor();
+	const { page } = visitor;
+	await page.goto(`${app.url}/dashboard#/knowledge/${id}`);
+	await signIn(page, 'viewer@example.com');
+	await page.getByRole('link', { name: 'Returns' }).waitFor();
+	assert.equal(await page.getByRole('button', { name: /Add/ }).count(), 0);
+	assert.equal(await page.getByRole('link', { name: 'Settings' }).count(), 0);
+	await page.getByRole('link', { name: 'Returns' }).click();
+	await page.getByText('Thirty days.').first().waitFor();
+	assert.equal(await page.getByRole('button', { name: 'Remove' }).count(), 0);
+	assert.deepEqual(visitor.problems, []);
 });
 
 test('a list that cannot be loaded says so, and is loaded again', { skip }, async () => {
