@@ -122,11 +122,12 @@ function useMarkedInView(marked: number | null, count: number) {
 		const frame = area.current as HTMLElement | null;
 		const child = frame?.querySelector<HTMLElement>('[data-marked]');
 		if (shown.current === marked || !frame || !child) return;
-		shown.current = marked;
 		let frames = 0;
 		const settle = () => {
 			frame.scrollTop += child.getBoundingClientRect().top - frame.getBoundingClientRect().top - 12;
 			if (++frames < SETTLING_FRAMES) request = requestAnimationFrame(settle);
+			// Before that, passages that arrive begin it again.
+			else shown.current = marked;
 		};
 		let request = requestAnimationFrame(settle);
 		return () => cancelAnimationFrame(request);
