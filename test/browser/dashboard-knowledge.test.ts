@@ -10,6 +10,7 @@ import { firstWorkspace, openStoreDirectly } from '../api/direct-store.ts';
 import { createResource, SAMPLES, untilSettled, upload } from '../api/fixture.ts';
 import { axeFindings } from '../support/axe.ts';
 import { noBrowser as skip, startBrowser } from '../support/browser.ts';
+import { until } from '../support/until.ts';
 import { openDashboard, overflowOf, signIn, startOwnedApp } from './dashboard.ts';
 
 const app = await startOwnedApp();
@@ -307,6 +308,26 @@ test('a person who may only read sees documents and tries searches, and is offer
 	await page.getByText('Thirty days.').first().waitFor();
 	assert.equal(await page.getByRole('button', { name: 'Remove' }).count(), 0);
 	assert.deepEqual(visitor.problems, []);
+});
+
+test('a link to a passage of a long document shows this passage in the list and in the text', { skip }, async () => {
+	const id = await newBase('Long');
+	const sentence = (at: number) =>
+		`Part ${at} of the kettle is made of steel, and it is guaranteed for several years. `;
+	const content = Array.from({ length: 200 }, (_, at) => sentence(at).repeat(10)).join('\n\n');
+	const document = await addText(id, 'Parts', content);
+	await untilSettled(app, id);
+	await using browser = await startBrowser();
+	await using owner = await openDashboard(app, browser, {}, `#/knowledge/${id}/documents/${document}?chunk=70`);
+	const { page } = owner;
+	for (const area of ['.passage-list', '.whole-text']) {
+		const marked = page.locator(`${area} [data-marked]`);
+		await until('the passage is at the top of its area', async () => {
+			const [frame, box] = [await page.locator(area).boundingBox(), await marked.boundingBox()];
+			return frame && box && Math.abs(box.y - frame.y) < 60;
+		});
+	}
+	await page.getByRole('button', { name: 'Passage 71', exact: true, pressed: true }).waitFor();
 });
 
 test('a list that cannot be loaded says so, and is loaded again', { skip }, async () => {
