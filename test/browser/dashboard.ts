@@ -45,7 +45,7 @@ export async function signIn(page: Page, email = OWNER): Promise<void> {
 	await page.getByLabel(/E-mail/i).fill(email);
 	await page.getByLabel(/Passwor/).fill(PASSWORD);
 	await page.getByRole('button', { name: /Sign in|Anmelden/ }).click();
-	await page.getByRole('navigation').waitFor();
+	await page.getByRole('navigation').first().waitFor();
 }
 
 /** How many pixels the page is wider than the window. */
