@@ -48,7 +48,7 @@ export function startLive(): void {
 	);
 }
 
-/** Nobody is signed in any more. */
+/** Ends it: the session has ended. */
 export function stopLive(): void {
 	running?.abort();
 	running = null;
