@@ -1,5 +1,5 @@
 import type { Caller, IdempotencyClaim } from '../access/index.ts';
-import type { Operation, OperationInput, OperationResult } from '../contract/index.ts';
+import type { Operation, OperationInput, OperationResult, TakenOverBy } from '../contract/index.ts';
 import type { HttpRequest, RouteResponse } from '../http/index.ts';
 import type { PendingReply, RequestReceipt, UncommittedChange, Write } from '../store/index.ts';
 
@@ -51,6 +51,11 @@ export class VersionedResult<T> {
 /** A result with the version of the resource that it shows. */
 export function withVersion<T>(result: T, { version }: { version: number }): VersionedResult<T> {
 	return new VersionedResult(result, version);
+}
+
+/** The user or API key behind a request, as the resources that it changes name it. */
+export function personOf({ userSession, credentialId, name }: Caller): TakenOverBy {
+	return { id: userSession?.user.id ?? credentialId, name };
 }
 
 /** What a handler returns: the operation's result, with its version where it is a versioned resource. */

@@ -2,7 +2,7 @@ import { AppError } from '../base/index.ts';
 import type { Operations } from '../contract/index.ts';
 import { type Conversations, listMessages, presentConversation, presentMessage } from '../conversations/index.ts';
 import type { ConversationRecord, ListPosition, MessageRecord, Store } from '../store/index.ts';
-import { type Handler, type HandlerFunction, RawResponse, withVersion } from './call.ts';
+import { type Handler, type HandlerFunction, personOf, RawResponse, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 import { resumePosition } from './stream-request.ts';
 
@@ -16,6 +16,8 @@ type ConversationOperation =
 	| 'takeOverConversation'
 	| 'releaseConversation'
 	| 'sayInConversation'
+	| 'setPresence'
+	| 'suggestReply'
 	| 'stopReply';
 
 export interface ConversationHandlersOptions {
@@ -54,9 +56,8 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 			to: ConversationRecord['handled_by'],
 		): HandlerFunction<Operations['takeOverConversation'] | Operations['releaseConversation']> =>
 		async ({ caller, params, ifMatchVersions, requestReceipt, auditWrites }) => {
-			const by = { id: caller.userSession?.user.id ?? caller.credentialId, name: caller.name };
 			const writes = auditWrites(params);
-			const change = { workspaceId: caller.workspaceId, to, by, versions: ifMatchVersions, writes };
+			const change = { workspaceId: caller.workspaceId, to, by: personOf(caller), versions: ifMatchVersions, writes };
 			const record = await conversations.handOver(params.id, change, requestReceipt());
 			return withVersion(presentConversation(record), record);
 		};
@@ -120,9 +121,9 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 		},
 
 		async followConversation({ caller, params, query, request }) {
-			const { id } = await find(caller.workspaceId, params.id);
+			const conversation = await find(caller.workspaceId, params.id);
 			const after = resumePosition(request, query.last_event_id);
-			const events = conversations.follow(id, { after, audience: 'api' });
+			const events = conversations.follow(conversation, { after, audience: 'api' });
 			return new RawResponse({ events });
 		},
 
@@ -135,7 +136,25 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 				content: body.content,
 				name: body.name ?? caller.name,
 			};
-			return presentMessage(await conversations.sendAgentMessage(params.id, message, requestReceipt()));
+			const sent = await conversations.sendAgentMessage(params.id, message, requestReceipt());
+			conversations.people.presence.endTyping(params.id, personOf(caller));
+			return presentMessage(sent);
+		},
+
+		async setPresence({ caller, params, body }) {
+			const { id } = await find(caller.workspaceId, params.id);
+			const { presence } = conversations.people;
+			presence.set(id, personOf(caller), body.state === 'left' ? null : body.state);
+			return { people: presence.peopleIn(id) };
+		},
+
+		async suggestReply({ caller, params, request }) {
+			const { id: personId } = personOf(caller);
+			return conversations.suggestReply(params.id, {
+				workspaceId: caller.workspaceId,
+				personId,
+				signal: request.signal,
+			});
 		},
 
 		async stopReply({ caller, params }) {

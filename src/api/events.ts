@@ -1,6 +1,7 @@
 import { type Caller, includesScope } from '../access/index.ts';
 import { AppError } from '../base/index.ts';
 import { EVENT_TYPES, type EventType, NOTICE_SCOPES, type Operations } from '../contract/index.ts';
+import type { Conversations } from '../conversations/index.ts';
 import type { Notices, Outbox } from '../outbox/index.ts';
 import type { ListPosition, Store } from '../store/index.ts';
 import { presentEvent } from '../webhooks/index.ts';
@@ -8,6 +9,7 @@ import { type Handler, RawResponse } from './call.ts';
 import type { Cursors, PageRequest } from './cursors.ts';
 import { EventLogStream } from './event-log-stream.ts';
 import { wantsStream } from './stream-request.ts';
+import { whileAvailable } from './while-available.ts';
 
 /** Event streams of one workspace's log. */
 const MAX_FOLLOWERS = 1_000;
@@ -17,6 +19,7 @@ export interface EventHandlersOptions {
 	outbox: Pick<Outbox, 'subscribe' | 'subscriberCount'>;
 	notices: Pick<Notices, 'subscribe'>;
 	cursors: Cursors;
+	conversations: Pick<Conversations, 'people'>;
 }
 
 /** A request for the events of a workspace. */
@@ -31,7 +34,7 @@ interface EventQuery {
 }
 
 /** The event log of a workspace: pages, and a stream of what follows. */
-export function eventHandlers({ store, outbox, notices, cursors }: EventHandlersOptions): {
+export function eventHandlers({ store, outbox, notices, cursors, conversations }: EventHandlersOptions): {
 	listEvents: Handler<Operations['listEvents']>;
 } {
 	return {
@@ -42,7 +45,10 @@ export function eventHandlers({ store, outbox, notices, cursors }: EventHandlers
 			const isStream = wantsStream(request, stream);
 			const resumed = isStream ? request.header('last-event-id') : undefined;
 			const page = cursors.read(list, resumed ? { ...query, cursor: resumed } : query, 'asc');
-			if (isStream) return new RawResponse({ events: await follow({ caller, types, hasNotices, list, page }) });
+			if (isStream) {
+				const events = await follow({ caller, types, hasNotices, list, page });
+				return new RawResponse({ events: whileAvailable(events, caller, conversations.people.availability) });
+			}
 			// Sequence numbers only grow, and an event becomes visible before all later ones: after the last one nothing is skipped.
 			const lastSeenSeq = page.after?.at ?? 0;
 			// Read before the page: an event up to here that is not on the page is of another workspace or type.

@@ -5,6 +5,7 @@ import { type ApiKeysOptions, apiKeyHandlers } from './api-keys.ts';
 import { type AssistantsOptions, assistantHandlers } from './assistants.ts';
 import { type AuditLogOptions, auditLogHandlers } from './audit-log.ts';
 import type { Handler } from './call.ts';
+import { type CannedReplyHandlersOptions, cannedReplyHandlers } from './canned-replies.ts';
 import { type ConversationHandlersOptions, conversationHandlers } from './conversations.ts';
 import { type DeliveryHandlersOptions, deliveryHandlers } from './deliveries.ts';
 import { type DeploymentHandlersOptions, deploymentHandlers } from './deployments.ts';
@@ -14,6 +15,7 @@ import { type InboxHandlersOptions, inboxHandlers } from './inbox.ts';
 import { type KnowledgeBasesOptions, knowledgeBaseHandlers } from './knowledge-bases.ts';
 import { type MessageHandlersOptions, messageHandlers } from './messages.ts';
 import { type ModelHandlersOptions, modelHandlers } from './models.ts';
+import { type NoteHandlersOptions, noteHandlers } from './notes.ts';
 import { credentialRoute, type PipelineOptions } from './pipeline.ts';
 import { type SessionRoutesOptions, sessionRoutes } from './session.ts';
 import { type SourceHandlersOptions, sourceHandlers } from './sources.ts';
@@ -47,6 +49,8 @@ export type ApiOptions = PipelineOptions &
 	MessageHandlersOptions &
 	ConversationHandlersOptions &
 	InboxHandlersOptions &
+	NoteHandlersOptions &
+	CannedReplyHandlersOptions &
 	WidgetRoutesOptions &
 	WebhookHandlersOptions &
 	DeliveryHandlersOptions &
@@ -77,6 +81,8 @@ export function apiRoutes(options: ApiOptions): Route[] {
 		...messageHandlers(options),
 		...conversationHandlers(options),
 		...inboxHandlers(options),
+		...noteHandlers(options),
+		...cannedReplyHandlers(options),
 		...webhookHandlers(options),
 		...deliveryHandlers(options),
 		...eventHandlers(options),

@@ -12,6 +12,8 @@ export const ID_PREFIXES = {
 	event: 'evt_',
 	conversation: 'conv_',
 	message: 'msg_',
+	note: 'note_',
+	canned_reply: 'canned_',
 	deployment: 'dep_',
 	api_key: 'key_',
 	workspace: 'ws_',

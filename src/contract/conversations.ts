@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Message, MessageListQuery } from './messages.ts';
-import { type OperationTable, withKey } from './operation.ts';
+import { Citation, Message, MessageListQuery, Usage } from './messages.ts';
+import { type OperationTable, SMALL_BODY, withKey } from './operation.ts';
 import {
 	AnyObject,
 	Deleted,
@@ -28,7 +28,10 @@ export type EndUser = Static<typeof EndUser>;
 
 /** The user or API key that has taken a conversation over. */
 export const TakenOverBy = Type.Object({
-	id: Type.String({ description: 'Of the user or the API key.' }),
+	id: Type.String({
+		description: 'Of the user or the API key.',
+		examples: ['user_06gzhmza00001mjww6bbdevcx5ss2c8f'],
+	}),
 	name: Type.String({ examples: ['Anna'] }),
 });
 export type TakenOverBy = Static<typeof TakenOverBy>;
@@ -116,8 +119,42 @@ export const STREAM_EVENTS = [
 	'message.completed',
 	'message.failed',
 	'message.reset',
+	'note.created',
+	'note.deleted',
+	'presence',
 ] as const;
 export type StreamEventName = (typeof STREAM_EVENTS)[number];
+
+export const PresenceUpdate = Strict({
+	state: OneOf(['looking', 'typing', 'left']),
+});
+
+/** A person who has a conversation open. */
+export const PresentPerson = Type.Object({
+	...TakenOverBy.properties,
+	state: OneOf(['looking', 'typing']),
+});
+
+/** The people of a conversation, as its visitor sees them. */
+export const WidgetPeople = Type.Object({
+	handled_by: OneOf(['model', 'human']),
+	person: NullableObject(Type.Object({ name: Type.String({ examples: ['Anna'] }), typing: Type.Boolean() }), {
+		description: 'Who has taken over.',
+	}),
+	requested_person_at: NullableText({ format: 'date-time', description: 'Since when the visitor waits for a person.' }),
+	people_available: Type.Unsafe<boolean | null>({
+		type: ['boolean', 'null'],
+		description: 'Whether a person of the workspace has the dashboard open. Null: the visitor does not wait for one.',
+	}),
+});
+
+/** A reply that a person may send. It is not stored. */
+export const SuggestedReply = Type.Object({
+	content: Type.String({ examples: ['The warranty is three years [1].'] }),
+	citations: Type.Array(Citation),
+	model: Type.String({ description: 'The model that wrote it.', examples: ['builtin/extractive'] }),
+	usage: NullableObject(Usage),
+});
 
 /** Conversations. */
 export const conversationOperations = {
@@ -208,6 +245,31 @@ export const conversationOperations = {
 		body: AgentSaying,
 		status: 201,
 		result: Message,
+	},
+	setPresence: {
+		reads: true,
+		method: 'POST',
+		path: '/api/v1/conversations/{id}/presence',
+		summary: 'Show others that you look at a conversation or type in it',
+		description:
+			'Kept in memory: repeat `looking` within a minute and `typing` within ten seconds. Followers get a `presence` event; the visitor sees who types only if that person has taken over.',
+		tag: 'Conversations',
+		access: withKey('conversations:write'),
+		body: PresenceUpdate,
+		maxBodyBytes: SMALL_BODY,
+		result: Type.Object({ people: Type.Array(PresentPerson) }),
+	},
+	suggestReply: {
+		reads: true,
+		errors: ['model_error'],
+		method: 'POST',
+		path: '/api/v1/conversations/{id}/suggest-reply',
+		summary: 'Let the assistant suggest a reply to the last message of the visitor',
+		description:
+			'It is written with the search and the model of a reply, without tools, and is not stored. A person or key may have 60 suggestions a minute.',
+		tag: 'Conversations',
+		access: withKey('conversations:write'),
+		result: SuggestedReply,
 	},
 	stopReply: {
 		unaudited: true,

@@ -2,6 +2,7 @@ export { AccountPatch, OwnSession } from './account.ts';
 export { ApiKey } from './api-keys.ts';
 export { Assistant, AssistantCreate, AssistantPatch, completeRagSettings, RagSettings } from './assistants.ts';
 export { AuditLogRecord } from './audit-log.ts';
+export { CannedReply } from './canned-replies.ts';
 export {
 	Conversation,
 	ConversationListQuery,
@@ -45,6 +46,7 @@ export {
 	WidgetMessageReply,
 	WidgetToolCall,
 } from './messages.ts';
+export { Note } from './notes.ts';
 export { openApiDocument } from './openapi/index.ts';
 export {
 	isAudited,

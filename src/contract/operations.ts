@@ -2,6 +2,7 @@ import { accountOperations } from './account.ts';
 import { apiKeyOperations } from './api-keys.ts';
 import { assistantOperations } from './assistants.ts';
 import { auditLogOperations } from './audit-log.ts';
+import { cannedReplyOperations } from './canned-replies.ts';
 import { conversationOperations } from './conversations.ts';
 import { deliveryOperations } from './deliveries.ts';
 import { deploymentOperations } from './deployments.ts';
@@ -11,6 +12,7 @@ import { inboxOperations } from './inbox.ts';
 import { knowledgeBaseOperations } from './knowledge-bases.ts';
 import { messageOperations } from './messages.ts';
 import { modelOperations } from './models.ts';
+import { noteOperations } from './notes.ts';
 import { sessionOperations } from './session.ts';
 import { sourceOperations } from './sources.ts';
 import { statisticsOperations } from './statistics.ts';
@@ -31,6 +33,8 @@ export const operations = {
 	...messageOperations,
 	...conversationOperations,
 	...inboxOperations,
+	...noteOperations,
+	...cannedReplyOperations,
 	...widgetOperations,
 	...webhookOperations,
 	...deliveryOperations,

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { EventStreamQuery } from './conversations.ts';
+import { EventStreamQuery, WidgetPeople } from './conversations.ts';
 import { WidgetConfig } from './deployments.ts';
 import { Feedback, messageBodies, SendMessage, WidgetMessage, WidgetMessageReply } from './messages.ts';
 import { asAnyVisitor, asVisitor, type OperationTable, SMALL_BODY } from './operation.ts';
 import { EMAIL_PATTERN } from './patterns.ts';
-import { Id, NullableText, OneOf, PageOf, PageQueryWith, Strict } from './shapes.ts';
+import { Id, PageOf, PageQueryWith, Strict } from './shapes.ts';
 
 /** The query of a visitor's routes: the deployment against which they are checked. */
 export const WidgetQuery = Type.Object({
@@ -33,8 +33,7 @@ export const WidgetPersonRequest = Strict({
 export type WidgetPersonRequest = Static<typeof WidgetPersonRequest>;
 export const WidgetPersonRequestResult = Type.Object({
 	conversation_id: Type.String(),
-	handled_by: OneOf(['model', 'human']),
-	requested_person_at: NullableText({ format: 'date-time', description: 'Since when the visitor waits for a person.' }),
+	...WidgetPeople.properties,
 	has_email: Type.Boolean({ description: 'Whether the visitor has left an e-mail address.' }),
 });
 export const WidgetStop = Strict({ deployment_id: Id('The deployment.') });

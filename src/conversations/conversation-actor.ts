@@ -14,6 +14,7 @@ import { eraseRemainingRows } from './erasure.ts';
 import { expireConversation } from './expiry.ts';
 import { agentMessage, handOver } from './hand-over.ts';
 import { conversationNotFound } from './not-found.ts';
+import { addNote, removeNote } from './notes.ts';
 import { changePersonRequest } from './person-request.ts';
 import { outcomeOf } from './reply-outcome.ts';
 import { progressFrom } from './reply-progress.ts';
@@ -226,6 +227,18 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		await this.#commitRequest(request, commit, stored);
 		this.#record = conversation;
 		return stored;
+	}
+
+	async addNote(request: Message<'addNote'>): Promise<ConversationResult> {
+		const { commit, note } = addNote(this.#requireRecord(), request, this.#deps.clock.now());
+		await this.#commitRequest(request, commit, { note });
+		return { note };
+	}
+
+	async removeNote(removal: Message<'removeNote'>): Promise<ConversationResult> {
+		const note = await this.#deps.store.get('notes', removal.noteId);
+		await this.#commit(removeNote(this.#requireRecord(), removal, note, this.#deps.clock.now()));
+		return DONE;
 	}
 
 	async change(change: Message<'change'>): Promise<ConversationResult> {

@@ -32,6 +32,16 @@ export function streamEvent(
 	return { id: newId('event'), stream: conversation.id, type, data, created_at: now };
 }
 
+/** An event about an internal note, for those followers of the conversation who are no visitors. It does not have the note's text. */
+export function noteEvent(
+	conversation: ConversationRecord,
+	type: 'note.created' | 'note.deleted',
+	noteId: string,
+	now: number,
+): NewEvent {
+	return { id: newId('event'), stream: conversation.id, type, data: { note_id: noteId }, created_at: now };
+}
+
 /** The event of a call that begins or has ended. */
 export function callEvent(conversation: ConversationRecord, messageId: string, call: ToolCall, now: number): NewEvent {
 	const type = call.status === 'running' ? 'tool.started' : 'tool.completed';

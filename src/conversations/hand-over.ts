@@ -9,7 +9,7 @@ import {
 	type Write,
 } from '../store/index.ts';
 import { statisticsEvent, streamEvent, workspaceEvent } from './conversation-events.ts';
-import { conversationNotFound } from './not-found.ts';
+import { requireSameWorkspace } from './not-found.ts';
 import { presentConversation, presentMessage } from './present.ts';
 import { emptyMessage, endTurn, type ReplyOutcome, type Turn } from './turn.ts';
 
@@ -103,8 +103,4 @@ export function agentMessage(
 		],
 	};
 	return { commit, conversation, message };
-}
-
-function requireSameWorkspace(record: ConversationRecord, workspaceId: string): void {
-	if (record.workspace_id !== workspaceId) throw conversationNotFound();
 }

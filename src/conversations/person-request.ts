@@ -1,6 +1,7 @@
 import { AppError } from '../base/index.ts';
 import { personRequestIn } from '../extractive/index.ts';
 import { type Commit, type ConversationRecord, expectVersion } from '../store/index.ts';
+import { emailLeftIn } from './contact-email.ts';
 import { workspaceEvent } from './conversation-events.ts';
 import { presentConversation } from './present.ts';
 
@@ -43,6 +44,18 @@ export function requestedPerson(
 	now: number,
 ): Partial<Pick<ConversationRecord, 'requested_person_at'>> {
 	return handled_by === 'model' && requested_person_at === null ? { requested_person_at: now } : {};
+}
+
+/** The fields that a message sets: it asks for a person, or it leaves an e-mail address while the visitor waits for one. */
+export function personFieldsOf(
+	record: ConversationRecord,
+	{ asks_for_person, content }: { asks_for_person: boolean; content: string },
+	now: number,
+): Partial<Pick<ConversationRecord, 'requested_person_at' | 'contact_email'>> {
+	const requested = asks_for_person ? requestedPerson(record, now) : {};
+	const isWaiting = (requested.requested_person_at ?? record.requested_person_at) !== null;
+	const contact_email = isWaiting ? emailLeftIn(content) : null;
+	return contact_email === null || contact_email === record.contact_email ? requested : { ...requested, contact_email };
 }
 
 /** Whether a message asks for a person in words. */

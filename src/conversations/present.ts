@@ -1,6 +1,6 @@
 import { timestamp, timestampOrNull } from '../base/index.ts';
-import type { Conversation, Message, ToolCall, WidgetMessage, WidgetToolCall } from '../contract/index.ts';
-import type { ConversationRecord, MessageRecord } from '../store/index.ts';
+import type { Conversation, Message, Note, ToolCall, WidgetMessage, WidgetToolCall } from '../contract/index.ts';
+import type { ConversationRecord, MessageRecord, NoteRecord } from '../store/index.ts';
 
 /** A conversation for the API. */
 export function presentConversation(record: ConversationRecord): Conversation {
@@ -48,6 +48,11 @@ export function presentMessage(record: MessageRecord): Message {
 		first_token_ms: record.first_token_ms,
 		duration_ms: record.duration_ms,
 	};
+}
+
+/** An internal note for the API. Visitors never get one. */
+export function presentNote({ id, conversation_id, author, content, created_at }: NoteRecord): Note {
+	return { id, conversation_id, author, content, created_at: timestamp(created_at) };
 }
 
 /** A message for visitors: without the fields for operators, and the arguments and results of tool calls. */

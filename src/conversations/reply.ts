@@ -27,6 +27,8 @@ export interface ReplyDependencies {
 	knowledge: Pick<Knowledge, 'search'>;
 	models: Models;
 	tools: Pick<Tools, 'functionsOf'>;
+	/** Whether a person of the workspace is there. */
+	isPersonAvailable(workspaceId: string): boolean;
 	log: Log;
 	/** A broken index fails the search of every reply. */
 	searchFailures: ThrottledLog;
@@ -84,7 +86,7 @@ export async function writeReply(
 ): Promise<ReplyOutcome> {
 	const writing: Writing = { deps, turn, progress, listener, signal };
 	try {
-		const acknowledgement = acknowledgementFor(turn);
+		const acknowledgement = await acknowledgementFor(deps, turn);
 		if (!acknowledgement?.isWholeReply) await runRounds(writing, await gatherInput(writing));
 		if (acknowledgement) appendText(writing, acknowledgement.text);
 		return outcomeOf(progress, 'completed');

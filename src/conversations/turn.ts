@@ -1,7 +1,7 @@
 import { newId } from '../base/index.ts';
 import { type Commit, type ConversationRecord, expectVersion, type MessageRecord } from '../store/index.ts';
 import { streamEvent, workspaceEvent } from './conversation-events.ts';
-import { requestedPerson } from './person-request.ts';
+import { personFieldsOf } from './person-request.ts';
 import { presentConversation, presentMessage } from './present.ts';
 import type { ReplyRound } from './reply-rounds.ts';
 import { titleOfReply } from './title.ts';
@@ -66,7 +66,7 @@ export function beginTurn(
 		model,
 		attempts: 1,
 	};
-	const requested = message.asks_for_person ? requestedPerson(conversation, now) : {};
+	const requested = personFieldsOf(conversation, message, now);
 	const set = { message_count: conversation.message_count + 2, last_message_at: now, updated_at: now, ...requested };
 	const next: ConversationRecord = { ...conversation, ...set, version: isNew ? 1 : conversation.version + 1 };
 	const commit: Commit = {
@@ -80,7 +80,7 @@ export function beginTurn(
 		],
 		events: [
 			...(isNew ? [workspaceEvent(next, 'conversation.created', presentConversation(next), now)] : []),
-			...(requested.requested_person_at === undefined
+			...(Object.keys(requested).length === 0
 				? []
 				: [workspaceEvent(next, 'conversation.updated', presentConversation(next), now)]),
 			workspaceEvent(next, 'message.created', presentMessage(question), now),

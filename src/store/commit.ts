@@ -23,7 +23,7 @@ export type Write =
 	/** Removes the rounds of a reply with their calls. The removal of a message includes this. */
 	| { op: 'erase_rounds'; message_id: string }
 	/**
-	 * Removes a conversation, and at most `limit` (without it: all) of its messages, of the events about it with their
+	 * Removes a conversation, and at most `limit` (without it: all) of its messages and notes, of the events about it with their
 	 * deliveries, and of the stored responses that show it. If rows remain, the same transaction adds a job of the kind
 	 * `CONVERSATION_ERASURE_JOB`; the same write repeated removes them.
 	 */

@@ -50,6 +50,14 @@ export interface MessageRecord extends VersionedRecord {
 	completed_at: number | null;
 }
 
+/** An internal note in a conversation. */
+export interface NoteRecord extends VersionedRecord {
+	workspace_id: string;
+	conversation_id: string;
+	author: TakenOverBy;
+	content: string;
+}
+
 /** A round of an unfinished or failed reply: the model's text before its tool calls. */
 export interface ReplyRoundRecord extends VersionedRecord {
 	message_id: string;

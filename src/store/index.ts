@@ -20,6 +20,7 @@ export { CONVERSATION_ERASURE_JOB } from './commit.ts';
 export type {
 	ConversationRecord,
 	MessageRecord,
+	NoteRecord,
 	ReplyCallRecord,
 	ReplyRoundRecord,
 } from './conversation-records.ts';
@@ -53,6 +54,7 @@ export type {
 	ApiKeyRecord,
 	AssistantRecord,
 	AuditRecord,
+	CannedReplyRecord,
 	DeliveryAttemptRecord,
 	DeliveryRecord,
 	DeploymentRecord,

@@ -8,7 +8,13 @@ import type {
 	Role,
 	Scope,
 } from '../contract/index.ts';
-import type { ConversationRecord, MessageRecord, ReplyCallRecord, ReplyRoundRecord } from './conversation-records.ts';
+import type {
+	ConversationRecord,
+	MessageRecord,
+	NoteRecord,
+	ReplyCallRecord,
+	ReplyRoundRecord,
+} from './conversation-records.ts';
 import type { DocumentRecord, KnowledgeBaseRecord, SourcePageRecord, SourceRecord } from './knowledge-records.ts';
 import type { VersionedRecord, WorkspaceScopedRecord } from './versioned-record.ts';
 
@@ -179,6 +185,12 @@ export interface QuestionGroupRecord extends WorkspaceScopedRecord {
 	resolved_at: number | null;
 }
 
+/** A text that people of a workspace insert into their replies. */
+export interface CannedReplyRecord extends WorkspaceScopedRecord {
+	shortcut: string;
+	content: string;
+}
+
 /** A fact about the server that the database belongs to; the id names the fact. */
 interface ServerFactRecord extends VersionedRecord {
 	value: string;
@@ -208,6 +220,8 @@ export interface Records {
 	question_groups: QuestionGroupRecord;
 	reply_rounds: ReplyRoundRecord;
 	reply_calls: ReplyCallRecord;
+	notes: NoteRecord;
+	canned_replies: CannedReplyRecord;
 }
 
 /** A kind of record; also the name of its table. */

@@ -59,6 +59,10 @@ async function changeOfEachOperation(): Promise<Record<string, Change>> {
 	await untilSettled(app, spareBase);
 	const message = await app.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'Hello?' });
 	const conversation = `/api/v1/conversations/${message.body.conversation_id}`;
+	const notes = `/api/v1/conversations/${message.body.conversation_id}/notes`;
+	const note = await createResource(app, notes, { content: 'Hm.' });
+	const canned = '/api/v1/canned-replies';
+	const reply = await createResource(app, canned, { shortcut: 'hi', content: 'Hello!' });
 	const key = await createResource(app, '/api/v1/api-keys', { name: 'Old' });
 	const user = await createResource(app, '/api/v1/users', { email: 'ada@shop.example' });
 	const invited = await app.call('POST', '/api/v1/users', { email: 'grace@shop.example' });
@@ -96,6 +100,10 @@ async function changeOfEachOperation(): Promise<Record<string, Change>> {
 		deleteTool: { path: `/api/v1/tools/${toolId}` },
 		createDeployment: { path: '/api/v1/deployments', body: { assistant_id: assistant } },
 		updateDeployment: { path: `/api/v1/deployments/${deployment}`, body: { name: 'Shop window' } },
+		deleteNote: { path: `${notes}/${note}` },
+		createCannedReply: { path: canned, body: { shortcut: 'bye', content: 'Bye!' } },
+		updateCannedReply: { path: `${canned}/${reply}`, body: { content: 'Hi!' } },
+		deleteCannedReply: { path: `${canned}/${reply}` },
 		takeOverConversation: { path: `${conversation}/takeover` },
 		releaseConversation: { path: `${conversation}/release` },
 		updateConversation: { path: conversation, body: { title: 'About tea' } },

@@ -130,6 +130,8 @@ async function changesOfEveryKind(): Promise<Change[]> {
 			data: count('inbox_reads'),
 		},
 		{ path: '/api/v1/inbox/read', data: count('inbox_readers') },
+		{ path: `/api/v1/conversations/${free.conversation_id}/notes`, body: { content: 'Hm.' }, data: count('notes') },
+		{ path: '/api/v1/canned-replies', body: { shortcut: 'hi', content: 'Hello!' }, data: count('canned_replies') },
 	];
 }
 

@@ -110,6 +110,7 @@ async function invited(tenant: ResourceMaker): Promise<{ email: string; token: s
 
 /** Members of bodies whose values must be unique. */
 export const UNIQUE_VALUES: Record<string, () => string> = {
+	shortcut: unique,
 	email: () => `person-${unique()}@example.com`,
 };
 

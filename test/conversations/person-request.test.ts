@@ -117,6 +117,21 @@ test('asking in words sets the request in the commit of the message, and the rep
 	assert.equal((await get(id)).requested_person_at, requested_person_at, 'the visitor waits since the first request');
 });
 
+test('while no person is there, the reply asks for an e-mail address, and the next message may leave it', async () => {
+	const { body } = await send('Kann ich mit einem Menschen sprechen?');
+	assert.match(body.content, /gerade ist niemand da; schreiben Sie hier Ihre E-Mail-Adresse/);
+	const id = body.conversation_id;
+	const asked = held.replies.length;
+	const left = await send('ada@example.com, danke!', id);
+	assert.equal(left.body.content, 'Danke, wir antworten an diese Adresse.');
+	assert.equal(held.replies.length, asked);
+	assert.equal((await get(id)).contact_email, 'ada@example.com');
+	assert.doesNotMatch((await send('Kann ich mit einem Menschen sprechen?', id)).body.content, /niemand/);
+	const other = await send('My address is bob@example.com');
+	assert.equal((await get(other.body.conversation_id)).contact_email, null, 'this visitor waits for no person');
+	assert.equal((await send('Is ada@example.com your address?', id)).body.content, 'Said the model.');
+});
+
 test('a question beside the request is answered first', async () => {
 	const { body } = await send('How long is the warranty? I want to talk to a human.');
 	assert.match(body.content, /^Said the model\.\n\nI have asked a person/);

@@ -197,6 +197,30 @@ export function message(given: Partial<Sample<'messages'>> = {}): Sample<'messag
 	};
 }
 
+export function note(given: Partial<Sample<'notes'>> = {}): Sample<'notes'> {
+	return {
+		id: newId('note'),
+		workspace_id: 'ws_sample',
+		conversation_id: 'conv_sample',
+		author: { id: 'user_sample', name: 'Anna' },
+		content: 'She has called twice.',
+		created_at: NOON,
+		...given,
+	};
+}
+
+export function cannedReply(given: Partial<Sample<'canned_replies'>> = {}): Sample<'canned_replies'> {
+	return {
+		id: newId('canned_reply'),
+		workspace_id: 'ws_sample',
+		shortcut: 'hours',
+		content: 'We are open from ten to six.',
+		created_at: NOON,
+		updated_at: NOON,
+		...given,
+	};
+}
+
 export function replyRound(given: Partial<Sample<'reply_rounds'>> = {}): Sample<'reply_rounds'> {
 	const message_id = given.message_id ?? newId('message');
 	return {

@@ -1,4 +1,4 @@
-import { AppError, timestampOrNull } from '../../base/index.ts';
+import { AppError } from '../../base/index.ts';
 import { type Feedback, operations, type SendMessage, type WidgetPersonRequest } from '../../contract/index.ts';
 import { type Conversations, listMessages, presentFor, presentForVisitor } from '../../conversations/index.ts';
 import type { Deployments } from '../../deployments/index.ts';
@@ -112,9 +112,9 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 		async followWidgetConversation(visit) {
 			countRequest(visit);
 			return respondWithStream(visit, async (request) => {
-				const { id } = await conversationOf(visit, request.params.id as string);
+				const conversation = await conversationOf(visit, request.params.id as string);
 				const after = resumePosition(request, visit.query.last_event_id);
-				return { events: conversations.follow(id, { after, audience: 'visitor' }) };
+				return { events: conversations.follow(conversation, { after, audience: 'visitor' }) };
 			});
 		},
 
@@ -129,7 +129,9 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 			const { withdraw = false, email = null } = visit.body as unknown as WidgetPersonRequest;
 			const { id } = await conversationOf(visit, visit.request.params.id as string);
 			if (!withdraw && visit.deployment.features.handoff !== true) throw new AppError('handoff_disabled');
-			return jsonResponse(personRequestResult(await conversations.requestPerson(id, { withdraw, email })));
+			const changed = await conversations.requestPerson(id, { withdraw, email });
+			const state = conversations.people.stateForVisitor(changed);
+			return jsonResponse({ conversation_id: id, ...state, has_email: changed.contact_email !== null });
 		},
 
 		async rateWidgetMessage(visit) {
@@ -158,16 +160,6 @@ function belongsToVisitor(
 	{ deployment_id, end_user_id }: ConversationRecord,
 ): boolean {
 	return deployment_id === deployment.id && end_user_id === (endUser?.id ?? null);
-}
-
-/** The state of a request for a person, for the visitor. */
-function personRequestResult(record: ConversationRecord) {
-	return {
-		conversation_id: record.id,
-		handled_by: record.handled_by,
-		requested_person_at: timestampOrNull(record.requested_person_at),
-		has_email: record.contact_email !== null,
-	};
 }
 
 function jsonResponse(result: unknown): RouteResponse {

@@ -3,6 +3,7 @@ import * as account from '../account.ts';
 import * as apiKeys from '../api-keys.ts';
 import * as assistants from '../assistants.ts';
 import * as auditLog from '../audit-log.ts';
+import * as cannedReplies from '../canned-replies.ts';
 import * as conversations from '../conversations.ts';
 import * as deliveries from '../deliveries.ts';
 import * as deployments from '../deployments.ts';
@@ -12,6 +13,7 @@ import * as inbox from '../inbox.ts';
 import * as knowledgeBases from '../knowledge-bases.ts';
 import * as messages from '../messages.ts';
 import * as models from '../models.ts';
+import * as notes from '../notes.ts';
 import * as outgoingEvents from '../outgoing-events.ts';
 import * as serverState from '../server-state.ts';
 import * as session from '../session.ts';
@@ -30,6 +32,7 @@ const FILES: readonly object[] = [
 	apiKeys,
 	assistants,
 	auditLog,
+	cannedReplies,
 	conversations,
 	deliveries,
 	deployments,
@@ -39,6 +42,7 @@ const FILES: readonly object[] = [
 	knowledgeBases,
 	messages,
 	models,
+	notes,
 	outgoingEvents,
 	serverState,
 	session,

@@ -8,6 +8,7 @@ export const TAGS: Readonly<Record<string, string>> = {
 	Deployments: 'Places where people talk to an assistant: a widget on your website, or your own client.',
 	Messages: 'Send a message to an assistant and get the reply, whole or streamed.',
 	Conversations: 'Read, follow, take over, stop and archive conversations.',
+	'Canned replies': 'Texts that people insert into their replies.',
 	Widget: 'Operations for visitors of your website, without an API key.',
 	Webhooks: 'Signed events, sent to your servers.',
 	Events: 'The event log, for clients that poll.',

@@ -296,6 +296,19 @@ export const MIGRATIONS: readonly string[] = [
 	AUDIT_LOG_SCHEMA,
 	'ALTER TABLE sessions ADD COLUMN user_agent TEXT;',
 	STATISTICS_SCHEMA,
+	`
+	CREATE TABLE notes (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, conversation_id TEXT NOT NULL,
+		author TEXT NOT NULL, content TEXT NOT NULL, created_at INTEGER NOT NULL
+	) STRICT;
+	CREATE INDEX notes_by_conversation ON notes (conversation_id, created_at, id);
+
+	CREATE TABLE canned_replies (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, shortcut TEXT NOT NULL, content TEXT NOT NULL,
+		created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL
+	) STRICT;
+	CREATE INDEX canned_replies_by_creation ON canned_replies (workspace_id, created_at, id);
+	`,
 ];
 
 /**

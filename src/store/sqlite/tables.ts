@@ -352,6 +352,24 @@ const TABLES: { readonly [K in Kind]: Columns<K> } = {
 		call: 'json',
 		created_at: 'plain',
 	},
+	notes: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		conversation_id: 'plain',
+		author: 'json',
+		content: 'plain',
+		created_at: 'plain',
+	},
+	canned_replies: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		shortcut: 'plain',
+		content: 'plain',
+		created_at: 'plain',
+		updated_at: 'plain',
+	},
 };
 
 type Row = Record<string, unknown>;

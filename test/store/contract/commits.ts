@@ -6,6 +6,7 @@ import {
 	apiKey,
 	assistant,
 	auditRecord,
+	cannedReply,
 	conversation,
 	delivery,
 	deliveryAttempt,
@@ -16,6 +17,7 @@ import {
 	message,
 	NOON,
 	questionGroup,
+	note,
 	replyCall,
 	replyRound,
 	session,
@@ -54,6 +56,8 @@ export function commitContract(opened: () => Store): void {
 			question_groups: questionGroup(),
 			reply_rounds: replyRound(),
 			reply_calls: replyCall(),
+			notes: note(),
+			canned_replies: cannedReply(),
 		};
 		const write = Object.entries(samples).map(([kind, record]) => ({ op: 'insert', kind, record }));
 		assert.deepEqual(await store.commit({ write } as Commit), { outcome: 'committed', seqs: [] });
