@@ -125,6 +125,13 @@ function renderMessages(session: Session, props: PanelProps): Child {
 			appearance.greeting.trim() && renderMessage(localMessage('', 'assistant', appearance.greeting, 'completed'))
 		),
 		list.map((message, index) => renderMessage(message, index)),
+		features.handoff && isUnanswered(list, strings) && mayRetry && (
+			<div class="suggestions">
+				<button type="button" onClick={() => onSend(strings.talk)}>
+					{strings.talk}
+				</button>
+			</div>
+		),
 		list.length === 0 && !session.isBlocked_() && (
 			<div class="suggestions">
 				{appearance.suggested_questions.map((question) => (
@@ -135,6 +142,12 @@ function renderMessages(session: Session, props: PanelProps): Child {
 			</div>
 		),
 	];
+}
+
+/** Whether the last message is the model's, cites no document, and does not acknowledge a request for a person. */
+function isUnanswered(list: readonly DisplayedMessage[], { talk }: Strings): boolean {
+	const last = list.at(-1);
+	return last?.author.type === 'model' && last.citations.length === 0 && list.at(-2)?.content !== talk;
 }
 
 /** The text of a notice, with its remaining seconds. */
