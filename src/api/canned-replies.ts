@@ -1,13 +1,7 @@
 import { workspaceGuardParts } from '../access/index.ts';
 import { AppError, type Clock, mergedFields, newId, timestamp } from '../base/index.ts';
 import type { CannedReply, Operations } from '../contract/index.ts';
-import {
-	type CannedReplyRecord,
-	expectVersion,
-	prepareChange,
-	requireVersion,
-	type Store,
-} from '../store/index.ts';
+import { type CannedReplyRecord, expectVersion, prepareChange, requireVersion, type Store } from '../store/index.ts';
 import { type Handler, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
@@ -109,7 +103,10 @@ export function cannedReplyHandlers({ store, cursors, clock }: CannedReplyHandle
 				const set = { ...mergedFields(record, body), updated_at: clock.now() };
 				const write = { op: 'patch', kind: 'canned_replies', id: record.id, set } as const;
 				return {
-					commit: { expect: [expectVersion('canned_replies', record), ...guard.expect], write: [write, ...guard.write] },
+					commit: {
+						expect: [expectVersion('canned_replies', record), ...guard.expect],
+						write: [write, ...guard.write],
+					},
 					result: { ...record, ...set, version: record.version + 1 },
 				};
 			});

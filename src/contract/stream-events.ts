@@ -60,7 +60,10 @@ const noteEvents = {
 		{ description: 'An internal note was added.' },
 	),
 	'note.deleted': Type.Object(
-		{ type: Type.Literal('note.deleted'), note_id: Type.String({ examples: ['note_06gzhmza00001mjww6bbdevcx5ss2c8f'] }) },
+		{
+			type: Type.Literal('note.deleted'),
+			note_id: Type.String({ examples: ['note_06gzhmza00001mjww6bbdevcx5ss2c8f'] }),
+		},
 		{ description: 'An internal note was deleted.' },
 	),
 };

@@ -1,8 +1,8 @@
 import { timestampOrNull } from '../base/index.ts';
 import type { ConversationRecord, Store } from '../store/index.ts';
 import { Availability } from './availability.ts';
-import type { Audience } from './present.ts';
 import { Presence } from './presence.ts';
+import type { Audience } from './present.ts';
 
 /** What the followers of a conversation get when its people change. */
 export type PresenceBody = Record<string, unknown>;

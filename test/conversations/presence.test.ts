@@ -40,7 +40,10 @@ const at = (id: string) => `/api/v1/conversations/${id}`;
 const setState = (id: string, state: string, who: Record<string, string>) =>
 	app.call('POST', `${at(id)}/presence`, { state }, who);
 const request = (id: string, more: object = {}) =>
-	app.callAsVisitor('POST', `/api/v1/widget/conversations/${id}/request-person`, { deployment_id: deployment, ...more });
+	app.callAsVisitor('POST', `/api/v1/widget/conversations/${id}/request-person`, {
+		deployment_id: deployment,
+		...more,
+	});
 
 /** The last `presence` event of a stream, and how many events it had. */
 function watch(response: Response) {
@@ -53,7 +56,11 @@ function watch(response: Response) {
 	return { seen, presence, last: () => presence().at(-1) };
 }
 const asVisitor = async (id: string) =>
-	watch(await fetch(`${app.url}/api/v1/widget/conversations/${id}/events?deployment_id=${deployment}`, { headers: { origin: ORIGIN } }));
+	watch(
+		await fetch(`${app.url}/api/v1/widget/conversations/${id}/events?deployment_id=${deployment}`, {
+			headers: { origin: ORIGIN },
+		}),
+	);
 const asPerson = async (id: string, headers: Record<string, string>) =>
 	watch(await fetch(`${app.url}${at(id)}/events`, { headers }));
 
@@ -77,7 +84,10 @@ test('people see who else looks at a conversation or types in it, and visitors s
 	);
 	await setState(id, 'left', bob);
 	await setState(id, 'left', anna);
-	await until('no one is shown', () => JSON.stringify(mine.last()) === JSON.stringify({ type: 'presence', people: [] }));
+	await until(
+		'no one is shown',
+		() => JSON.stringify(mine.last()) === JSON.stringify({ type: 'presence', people: [] }),
+	);
 	assert.deepEqual(visitors.seen, []);
 });
 
