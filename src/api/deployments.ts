@@ -1,6 +1,7 @@
-import { AppError } from '../base/index.ts';
-import type { Deployment, DeploymentPatch, Operations } from '../contract/index.ts';
-import { type Deployments, presentDeployment } from '../deployments/index.ts';
+import type { VisitorTokens } from '../access/index.ts';
+import { AppError, timestamp } from '../base/index.ts';
+import type { Deployment, DeploymentJwt, DeploymentPatch, Operations, TokenCheck } from '../contract/index.ts';
+import { checkOrigin, type Deployments, presentDeployment } from '../deployments/index.ts';
 import type { DeploymentRecord, Store } from '../store/index.ts';
 import { type Call, type Handler, type VersionedResult, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
@@ -10,18 +11,21 @@ type DeploymentOperation =
 	| 'createDeployment'
 	| 'getDeployment'
 	| 'updateDeployment'
-	| 'archiveDeployment';
+	| 'archiveDeployment'
+	| 'checkDeploymentOrigin'
+	| 'checkDeploymentToken';
 
 type ChangeOperation = Operations['updateDeployment' | 'archiveDeployment'];
 
 export interface DeploymentHandlersOptions {
 	store: Store;
 	deployments: Deployments;
+	visitorTokens: VisitorTokens;
 	cursors: Cursors;
 }
 
-/** Deployments: create, read, change, archive. */
-export function deploymentHandlers({ store, deployments, cursors }: DeploymentHandlersOptions): {
+/** Deployments: create, read, change, archive; check whom they let in. */
+export function deploymentHandlers({ store, deployments, visitorTokens, cursors }: DeploymentHandlersOptions): {
 	[K in DeploymentOperation]: Handler<Operations[K]>;
 } {
 	const find = async (workspaceId: string, id: string): Promise<DeploymentRecord> => {
@@ -64,5 +68,27 @@ export function deploymentHandlers({ store, deployments, cursors }: DeploymentHa
 		updateDeployment: (call) => change(call, call.body),
 
 		archiveDeployment: (call) => change(call, { status: 'archived' }),
+
+		async checkDeploymentOrigin({ caller, params, body }) {
+			const { allowed_domains } = await find(caller.workspaceId, params.id);
+			return checkOrigin(body.allowed_domains ?? allowed_domains, body.url);
+		},
+
+		async checkDeploymentToken({ caller, params, body }) {
+			const { jwt } = await find(caller.workspaceId, params.id);
+			return checkToken(visitorTokens, jwt, body.token);
+		},
 	};
+}
+
+/** Whether a deployment's visitors may use a token. A key set that cannot be downloaded is a problem, too: visitors get an error. */
+async function checkToken(tokens: VisitorTokens, settings: DeploymentJwt | null, token: string): Promise<TokenCheck> {
+	try {
+		const { end_user, expiresAt } = await tokens.verifyToken(settings, token);
+		return { valid: true, problem: null, end_user, expires_at: timestamp(expiresAt) };
+	} catch (error) {
+		const isProblem = error instanceof AppError && (error.code === 'invalid_jwt' || error.code === 'unavailable');
+		if (!isProblem) throw error;
+		return { valid: false, problem: error.message, end_user: null, expires_at: null };
+	}
 }

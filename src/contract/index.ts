@@ -22,6 +22,8 @@ export {
 	DeploymentPatch,
 	DeploymentRateLimit,
 	Features,
+	OriginCheck,
+	TokenCheck,
 	WidgetConfig,
 } from './deployments.ts';
 export { Document, DocumentCreate, DocumentFormTitle } from './documents.ts';

@@ -28,12 +28,12 @@ test('uses versioned paths in kebab-case, with ids in braces', () => {
 	}
 });
 
-test('requires a read scope for reading and searching, and a write scope for changing', () => {
+test('requires a read scope for reading, searching and checking, and a write scope for changing', () => {
 	for (const [id, { method, access }] of table) {
 		if (access.kind !== 'key' || access.scope === null) continue;
 		assert.ok(SCOPES.includes(access.scope), id);
 		// What a person has read is a note of the reader, not a change of the conversation.
-		const reads = method === 'GET' || id.startsWith('search') || id.startsWith('read');
+		const reads = method === 'GET' || /^(search|read|check)/.test(id);
 		assert.equal(access.scope.endsWith(reads ? ':read' : ':write'), true, `${id}: ${access.scope}`);
 	}
 });
