@@ -90,7 +90,7 @@ function renderMessages(session: Session, props: PanelProps): Child {
 		const grouped = previous?.author.type === message.author.type && previous.author.name === message.author.name;
 		const open = openSources.get(message.id);
 		const time = message.created_at < LOCAL_TIME ? props.time(message.created_at) : '';
-		const from = [strings, mayRetry, open, copiedText, grouped, time];
+		const from = [strings, mayRetry, open, copiedText, grouped, time, features.rich_content];
 		const cached = renderCache.get(message);
 		if (cached && from.every((value, index) => value === cached.from[index])) return cached.drawing;
 		const drawing = (
