@@ -100,10 +100,10 @@ export async function bundle() {
 			if (external && !provided) throw new Error(`${path} is not in the bundle.`);
 		}
 		const widget = await bundleWidget(esbuild, join(outputFolder, 'widget'));
-		const dashboard = await bundleDashboard(esbuild, join(outputFolder, 'dashboard'));
+		const dashboard = await bundleDashboard(esbuild, join(outputFolder, 'dashboard'), widget.preview);
 		const docs = await bundleDocs(esbuild);
 		return {
-			files: [...server.outputFiles, ...widget, ...dashboard.files, ...docs],
+			files: [...server.outputFiles, ...widget.files, ...dashboard.files, ...docs],
 			inputs: [...Object.keys(server.metafile.inputs), ...dashboard.inputs],
 		};
 	});

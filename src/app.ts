@@ -237,6 +237,7 @@ async function hasNoPasswordOfOwner(store: Store): Promise<boolean> {
 /** The routes of the API and of the pages. */
 async function allRoutes(foundation: Foundation, services: Services, address: () => string) {
 	const { settings, clock, log, network, models, store, secretKey } = foundation;
+	const sameOriginCheck = new SameOriginCheck(settings.public_url);
 	return [
 		...apiRoutes({
 			access: services.access,
@@ -259,7 +260,7 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 			notices: services.notices,
 			outbox: services.outbox,
 			ownAccount: services.ownAccount,
-			sameOriginCheck: new SameOriginCheck(settings.public_url),
+			sameOriginCheck,
 			secrets: services.secrets,
 			sessions: services.sessions,
 			sources: services.knowledge.sources,
@@ -272,7 +273,7 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 		...startPageRoutes({ demo: settings.demo, version: version() }),
 		...passwordPageRoutes(),
 		...(await widgetFileRoutes()),
-		...(await dashboardFileRoutes()),
+		...(await dashboardFileRoutes({ access: services.access, sameOriginCheck, log })),
 		...(settings.demo ? demoPageRoutes() : []),
 	];
 }
