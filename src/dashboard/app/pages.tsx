@@ -33,6 +33,7 @@ const PAGES: readonly PageEntry[] = [
 	{ name: 'inbox', icon: 'inbox', label: (s) => s.inbox, scope: 'conversations:read', group: 'main', load: () => import('../pages/inbox/index.tsx') },
 	{ name: 'assistants', icon: 'assistants', label: (s) => s.assistants, scope: 'assistants:read', group: 'main', load: () => import('../pages/assistants/index.tsx') },
 	{ name: 'knowledge', icon: 'knowledge', label: (s) => s.knowledge, scope: 'knowledge_bases:read', group: 'main', load: () => import('../pages/knowledge/index.tsx') },
+	{ name: 'deployments', icon: 'deployments', label: (s) => s.deployments, scope: 'deployments:read', group: 'main', load: () => import('../pages/deployments/index.tsx') },
 	{ name: 'tools', icon: 'tools', label: (s) => s.tools, scope: 'tools:read', group: 'main', load: () => import('../pages/tools/index.tsx') },
 	{ name: 'webhooks', icon: 'webhooks', label: (s) => s.webhooks, scope: 'webhooks:read', group: 'main', load: () => import('../pages/webhooks/index.tsx') },
 	{ name: 'people', icon: 'people', label: (s) => s.people, scope: 'settings:read', group: 'settings', load: () => import('../pages/people/index.tsx') },

@@ -1,5 +1,6 @@
 import type { access } from './en/access.ts';
 import type { assistants } from './en/assistants.ts';
+import type { deployments } from './en/deployments.ts';
 import type { inbox } from './en/inbox.ts';
 import type { knowledge } from './en/knowledge.ts';
 import type { parts } from './en/parts.ts';
@@ -23,6 +24,7 @@ export type WebhookStrings = Texts<typeof webhooks>;
 export type EventNames = Texts<typeof eventNames>;
 export type InboxStrings = Texts<typeof inbox>;
 export type KnowledgeStrings = Texts<typeof knowledge>;
+export type DeploymentStrings = Texts<typeof deployments>;
 
 /** All texts of the dashboard. The English ones decide which there are; each other language has all of them. */
 export interface Strings extends ShellStrings {
@@ -37,4 +39,5 @@ export interface Strings extends ShellStrings {
 	eventNames: EventNames;
 	inboxPages: InboxStrings;
 	knowledgePages: KnowledgeStrings;
+	deploymentPages: DeploymentStrings;
 }

@@ -36,7 +36,7 @@ export const shell: ShellStrings = {
 	knowledge: 'Wissen',
 	tools: 'Werkzeuge',
 	webhooks: 'Webhooks',
-	deployments: 'Einsatzorte',
+	deployments: 'Einbindungen',
 	overview: 'Überblick',
 	settings: 'Einstellungen',
 	people: 'Personen',

@@ -1,6 +1,7 @@
 import type { Strings } from '../strings.ts';
 import { access } from './access.ts';
 import { assistants } from './assistants.ts';
+import { deployments } from './deployments.ts';
 import { inbox } from './inbox.ts';
 import { knowledge } from './knowledge.ts';
 import { parts } from './parts.ts';
@@ -17,6 +18,7 @@ const en: Strings = {
 	assistantPages: assistants,
 	inboxPages: inbox,
 	knowledgePages: knowledge,
+	deploymentPages: deployments,
 	toolPages: tools,
 	webhookPages: webhooks,
 	eventNames,
