@@ -19,6 +19,7 @@ import * as serverState from '../server-state.ts';
 import * as session from '../session.ts';
 import { Deleted, ErrorEnvelope } from '../shapes.ts';
 import * as sources from '../sources.ts';
+import * as statistics from '../statistics.ts';
 import * as toolConfig from '../tool-config.ts';
 import * as tools from '../tools.ts';
 import * as users from '../users.ts';
@@ -47,6 +48,7 @@ const FILES: readonly object[] = [
 	serverState,
 	session,
 	sources,
+	statistics,
 	toolConfig,
 	tools,
 	users,
