@@ -3,6 +3,7 @@ import type { assistants } from './en/assistants.ts';
 import type { deployments } from './en/deployments.ts';
 import type { inbox } from './en/inbox.ts';
 import type { knowledge } from './en/knowledge.ts';
+import type { overview } from './en/overview.ts';
 import type { parts } from './en/parts.ts';
 import type { shell } from './en/shell.ts';
 import type { start } from './en/start.ts';
@@ -18,6 +19,7 @@ export type ShellStrings = Texts<typeof shell>;
 export type PartStrings = Texts<typeof parts>;
 export type AccessStrings = Texts<typeof access>;
 export type StartStrings = Texts<typeof start>;
+export type OverviewStrings = Texts<typeof overview>;
 export type AssistantStrings = Texts<typeof assistants>;
 export type ToolStrings = Texts<typeof tools>;
 export type WebhookStrings = Texts<typeof webhooks>;
@@ -33,6 +35,7 @@ export interface Strings extends ShellStrings {
 	accessPages: AccessStrings;
 	startPage: StartStrings;
 	assistantPages: AssistantStrings;
+	overviewPage: OverviewStrings;
 	toolPages: ToolStrings;
 	webhookPages: WebhookStrings;
 	/** By the type of the event. */

@@ -4,6 +4,7 @@ import { assistants } from './assistants.ts';
 import { deployments } from './deployments.ts';
 import { inbox } from './inbox.ts';
 import { knowledge } from './knowledge.ts';
+import { overview } from './overview.ts';
 import { parts } from './parts.ts';
 import { shell } from './shell.ts';
 import { start } from './start.ts';
@@ -16,6 +17,7 @@ const en: Strings = {
 	accessPages: access,
 	startPage: start,
 	assistantPages: assistants,
+	overviewPage: overview,
 	inboxPages: inbox,
 	knowledgePages: knowledge,
 	deploymentPages: deployments,
