@@ -49,16 +49,16 @@ export function VisitorPanel({
 			<AssigneePicker conversation={conversation} onChanged={onChanged} />
 			{Object.keys(metadata).length > 0 && (
 				<section>
-					<h3>{t.metadata}</h3>
+					<h2>{t.metadata}</h2>
 					<Facts facts={Object.entries(metadata).map(([name, value]) => [name, textOf(value)])} />
 				</section>
 			)}
 			<section>
-				<h3>{t.earlierConversations}</h3>
+				<h2>{t.earlierConversations}</h2>
 				{end_user ? <Earlier endUserId={end_user.id} except={id} /> : <p class="hint">{t.noEarlier}</p>}
 			</section>
 			<section>
-				<h3>{t.exportTitle}</h3>
+				<h2>{t.exportTitle}</h2>
 				<div class="actions">
 					<ExportLink id={id} format="json" label={t.exportJson} />
 					<ExportLink id={id} format="markdown" label={t.exportMarkdown} />
