@@ -67,6 +67,7 @@ export const accountOperations = {
 		method: 'DELETE',
 		path: '/api/v1/sessions',
 		summary: 'End all other sessions of the user',
+		description: 'The session of the request stays. The other browsers of the user must sign in again.',
 		tag: 'Session',
 		access: asUser,
 		result: Type.Object({ ended: Type.Integer({ description: 'How many sessions were ended.' }) }),

@@ -9,7 +9,7 @@ export interface Line {
 	label: string;
 	/** The name of a colour in tokens.css. */
 	colour: '--accent' | '--green' | '--amber' | '--red' | '--control';
-	/** Drawn with gaps: a line is told apart not by its colour alone. */
+	/** Drawn with gaps, so that colour is not the only difference between lines. */
 	dash?: number[];
 	values: ReadonlyArray<number | null>;
 }
