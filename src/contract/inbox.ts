@@ -9,7 +9,7 @@ export const MessagePreview = Type.Object({
 	id: Type.String(),
 	role: Message.properties.role,
 	author: Message.properties.author,
-	text: Type.String({ description: 'The first 300 characters.' }),
+	text: Type.String({ description: 'The first 300 characters.', examples: ['Where is my order?'] }),
 	status: Message.properties.status,
 	created_at: Timestamp,
 });
@@ -17,7 +17,10 @@ export const MessagePreview = Type.Object({
 /** The newest message that matches a search. */
 export const SearchMatch = Type.Object({
 	message_id: Type.String(),
-	excerpt: Type.String({ description: 'The text around the first word that was found.' }),
+	excerpt: Type.String({
+		description: 'The text around the first word that was found.',
+		examples: ['… Where is my order? …'],
+	}),
 });
 
 /** A conversation as an inbox shows it. */
@@ -160,6 +163,7 @@ export const inboxOperations = {
 			format: Type.Optional(OneOf(['json', 'markdown'], { default: 'json', description: 'The form of the file.' })),
 		}),
 		result: ConversationExport,
+		textForm: 'text/markdown',
 	},
 	readInbox: {
 		unaudited: true,

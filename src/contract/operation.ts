@@ -86,6 +86,8 @@ export interface Operation {
 	 * only the whole response: generated clients take an operation with both under one status for a stream.
 	 */
 	streams?: 'always' | 'asked';
+	/** The media type of the text that the success is if the request asks for that form. */
+	textForm?: 'text/markdown';
 	/** The success is a file: its bytes, as `application/octet-stream`, in place of JSON. */
 	download?: true;
 	/** The response sets or removes the session's cookie. */

@@ -68,6 +68,19 @@ export const RESOURCE_MAKERS: Record<
 		const { data } = await tenant.done('listDeliveries', { path });
 		return data[0].id;
 	},
+	'/api/v1/stats/unanswered/{id}': async (tenant) => {
+		const content = `Where is the ${unique()}?`;
+		await tenant.done('sendMessage', {
+			body: { deployment_id: await tenant.standing('/api/v1/deployments/{id}'), content },
+		});
+		let id = '';
+		await until('the question is listed', async () => {
+			const { data } = await tenant.done('listUnanswered', { query: { limit: '100' } });
+			id = data.find(({ question }: { question: string }) => question === content)?.id ?? '';
+			return id !== '';
+		});
+		return id;
+	},
 	'/api/v1/sessions/{id}': async (tenant) =>
 		(await tenant.done('createSession', { body: await sessionOwner(tenant) })).id,
 	'/api/v1/widget/conversations/{id}': async (tenant) => {
@@ -79,6 +92,8 @@ export const RESOURCE_MAKERS: Record<
 
 /** The resource of a field that ends in `_id`, if it differs from the field's name; null: no resource of Parley. */
 export const ID_FIELDS: Record<string, string | null> = {
+	assignee_id: '/api/v1/users/{id}',
+	document_id: '/api/v1/knowledge-bases/{id}/documents/{doc_id}',
 	end_user_id: null,
 	last_event_id: null,
 	// Optional for people with one account; signing in selects the account by the password.

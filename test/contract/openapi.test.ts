@@ -103,16 +103,16 @@ test('describes an upload as multipart and every other body as JSON', () => {
 });
 
 test('describes the responses of every operation: whole, streamed and 304', () => {
-	for (const [id, { method, status = 200, streams, versioned, download }] of table) {
+	for (const [id, { method, status = 200, streams, versioned, download, textForm }] of table) {
 		const { responses } = described(id);
 		const successes = [...responses].filter(([its]) => its < 400);
 		const types = Object.fromEntries(successes.map(([its, { content }]) => [its, Object.keys(content)]));
-		const whole = download ? 'application/octet-stream' : 'application/json';
+		const whole = download ? ['application/octet-stream'] : ['application/json', ...(textForm ? [textForm] : [])];
 		const isStreamDescribed = streams === 'always' || (streams === 'asked' && method !== 'GET');
 		assert.deepEqual(
 			types,
 			{
-				...(streams === 'always' ? {} : { [status]: [whole] }),
+				...(streams === 'always' ? {} : { [status]: whole }),
 				...(isStreamDescribed ? { 200: ['text/event-stream'] } : {}),
 				...(versioned && method === 'GET' ? { 304: [] } : {}),
 			},
