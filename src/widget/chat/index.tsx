@@ -304,7 +304,7 @@ export function createChat(options: ChatOptions): Chat {
 			write(draft.get(session.storageKey_()));
 		},
 		configure(changed) {
-			if (changed.appearance.logo_url !== config?.appearance.logo_url) hasLogo = null;
+			hasLogo = null;
 			config = changed;
 			scheduleRender();
 		},

@@ -111,11 +111,7 @@ export function createRequests({ base, deploymentId, token, fetch }: RequestDefa
 }
 
 /** Makes requests with the visitor's token, and counts the refused ones. */
-function createRequester(
-	base: string,
-	token: RequestDefaults['token'],
-	send: ChatFetch = (url, init) => fetch(url, init),
-) {
+function createRequester(base: string, token: RequestDefaults['token'], send: ChatFetch = fetch) {
 	/** Number of refused tokens since the last accepted one. */
 	let refusedTokens = 0;
 	/** @throws ApiError for an error response; another Error if no response came */
