@@ -59,6 +59,7 @@ async function changeOfEachOperation(): Promise<Record<string, Change>> {
 	await untilSettled(app, spareBase);
 	const message = await app.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'Hello?' });
 	const conversation = `/api/v1/conversations/${message.body.conversation_id}`;
+	const questions = await unansweredQuestions(deployment);
 	const notes = `/api/v1/conversations/${message.body.conversation_id}/notes`;
 	const note = await createResource(app, notes, { content: 'Hm.' });
 	const canned = '/api/v1/canned-replies';
@@ -100,6 +101,8 @@ async function changeOfEachOperation(): Promise<Record<string, Change>> {
 		deleteTool: { path: `/api/v1/tools/${toolId}` },
 		createDeployment: { path: '/api/v1/deployments', body: { assistant_id: assistant } },
 		updateDeployment: { path: `/api/v1/deployments/${deployment}`, body: { name: 'Shop window' } },
+		resolveUnanswered: { path: `/api/v1/stats/unanswered/${questions[0]}/resolve`, body: {} },
+		dismissUnanswered: { path: `/api/v1/stats/unanswered/${questions[1]}/dismiss` },
 		deleteNote: { path: `${notes}/${note}` },
 		createCannedReply: { path: canned, body: { shortcut: 'bye', content: 'Bye!' } },
 		updateCannedReply: { path: `${canned}/${reply}`, body: { content: 'Hi!' } },
@@ -136,6 +139,19 @@ async function changeOfEachOperation(): Promise<Record<string, Change>> {
 		archiveAssistant: { path: assistantPath },
 		deleteKnowledgeBase: { path: `${BASES}/${spareBase}` },
 	};
+}
+
+/** Two groups of questions without an answer, by their ids. */
+async function unansweredQuestions(deployment: string): Promise<string[]> {
+	for (const content of ['Where is the lighthouse?', 'Who repairs umbrellas?'])
+		await app.call('POST', '/api/v1/messages', { deployment_id: deployment, content });
+	let ids: string[] = [];
+	await until('both questions are listed', async () => {
+		const { data } = (await app.call('GET', '/api/v1/stats/unanswered')).body;
+		ids = data.map(({ id }: { id: string }) => id);
+		return ids.length >= 2;
+	});
+	return ids;
 }
 
 const send = (operation: Operation, { path, body, by = app }: Change) => by.call(operation.method, path, body);

@@ -76,6 +76,7 @@ test('the first message makes a conversation that reads back whole', async () =>
 	assert.equal(last_message_at, body.completed_at);
 	assert.equal(updated_at, body.completed_at);
 	assert.deepEqual(rest, {
+		assignee_id: null,
 		id: body.conversation_id,
 		deployment_id: echo.deployment,
 		assistant_id: echo.assistant,

@@ -58,6 +58,12 @@ async function copyWithOldSchema({ dataDir }: TestApp): Promise<string> {
 		DROP TABLE inbox_readers;
 		DROP INDEX messages_rated_down;
 		ALTER TABLE conversations DROP COLUMN assignee_id;
+		DROP TRIGGER citations_go_with_their_document;
+		DROP TABLE statistics_state;
+		DROP TABLE figures;
+		DROP TABLE cited_documents;
+		DROP TABLE question_groups;
+		DROP TABLE unanswered_questions;
 		DROP TABLE audit_log;
 		ALTER TABLE sessions DROP COLUMN user_agent;
 		DROP TABLE notes;
