@@ -1,7 +1,9 @@
 import type { access } from './en/access.ts';
 import type { assistants } from './en/assistants.ts';
+import type { cannedReplies } from './en/canned-replies.ts';
 import type { deployments } from './en/deployments.ts';
 import type { inbox } from './en/inbox.ts';
+import type { inboxTools } from './en/inbox-tools.ts';
 import type { knowledge } from './en/knowledge.ts';
 import type { overview } from './en/overview.ts';
 import type { parts } from './en/parts.ts';
@@ -21,10 +23,12 @@ export type AccessStrings = Texts<typeof access>;
 export type StartStrings = Texts<typeof start>;
 export type OverviewStrings = Texts<typeof overview>;
 export type AssistantStrings = Texts<typeof assistants>;
+export type CannedReplyStrings = Texts<typeof cannedReplies>;
 export type ToolStrings = Texts<typeof tools>;
 export type WebhookStrings = Texts<typeof webhooks>;
 export type EventNames = Texts<typeof eventNames>;
 export type InboxStrings = Texts<typeof inbox>;
+export type InboxToolStrings = Texts<typeof inboxTools>;
 export type KnowledgeStrings = Texts<typeof knowledge>;
 export type DeploymentStrings = Texts<typeof deployments>;
 
@@ -36,11 +40,13 @@ export interface Strings extends ShellStrings {
 	startPage: StartStrings;
 	assistantPages: AssistantStrings;
 	overviewPage: OverviewStrings;
+	cannedReplyPages: CannedReplyStrings;
 	toolPages: ToolStrings;
 	webhookPages: WebhookStrings;
 	/** By the type of the event. */
 	eventNames: EventNames;
 	inboxPages: InboxStrings;
+	inboxTools: InboxToolStrings;
 	knowledgePages: KnowledgeStrings;
 	deploymentPages: DeploymentStrings;
 }

@@ -1,8 +1,10 @@
 import type { Strings } from '../strings.ts';
 import { access } from './access.ts';
 import { assistants } from './assistants.ts';
+import { cannedReplies } from './canned-replies.ts';
 import { deployments } from './deployments.ts';
 import { inbox } from './inbox.ts';
+import { inboxTools } from './inbox-tools.ts';
 import { knowledge } from './knowledge.ts';
 import { overview } from './overview.ts';
 import { parts } from './parts.ts';
@@ -18,7 +20,9 @@ const en: Strings = {
 	startPage: start,
 	assistantPages: assistants,
 	overviewPage: overview,
+	cannedReplyPages: cannedReplies,
 	inboxPages: inbox,
+	inboxTools,
 	knowledgePages: knowledge,
 	deploymentPages: deployments,
 	toolPages: tools,
