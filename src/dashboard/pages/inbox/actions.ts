@@ -4,6 +4,7 @@ import { showToast } from '../../app/toasts.tsx';
 import { confirm } from '../../components/confirm.tsx';
 import { sentenceOf } from '../../components/page.tsx';
 import { fill, strings } from '../../languages/index.ts';
+import { endPresence } from './presence.tsx';
 import type { Conversation, Message } from './queries.ts';
 
 const at = (id: string) => ({ params: { path: { id } } });
@@ -55,7 +56,10 @@ export async function erase({ id, message_count }: Conversation): Promise<boolea
 	const text = fill(t.eraseText, { n: message_count });
 	if (!(await confirm({ title: t.eraseTitle, text, action: t.erase }))) return false;
 	const params = { path: { id }, query: { purge: true } };
-	return attempt(() => api.DELETE('/api/v1/conversations/{id}', { params }), t.erased);
+	return attempt(async () => {
+		await api.DELETE('/api/v1/conversations/{id}', { params });
+		endPresence(id);
+	}, t.erased);
 }
 
 /** Marks all messages as read. A failure is no reason to disturb: they stay unread. */

@@ -3,6 +3,8 @@ import { Button } from '../../components/button.tsx';
 import { sentenceOf } from '../../components/page.tsx';
 import { strings } from '../../languages/index.ts';
 import { sendMessage, takeOver } from './actions.ts';
+import { CannedReplies, SuggestButton } from './composer-tools.tsx';
+import { useTyping } from './presence.tsx';
 import type { Conversation, Message } from './queries.ts';
 
 const draftKey = (id: string) => `inbox-draft ${id}`;
@@ -24,6 +26,11 @@ export function Composer({
 	const [error, setError] = useState<string | null>(null);
 	const [isBusy, setBusy] = useState(false);
 	const field = useRef<HTMLTextAreaElement>(null);
+	const tellTyping = useTyping(id);
+	const insert = (content: string) => {
+		setText(content);
+		field.current?.focus();
+	};
 	/** The key of the message that is being sent: a repeat after a lost connection stores it once. */
 	const key = useRef(crypto.randomUUID());
 	useEffect(() => {
@@ -62,6 +69,7 @@ export function Composer({
 	};
 	return (
 		<form class="inbox-composer" onSubmit={(event) => void send(event)}>
+			<CannedReplies text={text} onChoose={insert} />
 			<textarea
 				id="inbox-reply"
 				ref={field}
@@ -70,7 +78,10 @@ export function Composer({
 				placeholder={t.replyPlaceholder}
 				maxLength={32_000}
 				value={text}
-				onInput={(event) => setText(event.currentTarget.value)}
+				onInput={(event) => {
+					setText(event.currentTarget.value);
+					tellTyping(event.currentTarget.value);
+				}}
 				onKeyDown={(event) => {
 					if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) void send(event);
 				}}
@@ -81,6 +92,7 @@ export function Composer({
 				</p>
 			)}
 			<div class="actions">
+				<SuggestButton id={id} onSuggest={insert} />
 				<Button type="submit" look="primary" icon="send" isBusy={isBusy} disabled={text.trim() === ''}>
 					{t.send}
 				</Button>

@@ -9,6 +9,7 @@ import { Composer } from './composer.tsx';
 import { visitorName } from './list.tsx';
 import { MessageView } from './message-view.tsx';
 import { OpenConversation } from './open-conversation.ts';
+import { OtherPeople, useLooking } from './presence.tsx';
 import type { InboxEntry } from './queries.ts';
 import { Waiting } from './waiting.tsx';
 
@@ -23,6 +24,7 @@ export function ConversationView({ entry, onChanged }: { entry: InboxEntry; onCh
 	const { id } = conversation;
 	const [, render] = useState(0);
 	const [open] = useState(() => new OpenConversation(id, () => render((renders) => renders + 1)));
+	useLooking(id);
 	const log = useRef<HTMLDivElement>(null);
 	const follows = useRef(true);
 	useEffect(() => {
@@ -68,6 +70,7 @@ export function ConversationView({ entry, onChanged }: { entry: InboxEntry; onCh
 					{t.reconnecting}
 				</p>
 			)}
+			<OtherPeople people={open.people} />
 			<Composer
 				key={id}
 				conversation={conversation}

@@ -1,5 +1,7 @@
 import { api, BASE_URL, resultOf } from '../../api/client.ts';
 import type { ReplyEvent } from '../../api/message-stream.ts';
+import { reloadNotes } from './notes.tsx';
+import type { PresentPerson } from './presence.tsx';
 import type { Message } from './queries.ts';
 
 const PAGE_SIZE = 50;
@@ -22,6 +24,8 @@ export class OpenConversation {
 	isLoaded = false;
 	error: Error | null = null;
 	isConnected = true;
+	/** Who looks at the conversation or types in it, this person too. */
+	people: readonly PresentPerson[] = [];
 	/** For messages from before the first loaded message; null: there are none. */
 	earlierCursor: string | null = null;
 	readonly #id: string;
@@ -40,6 +44,11 @@ export class OpenConversation {
 		for (const name of EVENTS) {
 			stream.addEventListener(name, ({ data }: MessageEvent<string>) => this.#apply(JSON.parse(data) as ReplyEvent));
 		}
+		for (const name of ['note.created', 'note.deleted']) stream.addEventListener(name, () => reloadNotes(this.#id));
+		stream.addEventListener('presence', ({ data }: MessageEvent<string>) => {
+			this.people = (JSON.parse(data) as { people: PresentPerson[] }).people;
+			this.#onChange();
+		});
 		stream.addEventListener('open', () => {
 			this.isConnected = true;
 			if (!this.isLoaded) void this.#loadLatest();

@@ -8,6 +8,7 @@ import { RelativeTime } from '../../components/time.tsx';
 import { strings } from '../../languages/index.ts';
 import { assign, erase } from './actions.ts';
 import { visitorName } from './list.tsx';
+import { Notes } from './notes.tsx';
 import { assignees, type Conversation, conversationsOf, deploymentNames } from './queries.ts';
 
 /** Who the visitor is, who takes care of the conversation, and what can be done with it as a whole. */
@@ -47,6 +48,7 @@ export function VisitorPanel({
 			<Title>{visitorName(conversation)}</Title>
 			<Facts facts={facts} />
 			<AssigneePicker conversation={conversation} onChanged={onChanged} />
+			<Notes key={id} id={id} />
 			{Object.keys(metadata).length > 0 && (
 				<section>
 					<h2>{t.metadata}</h2>
