@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Conversation } from './conversations.ts';
 import { Message } from './messages.ts';
+import { Note } from './notes.ts';
 import { type OperationTable, SMALL_BODY, withKey } from './operation.ts';
 import { Id, NullableObject, NullableTimestamp, OneOf, PageOf, PageQuery, Strict, Timestamp } from './shapes.ts';
 
@@ -73,8 +74,12 @@ export const ReadRequest = Strict({
 /** The time before which everything counts as read. */
 export const ReadBefore = Type.Object({ read_before: Timestamp });
 
-/** A conversation as a file in JSON. */
-export const ConversationExport = Type.Object({ conversation: Conversation, messages: Type.Array(Message) });
+/** A conversation as a file in JSON, with its internal notes. */
+export const ConversationExport = Type.Object({
+	conversation: Conversation,
+	messages: Type.Array(Message),
+	notes: Type.Array(Note),
+});
 
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 
@@ -156,7 +161,7 @@ export const inboxOperations = {
 		path: '/api/v1/conversations/{id}/export',
 		summary: 'Export a conversation with all its messages',
 		description:
-			'A file: with `format=json` the conversation and its messages as the API shows them, with `format=markdown` (`text/markdown`) a text for people.',
+			'A file: with `format=json` the conversation and its messages as the API shows them, with `format=markdown` (`text/markdown`) a text for people. Internal notes are in the JSON only.',
 		tag: 'Conversations',
 		access: withKey('conversations:read'),
 		query: Strict({

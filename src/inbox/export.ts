@@ -1,8 +1,10 @@
 import { AppError, timestamp } from '../base/index.ts';
-import { listMessages, presentConversation, presentMessage } from '../conversations/index.ts';
-import type { ConversationRecord, MessageRecord, Store } from '../store/index.ts';
+import { listMessages, presentConversation, presentMessage, presentNote } from '../conversations/index.ts';
+import type { ConversationRecord, MessageRecord, Records, Store } from '../store/index.ts';
 
 const PAGE_SIZE = 200;
+/** The most notes of an export: the first. */
+const MAX_NOTES = 1_000;
 /** The longest text of an export (characters). It is made in memory. */
 const MAX_CHARS = 32 * 1024 * 1024;
 
@@ -24,7 +26,11 @@ export async function exportConversation(
 ): Promise<ExportedConversation> {
 	const messages = await allMessages(store, conversation.id);
 	if (format === 'json') {
-		const content = { conversation: presentConversation(conversation), messages: messages.map(presentMessage) };
+		const content = {
+			conversation: presentConversation(conversation),
+			messages: messages.map(presentMessage),
+			notes: (await allNotes(store, conversation.id)).map(presentNote),
+		};
 		const body = `${JSON.stringify(content, null, 2)}\n`;
 		return { contentType: 'application/json', fileName: `${conversation.id}.json`, body };
 	}
@@ -49,6 +55,21 @@ async function allMessages(store: Store, conversationId: string): Promise<Messag
 			throw new AppError('invalid_request', 'The conversation is too long for an export. Read its messages in pages.');
 		}
 		if (page.length < PAGE_SIZE) return messages;
+	}
+}
+
+async function allNotes(store: Store, conversationId: string): Promise<Records['notes'][]> {
+	const notes: Records['notes'][] = [];
+	for (;;) {
+		const last = notes.at(-1);
+		const page = await store.list('notes', {
+			where: { conversation_id: conversationId },
+			after: last && { at: last.created_at, id: last.id },
+			order: 'asc',
+			limit: PAGE_SIZE,
+		});
+		notes.push(...page);
+		if (notes.length >= MAX_NOTES || page.length < PAGE_SIZE) return notes;
 	}
 }
 

@@ -101,4 +101,8 @@ export const inbox: InboxStrings = {
 	keyHelp: 'Tasten zeigen',
 	keyLeave: 'Feld verlassen, oder zurück zur Liste',
 	keySend: 'Senden',
+	composer: 'Art der Nachricht',
+	note: 'Interne Notiz',
+	notePlaceholder: 'Notiz für Ihr Team. Der Besucher sieht sie nicht.',
+	noteAdded: 'Die Notiz wurde hinzugefügt. Sie steht neben der Unterhaltung.',
 };

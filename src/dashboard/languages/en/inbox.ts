@@ -98,4 +98,8 @@ export const inbox = {
 	keyHelp: 'Show the keys',
 	keyLeave: 'Leave the field, or go back to the list',
 	keySend: 'Send',
+	composer: 'Kind of message',
+	note: 'Internal note',
+	notePlaceholder: 'Write a note for your team. The visitor does not see it.',
+	noteAdded: 'The note was added. It stands beside the conversation.',
 };

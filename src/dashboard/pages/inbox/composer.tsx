@@ -9,17 +9,15 @@ import type { Conversation, Message } from './queries.ts';
 
 const draftKey = (id: string) => `inbox-draft ${id}`;
 
-/** Where a person writes to the visitor. What is not sent stays in this tab. */
-export function Composer({
-	conversation,
-	onSent,
-	onChanged,
-}: {
+export interface ComposerProps {
 	conversation: Conversation;
 	onSent: (message: Message) => void;
 	/** Something about the conversation has changed. */
 	onChanged: () => void;
-}) {
+}
+
+/** Where a person writes to the visitor. What is not sent stays in this tab. */
+export function Composer({ conversation, onSent, onChanged }: ComposerProps) {
 	const t = strings().inboxPages;
 	const { id } = conversation;
 	const [text, setText] = useState(() => sessionStorage.getItem(draftKey(id)) ?? '');

@@ -5,7 +5,7 @@ import { ErrorState, LoadingLines } from '../../components/page.tsx';
 import { Status } from '../../components/status.tsx';
 import { strings } from '../../languages/index.ts';
 import { archiveOrReopen, markRead, release } from './actions.ts';
-import { Composer } from './composer.tsx';
+import { ComposerModes } from './composer-modes.tsx';
 import { visitorName } from './list.tsx';
 import { MessageView } from './message-view.tsx';
 import { OpenConversation } from './open-conversation.ts';
@@ -71,7 +71,7 @@ export function ConversationView({ entry, onChanged }: { entry: InboxEntry; onCh
 				</p>
 			)}
 			<OtherPeople people={open.people} />
-			<Composer
+			<ComposerModes
 				key={id}
 				conversation={conversation}
 				onChanged={onChanged}
