@@ -19,20 +19,16 @@ const mayImport = {
 	outbox: ['base', 'contract', 'store'],
 	knowledge: ['base', 'contract', 'parsing', 'retrieval', 'store', 'pool', 'net', 'models', 'thesauri'],
 	tools: ['base', 'contract', 'store', 'net'],
-	conversations: ['base', 'contract', 'actors', 'store', 'extractive', 'models', 'knowledge', 'tools', 'outbox'],
-	inbox: ['base', 'contract', 'store', 'conversations'],
+	conversations: ['base', 'contract', 'actors', 'store', 'models', 'knowledge', 'tools', 'outbox'],
 	deployments: ['base', 'contract', 'actors', 'store'],
-	statistics: ['base', 'contract', 'text', 'store'],
 	webhooks: ['base', 'contract', 'store', 'outbox', 'net'],
 	access: ['base', 'contract', 'store', 'net'],
 	http: ['base', 'contract'],
 	// Runs before the rest is unpacked.
 	binary: [],
-	// Shared by the widget and the dashboard.
-	markdown: [],
 };
 // All modules meet in the API. It is given its settings and does not read them.
-mayImport.api = Object.keys(mayImport).filter((name) => !['config', 'binary', 'markdown'].includes(name));
+mayImport.api = Object.keys(mayImport).filter((name) => name !== 'config' && name !== 'binary');
 mayImport.commands = [
 	'base',
 	'config',
@@ -156,7 +152,7 @@ module.exports = {
 			from: { path: `^src/${oneOf(browserModules)}/` },
 			to: {
 				path: '^src/',
-				pathNot: `^src/${oneOf([...browserModules, 'markdown'])}/`,
+				pathNot: `^src/${oneOf(browserModules)}/`,
 				dependencyTypesNot: ['type-only'],
 			},
 		},
@@ -165,7 +161,7 @@ module.exports = {
 			comment: 'Of the modules of the server, browser code imports the contract only.',
 			severity: 'error',
 			from: { path: `^src/${oneOf(browserModules)}/` },
-			to: { path: '^src/', pathNot: ['^src/$1/', '^src/contract/', '^src/markdown/'] },
+			to: { path: '^src/', pathNot: ['^src/$1/', '^src/contract/'] },
 		},
 		{
 			name: 'product-does-not-import-tests',

@@ -3,7 +3,6 @@ import { AppError } from '../base/index.ts';
 import {
 	bodyValidator,
 	EmptyObject,
-	isAudited,
 	type Operation,
 	pointerTo,
 	queryValidator,
@@ -12,7 +11,6 @@ import {
 } from '../contract/index.ts';
 import { type HttpRequest, ifMatchVersions, type Route, type RouteResponse } from '../http/index.ts';
 import { type AdmissionOptions, admitCaller } from './admission.ts';
-import { AuditTrail, type AuditTrailOptions, auditActorOf } from './audit-trail.ts';
 import { type Call, type Handler, SelfIdempotentHandler } from './call.ts';
 import {
 	canonicalPathOf,
@@ -33,7 +31,7 @@ const UPLOAD_TIMEOUT_MS = 10 * 60_000;
 
 const MULTIPART = /^multipart\/form-data[ \t]*(?:$|;)/i;
 
-export interface PipelineOptions extends IdempotencyOptions, AdmissionOptions, AuditTrailOptions {
+export interface PipelineOptions extends IdempotencyOptions, AdmissionOptions {
 	credentialMonitor: CredentialMonitor;
 }
 
@@ -89,10 +87,7 @@ async function runHandler<O extends Operation>(
 	// A response with a secret is replayed only to the credential of the first request.
 	const keyOwner = operation.secret ? `${caller.workspaceId} ${caller.credentialId}` : caller.workspaceId;
 	const scope = `${keyOwner} ${operation.method} ${canonicalPathOf(operation, request)}`;
-	const audit = isAudited(operation)
-		? { actor: auditActorOf(caller), trail: new AuditTrail(operation, request, input, options) }
-		: null;
-	const { responses, ...idempotent } = createIdempotentCall(operation, scope, request, options, audit);
+	const { responses, ...idempotent } = createIdempotentCall(operation, scope, request, options);
 	const call = { ...input, ...idempotent } as Call<O>;
 	const result =
 		handler instanceof SelfIdempotentHandler

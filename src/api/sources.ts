@@ -70,15 +70,16 @@ export function sourceHandlers({ store, sources, network, cursors }: SourceHandl
 			return withVersion(presentSource(record, await indexedOf(record)), record);
 		},
 
-		async updateSource({ caller, params, body, ifMatchVersions, commit }) {
-			const source = await find(caller.workspaceId, params);
-			const change = sources.update(source.knowledge_base_id, source.id, body, ifMatchVersions);
-			return commit(change, presentChanged(await indexedOf(source)));
+		async updateSource({ caller, params, body, ifMatchVersions }) {
+			const { id, knowledge_base_id } = await find(caller.workspaceId, params);
+			const record = await sources.update(knowledge_base_id, id, body, ifMatchVersions);
+			return withVersion(presentSource(record, await indexedOf(record)), record);
 		},
 
-		async deleteSource({ caller, params, ifMatchVersions, commit }) {
+		async deleteSource({ caller, params, ifMatchVersions }) {
 			const { id, knowledge_base_id } = await find(caller.workspaceId, params);
-			return commit(sources.remove(knowledge_base_id, id, ifMatchVersions), () => ({ id, deleted: true as const }));
+			await sources.remove(knowledge_base_id, id, ifMatchVersions);
+			return { id, deleted: true as const };
 		},
 
 		async refreshSource({ caller, params, commit }) {

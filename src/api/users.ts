@@ -59,21 +59,18 @@ export function userHandlers({ store, users, cursors, credentialMonitor, address
 			return withVersion(presentUser(record), record);
 		},
 
-		async updateUser({ caller, params, body, ifMatchVersions, commit }) {
+		async updateUser({ caller, params, body, ifMatchVersions }) {
 			const { scopes, userSession } = caller;
 			const change = { scopes, versions: ifMatchVersions, exceptSessionId: userSession?.session.id };
-			const changed = await commit(users.change(caller.workspaceId, params.id, body, change), (record) =>
-				withVersion(presentUser(record), record),
-			);
+			const record = await users.change(caller.workspaceId, params.id, body, change);
 			await credentialMonitor.recheckAll();
-			return changed;
+			return withVersion(presentUser(record), record);
 		},
 
-		async deleteUser({ caller, params, ifMatchVersions, commit }) {
-			const removal = users.remove(caller.workspaceId, params.id, { scopes: caller.scopes, versions: ifMatchVersions });
-			const deleted = await commit(removal, ({ id }) => ({ id, deleted: true as const }));
+		async deleteUser({ caller, params, ifMatchVersions }) {
+			await users.remove(caller.workspaceId, params.id, ifMatchVersions);
 			await credentialMonitor.recheckAll();
-			return deleted;
+			return { id: params.id, deleted: true as const };
 		},
 
 		createPasswordLink: ({ caller, params, commit }) =>

@@ -53,10 +53,7 @@ export function OneOf<const V extends readonly string[]>(
 }
 
 /** One of the listed strings, or null. */
-export function NullableOneOf<const V extends readonly string[]>(
-	values: V,
-	options: { description?: string; examples?: V[number][] } = {},
-) {
+export function NullableOneOf<const V extends readonly string[]>(values: V, options: { description?: string } = {}) {
 	return Type.Unsafe<V[number] | null>({ type: ['string', 'null'], enum: [...values, null], ...options });
 }
 

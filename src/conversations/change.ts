@@ -1,6 +1,6 @@
 import { applyMergePatch, mergedFields } from '../base/index.ts';
 import type { ConversationPatch } from '../contract/index.ts';
-import { type Commit, type ConversationRecord, expectVersion, requireVersion, type Write } from '../store/index.ts';
+import { type Commit, type ConversationRecord, expectVersion, requireVersion } from '../store/index.ts';
 import { workspaceEvent } from './conversation-events.ts';
 import { eraseWrite } from './erasure.ts';
 import { requireMetadata } from './metadata.ts';
@@ -13,8 +13,6 @@ export interface ConversationChange {
 	patch: ConversationPatch;
 	/** The versions that the client accepts (If-Match); null: any. */
 	versions: readonly number[] | null;
-	/** Committed with the change: its record in the audit log. */
-	writes?: readonly Write[];
 }
 
 /**
@@ -23,7 +21,7 @@ export interface ConversationChange {
  */
 export function changeConversation(
 	record: ConversationRecord,
-	{ workspaceId, patch, versions, writes = [] }: ConversationChange,
+	{ workspaceId, patch, versions }: ConversationChange,
 	now: number,
 ): { commit: Commit; conversation: ConversationRecord } | null {
 	if (record.workspace_id !== workspaceId) throw conversationNotFound();
@@ -36,8 +34,7 @@ export function changeConversation(
 	}
 	const archives = patch.status === 'archived' && record.status === 'active';
 	const reopens = patch.status === 'active' && record.status === 'archived';
-	const assigns = patch.assignee_id !== undefined && patch.assignee_id !== record.assignee_id;
-	const isChange = archives || reopens || assigns || patch.title !== undefined || metadata !== undefined;
+	const isChange = archives || reopens || patch.title !== undefined || metadata !== undefined;
 	if (!isChange) return null;
 	if (archives) set.archived_at = now;
 	if (reopens) set.archived_at = null;
@@ -45,7 +42,7 @@ export function changeConversation(
 	const event = (type: string) => workspaceEvent(conversation, type, presentConversation(conversation), now);
 	const commit: Commit = {
 		expect: [expectVersion('conversations', record)],
-		write: [{ op: 'patch', kind: 'conversations', id: record.id, set }, ...writes],
+		write: [{ op: 'patch', kind: 'conversations', id: record.id, set }],
 		events: [event('conversation.updated'), ...(archives ? [event('conversation.closed')] : [])],
 	};
 	return { commit, conversation };
@@ -54,9 +51,9 @@ export function changeConversation(
 /** The commit that erases a conversation for good: its messages, events and stored responses too. */
 export function eraseConversation(
 	record: ConversationRecord,
-	{ workspaceId, versions, writes = [] }: Omit<ConversationChange, 'patch'>,
+	{ workspaceId, versions }: Omit<ConversationChange, 'patch'>,
 ): Commit {
 	if (record.workspace_id !== workspaceId) throw conversationNotFound();
 	requireVersion(record, versions);
-	return { expect: [expectVersion('conversations', record)], write: [eraseWrite(record.id), ...writes] };
+	return { expect: [expectVersion('conversations', record)], write: [eraseWrite(record.id)] };
 }

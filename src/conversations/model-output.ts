@@ -73,9 +73,6 @@ export async function askForRound(
 				break;
 			case 'memory':
 				memory = event.memory;
-				break;
-			case 'refusal':
-				progress.isRefused = true;
 		}
 	});
 	appendText(characters.end());

@@ -1,17 +1,13 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { answerSteps, YIELD_AFTER_MS } from './answer-steps.ts';
-import type { ComposedAnswer } from './compose-answer.ts';
 import type { ExtractiveRequest } from './request.ts';
 import { streamPieces } from './stream-pieces.ts';
 
 /**
  * Answers from the passages, in Markdown with citations such as `[1]`. Yields the answer in pieces of a few words;
- * throws the signal's reason after an abort. Returns whether the answer is a refusal.
+ * throws the signal's reason after an abort.
  */
-export async function* streamAnswer(
-	request: ExtractiveRequest,
-	signal: AbortSignal,
-): AsyncGenerator<string, Pick<ComposedAnswer, 'isRefusal'>> {
+export async function* streamAnswer(request: ExtractiveRequest, signal: AbortSignal): AsyncGenerator<string> {
 	signal.throwIfAborted();
 	const steps = answerSteps(request);
 	let since = performance.now();
@@ -22,11 +18,10 @@ export async function* streamAnswer(
 		signal.throwIfAborted();
 		since = performance.now();
 	}
-	for (const piece of streamPieces(step.value.text)) {
+	for (const piece of streamPieces(step.value)) {
 		// A follower receives each piece before the next one is made, and `stop` can abort between two pieces.
 		await yieldToEventLoop();
 		signal.throwIfAborted();
 		yield piece;
 	}
-	return { isRefusal: step.value.isRefusal };
 }

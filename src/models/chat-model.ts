@@ -134,13 +134,8 @@ export interface ModelPassages {
 	indexes: readonly number[];
 }
 
-/** The text of the answer says that the passages have no answer. At most once, after the last delta. */
-export interface ModelRefusal {
-	type: 'refusal';
-}
-
 /** An event of a model's answer. Consumers switch on `type`, so that types can be added. */
-export type ModelEvent = ModelPassages | ModelDelta | ModelToolCall | ModelUsage | ModelMemory | ModelRefusal;
+export type ModelEvent = ModelPassages | ModelDelta | ModelToolCall | ModelUsage | ModelMemory;
 
 /** A model that answers in a conversation. */
 export interface ChatModel {

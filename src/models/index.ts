@@ -1,4 +1,3 @@
-export { isSmallTalk } from '../extractive/index.ts';
 export type {
 	ChatMessage,
 	ChatModel,

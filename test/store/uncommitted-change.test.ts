@@ -21,7 +21,6 @@ function freshReceipt() {
 	const key = { scope: newId('workspace'), key: 'once', body_hash: 'hash', expires_at: Date.now() + 60_000 };
 	return {
 		of: (name: string) => ({ ...key, status: 200, body: name }),
-		added: (name: string) => ({ idempotency: { ...key, status: 200, body: name } }),
 		stored: () => store.idempotency.storedResponse(key.scope, key.key),
 	};
 }
@@ -82,7 +81,7 @@ test('stores the receipt in the transaction of the change', async () => {
 			return store.commit(commit);
 		},
 	});
-	assert.equal(await append('b', id, observed).commit(receipt.added), 'ab');
+	assert.equal(await append('b', id, observed).commit(receipt.of), 'ab');
 	assert.deepEqual(
 		commits.map(({ write, idempotency }) => [write?.length, idempotency]),
 		[[1, receipt.of('ab')]],
@@ -93,7 +92,7 @@ test('stores the receipt in the transaction of the change', async () => {
 test('of concurrent changes, each receipt has the result of the decision that was committed', async () => {
 	const id = await addAssistant('');
 	const receipts = [...'abcdefgh'].map((letter) => ({ letter, receipt: freshReceipt() }));
-	const results = await Promise.all(receipts.map(({ letter, receipt }) => append(letter, id).commit(receipt.added)));
+	const results = await Promise.all(receipts.map(({ letter, receipt }) => append(letter, id).commit(receipt.of)));
 	assert.deepEqual(
 		results.map((name) => name.length).toSorted(),
 		receipts.map((_, at) => at + 1),
@@ -106,7 +105,7 @@ test('a change that is refused stores neither itself nor its receipt', async () 
 	const id = await addAssistant('a');
 	const receipt = freshReceipt();
 	const failing = withOverrides(store, { commit: async () => ({ outcome: 'fenced' as const }) });
-	await assert.rejects(append('b', id, failing).commit(receipt.added), { code: 'unavailable' });
+	await assert.rejects(append('b', id, failing).commit(receipt.of), { code: 'unavailable' });
 	assert.equal(await nameOf(id), 'a');
 	assert.equal(await receipt.stored(), undefined);
 });
@@ -114,16 +113,16 @@ test('a change that is refused stores neither itself nor its receipt', async () 
 test('a decision that changes nothing stores no receipt', async () => {
 	const receipt = freshReceipt();
 	const change = prepareChange(store, async () => ({ commit: null, result: 'the same' }));
-	assert.equal(await change.commit(receipt.added), 'the same');
+	assert.equal(await change.commit(receipt.of), 'the same');
 	assert.equal(await receipt.stored(), undefined);
 });
 
 test('a change whose receipt is stored already is not made again', async () => {
 	const id = await addAssistant('a');
 	const receipt = freshReceipt();
-	await append('b', id).commit(receipt.added);
+	await append('b', id).commit(receipt.of);
 	await assert.rejects(
-		append('c', id).commit(receipt.added),
+		append('c', id).commit(receipt.of),
 		(error) => error instanceof IdempotentReplayError && error.storedResponse.body === 'ab',
 	);
 	assert.equal(await nameOf(id), 'ab');
@@ -140,7 +139,7 @@ test('steps around a commit get the result and pass on the receipt', async () =>
 		return name;
 	});
 	assert.deepEqual(steps, []);
-	assert.equal(await change.commit(receipt.added), 'ab');
+	assert.equal(await change.commit(receipt.of), 'ab');
 	assert.deepEqual(steps, ['a', 'ab', 'ab']);
 	assert.equal((await receipt.stored())?.body, 'ab');
 });

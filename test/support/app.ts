@@ -43,7 +43,7 @@ export const ORIGIN = 'https://shop.example';
 export const quickDerive: DeriveKey = async (password, salt, bytes) =>
 	createHash('sha512').update(salt).update(password).digest().subarray(0, bytes);
 
-/** On a busy machine a search or a list of tools may take long, and a reply would go on without its passages or tools. So may the inbox. */
+/** On a busy machine a search or a list of tools may take long, and a reply would go on without its passages or tools. */
 const INPUT_TIMEOUT_MS = 120_000;
 
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
@@ -65,7 +65,6 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
 		searchTimeoutMs: INPUT_TIMEOUT_MS,
 		rewriteTimeoutMs: INPUT_TIMEOUT_MS,
 		toolListTimeoutMs: INPUT_TIMEOUT_MS,
-		inboxFreshnessMs: INPUT_TIMEOUT_MS,
 		...options.overrides,
 	});
 

@@ -9,48 +9,33 @@ export interface FieldError {
 export class ApiError extends Error {
 	override name = 'ApiError';
 	readonly status: number;
-	/** For example `not_found`; empty where the response has none. */
-	readonly code: string;
-	/** Seconds after which the request may succeed; null where the server does not say. */
-	readonly retryAfter: number | null;
 	readonly details: readonly FieldError[];
 
 	constructor(status: number, envelope: ErrorEnvelope) {
 		super(envelope.message ?? `The server answered with status ${status}.`);
 		this.status = status;
-		this.code = envelope.code ?? '';
-		this.retryAfter = envelope.retry_after ?? null;
 		this.details = envelope.details ?? [];
 	}
 
-	/** The server's sentence about one field or a member of it, which it then names; null if it has none. */
+	/** The server's sentence about one field; null if it has none. */
 	messageFor(path: string): string | null {
-		const found = this.details.find((detail) => detail.path === path || detail.path.startsWith(`${path}/`));
-		if (found === undefined) return null;
-		return found.path === path ? found.message : `${found.path.slice(path.length + 1)} ${found.message}`;
+		return this.details.find((detail) => detail.path === path)?.message ?? null;
 	}
 }
 
 interface ErrorEnvelope {
-	code?: string;
 	message?: string;
-	retry_after?: number;
 	details?: FieldError[];
 }
 
 /** The error of a response, whatever its body is. */
 export async function errorOfResponse(response: Response): Promise<ApiError> {
-	return errorOfBody(response.status, await response.text().catch(() => ''));
-}
-
-/** @param body the text of the response */
-export function errorOfBody(status: number, body: string): ApiError {
-	let parsed: unknown;
+	let body: unknown;
 	try {
-		parsed = JSON.parse(body);
+		body = await response.json();
 	} catch {
-		parsed = null;
+		body = null;
 	}
-	const envelope = (parsed as { error?: ErrorEnvelope } | null)?.error;
-	return new ApiError(status, envelope ?? {});
+	const envelope = (body as { error?: ErrorEnvelope } | null)?.error;
+	return new ApiError(response.status, envelope ?? {});
 }

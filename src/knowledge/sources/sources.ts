@@ -3,6 +3,7 @@ import type { Source, SourceCreate, SourcePage, SourcePatch } from '../../contra
 import {
 	aroundCommit,
 	type Commit,
+	decideAndCommit,
 	expectVersion,
 	type KnowledgeBaseRecord,
 	prepareChange,
@@ -134,13 +135,13 @@ export class Sources {
 	 * Changes the settings of a source. The next run, or the rest of the current one, uses them.
 	 * @param versions the versions that the client accepts; null accepts any
 	 */
-	update(
+	async update(
 		knowledgeBaseId: string,
 		id: string,
 		patch: SourcePatch,
 		versions: readonly number[] | null,
-	): UncommittedChange<SourceRecord> {
-		const change = prepareChange(this.#store, async () => {
+	): Promise<SourceRecord> {
+		const record = await decideAndCommit(this.#store, async () => {
 			const source = await this.#sourceOf(knowledgeBaseId, id);
 			requireVersion(source, versions);
 			requireFields(source.type, patch);
@@ -160,7 +161,8 @@ export class Sources {
 			};
 			return { commit, result: next };
 		});
-		return this.#thenWake(change);
+		this.#deps.onQueued();
+		return record;
 	}
 
 	/** Begins a run now. A run in progress continues. */
@@ -185,8 +187,8 @@ export class Sources {
 	 * Deletes a source with its documents. Resolves when no search finds any of them.
 	 * @param versions the versions that the client accepts; null accepts any
 	 */
-	remove(knowledgeBaseId: string, id: string, versions: readonly number[] | null): UncommittedChange<SourceRecord> {
-		const change = prepareChange(this.#store, async () => {
+	async remove(knowledgeBaseId: string, id: string, versions: readonly number[] | null): Promise<void> {
+		await decideAndCommit(this.#store, async () => {
 			const source = await this.#sourceOf(knowledgeBaseId, id);
 			requireVersion(source, versions);
 			const now = this.#clock.now();
@@ -195,15 +197,11 @@ export class Sources {
 				write: [{ op: 'patch', kind: 'sources', id, set: { state: 'deleting', updated_at: now } }],
 				jobs: replaceJob(source, now + CONTINUE_DELETION_MS),
 			};
-			return { commit, result: source };
+			return { commit, result: undefined };
 		});
-		return aroundCommit(change, async (commit) => {
-			const source = await commit();
-			await removeSource(this.#deps, id);
-			// Its removal may make a training due.
-			this.#deps.onQueued();
-			return source;
-		});
+		await removeSource(this.#deps, id);
+		// Its removal may make a training due.
+		this.#deps.onQueued();
 	}
 
 	#change(

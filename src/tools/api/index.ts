@@ -1,2 +1,1 @@
 export { callApi } from './api-call.ts';
-export { fillRequest, presentRequest } from './api-request.ts';

@@ -49,6 +49,5 @@ export const strings: Strings = {
 	reason: 'ما الذي كان ناقصًا أو خاطئًا؟ (اختياري)',
 	submit: 'تأكيد',
 	copyAnswer: 'نسخ الرد',
-	talk: 'أريد التحدث إلى موظف',
 	trouble: 'لم ينجح ذلك. يُرجى المحاولة مرة أخرى.',
 };

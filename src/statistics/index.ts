@@ -1,2 +1,0 @@
-export type { Settlement } from './groups.ts';
-export { Statistics, type StatisticsOptions } from './statistics.ts';

@@ -1,2 +1,0 @@
-export { INBOX_SCHEMA } from './tables.ts';
-export { applyInboxWrite } from './write.ts';
