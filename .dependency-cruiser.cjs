@@ -19,16 +19,20 @@ const mayImport = {
 	outbox: ['base', 'contract', 'store'],
 	knowledge: ['base', 'contract', 'parsing', 'retrieval', 'store', 'pool', 'net', 'models', 'thesauri'],
 	tools: ['base', 'contract', 'store', 'net'],
-	conversations: ['base', 'contract', 'actors', 'store', 'models', 'knowledge', 'tools', 'outbox'],
+	conversations: ['base', 'contract', 'actors', 'store', 'extractive', 'models', 'knowledge', 'tools', 'outbox'],
+	inbox: ['base', 'contract', 'store', 'conversations'],
 	deployments: ['base', 'contract', 'actors', 'store'],
+	statistics: ['base', 'contract', 'text', 'store'],
 	webhooks: ['base', 'contract', 'store', 'outbox', 'net'],
 	access: ['base', 'contract', 'store', 'net'],
 	http: ['base', 'contract'],
 	// Runs before the rest is unpacked.
 	binary: [],
+	// Shared by the widget and the dashboard.
+	markdown: [],
 };
 // All modules meet in the API. It is given its settings and does not read them.
-mayImport.api = Object.keys(mayImport).filter((name) => name !== 'config' && name !== 'binary');
+mayImport.api = Object.keys(mayImport).filter((name) => !['config', 'binary', 'markdown'].includes(name));
 mayImport.commands = [
 	'base',
 	'config',
@@ -152,7 +156,7 @@ module.exports = {
 			from: { path: `^src/${oneOf(browserModules)}/` },
 			to: {
 				path: '^src/',
-				pathNot: `^src/${oneOf(browserModules)}/`,
+				pathNot: `^src/${oneOf([...browserModules, 'markdown'])}/`,
 				dependencyTypesNot: ['type-only'],
 			},
 		},
@@ -161,7 +165,7 @@ module.exports = {
 			comment: 'Of the modules of the server, browser code imports the contract only.',
 			severity: 'error',
 			from: { path: `^src/${oneOf(browserModules)}/` },
-			to: { path: '^src/', pathNot: ['^src/$1/', '^src/contract/'] },
+			to: { path: '^src/', pathNot: ['^src/$1/', '^src/contract/', '^src/markdown/'] },
 		},
 		{
 			name: 'product-does-not-import-tests',

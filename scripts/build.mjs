@@ -33,7 +33,14 @@ export async function ensureBuilt() {
 	const started = performance.now();
 	await ensureWasmCompiled();
 	const wanted = fingerprint(
-		[...filesBelow('src'), ...filesBelow('workers'), ...scripts(), 'package-lock.json', 'package.json'],
+		[
+			...filesBelow('src'),
+			...filesBelow('workers'),
+			...filesBelow('data/samples'),
+			...scripts(),
+			'package-lock.json',
+			'package.json',
+		],
 		// Native parts depend on the version of Node.
 		...[process.versions.modules, process.platform, process.arch],
 	);
@@ -93,10 +100,10 @@ export async function bundle() {
 			if (external && !provided) throw new Error(`${path} is not in the bundle.`);
 		}
 		const widget = await bundleWidget(esbuild, join(outputFolder, 'widget'));
-		const dashboard = await bundleDashboard(esbuild, join(outputFolder, 'dashboard'));
+		const dashboard = await bundleDashboard(esbuild, join(outputFolder, 'dashboard'), widget.preview);
 		const docs = await bundleDocs(esbuild);
 		return {
-			files: [...server.outputFiles, ...widget, ...dashboard.files, ...docs],
+			files: [...server.outputFiles, ...widget.files, ...dashboard.files, ...docs],
 			inputs: [...Object.keys(server.metafile.inputs), ...dashboard.inputs],
 		};
 	});

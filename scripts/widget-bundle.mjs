@@ -1,4 +1,4 @@
-// Bundles src/widget/ for browsers: the script for the tag, the module, the chat, and a file for each language.
+// Bundles src/widget/ for browsers: the script for the tag, the module, the chat, a file for each language, and the dashboard's preview.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -15,7 +15,10 @@ const TARGET = ['es2022', 'safari16.4'];
  */
 const MANGLED_PROPERTIES = /_$/;
 
-/** The files as `{path, contents}`, like esbuild's output files, with compressed variants of each. */
+/**
+ * The files as `{path, contents}`, like esbuild's output files, with compressed variants of each, and the script of the dashboard's
+ * preview, which loads the same chat.
+ */
 export async function bundleWidget(esbuild, folder) {
 	const parts = new Map([['chat', await bundle(esbuild, folder, 'chat/index.tsx')]]);
 	for (const path of filesBelow('src/widget/languages', (file) => /\/[a-z]{2}\.ts$/.test(file))) {
@@ -36,9 +39,11 @@ export async function bundleWidget(esbuild, folder) {
 		['widget.mjs', ignoreImportsInBundlers(await bundle(esbuild, folder, 'module.ts', { define }))],
 		['widget.d.mts', readFileSync(join(root, 'src/widget/public.d.ts'))],
 	]);
-	return [...files].flatMap(([name, contents]) =>
+	const preview = await bundle(esbuild, folder, 'preview/index.ts', { define });
+	const variants = [...files].flatMap(([name, contents]) =>
 		compressedVariants(contents).map(([suffix, bytes]) => ({ path: join(folder, name + suffix), contents: bytes })),
 	);
+	return { files: variants, preview };
 }
 
 /** Functions first in their scope: equal declarations compress better. */

@@ -26,6 +26,8 @@ export interface AppOverrides {
 	rewriteTimeoutMs?: number;
 	/** Milliseconds that a reply waits for the functions of an MCP server. */
 	toolListTimeoutMs?: number;
+	/** Milliseconds that a request to the inbox waits for what was committed before it. */
+	inboxFreshnessMs?: number;
 	/** Event streams and replies that may be in flight at once with one API key or session. */
 	streamsPerCredential?: number;
 	/** Milliseconds between two requests of a crawl to a host that asks for no delay; 0: no delay for any host. */

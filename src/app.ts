@@ -237,6 +237,7 @@ async function hasNoPasswordOfOwner(store: Store): Promise<boolean> {
 /** The routes of the API and of the pages. */
 async function allRoutes(foundation: Foundation, services: Services, address: () => string) {
 	const { settings, clock, log, network, models, store, secretKey } = foundation;
+	const sameOriginCheck = new SameOriginCheck(settings.public_url);
 	return [
 		...apiRoutes({
 			access: services.access,
@@ -250,16 +251,20 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 			deployments: services.deployments,
 			documents: services.knowledge.documents,
 			idempotency: services.idempotency,
+			inbox: services.inbox,
 			knowledge: services.knowledge,
 			log,
 			maxUploadBytes: settings.max_upload_bytes,
 			models,
 			network,
+			notices: services.notices,
 			outbox: services.outbox,
-			sameOriginCheck: new SameOriginCheck(settings.public_url),
+			ownAccount: services.ownAccount,
+			sameOriginCheck,
 			secrets: services.secrets,
 			sessions: services.sessions,
 			sources: services.knowledge.sources,
+			statistics: services.statistics,
 			store,
 			tools: services.tools,
 			users: services.users,
@@ -268,7 +273,7 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 		...startPageRoutes({ demo: settings.demo, version: version() }),
 		...passwordPageRoutes(),
 		...(await widgetFileRoutes()),
-		...(await dashboardFileRoutes()),
+		...(await dashboardFileRoutes({ access: services.access, sameOriginCheck, log })),
 		...(settings.demo ? demoPageRoutes() : []),
 	];
 }

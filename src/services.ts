@@ -3,7 +3,9 @@ import {
 	CredentialMonitor,
 	DeviceCookies,
 	Idempotency,
+	OwnAccount,
 	Passwords,
+	PasswordVerifier,
 	Sessions,
 	Sweeper,
 	Users,
@@ -25,15 +27,17 @@ import type { TextRecognition } from './contract/index.ts';
 import { Conversations, Retention } from './conversations/index.ts';
 import { Deployments } from './deployments/index.ts';
 import { IdleCollector } from './idle-collection.ts';
-import { Knowledge } from './knowledge/index.ts';
+import { Inbox, InboxProjector } from './inbox/index.ts';
+import { ChangeNotices, Knowledge } from './knowledge/index.ts';
 import type { createEmbedders, createModels } from './models/index.ts';
 import type { Network } from './net/index.ts';
-import { Outbox } from './outbox/index.ts';
+import { Notices, Outbox } from './outbox/index.ts';
 import { createWorkerPool } from './pool/index.ts';
+import { Statistics } from './statistics/index.ts';
 import type { openSqliteStore } from './store/index.ts';
 import type { Thesauri } from './thesauri/index.ts';
 import { Tools, type ToolsOptions } from './tools/index.ts';
-import { Deliverer, Sender, SigningSecrets } from './webhooks/index.ts';
+import { Deliverer, DeliveryNotices, Sender, SigningSecrets } from './webhooks/index.ts';
 
 const REPLY_MS = 5 * 60_000;
 
@@ -69,6 +73,9 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const pool = resources.use(overrides.pool ?? createWorkerPool({ threads: settings.workers, log, recognition }));
 	resources.use(new IdleCollector());
 	const outbox = resources.use(new Outbox(store));
+	const notices = new Notices();
+	resources.use(new ChangeNotices({ store, notices, log }));
+	resources.use(new DeliveryNotices({ store, notices, log }));
 	const timeouts = toolTimeouts(overrides);
 	const tools = resources.use(new Tools({ network, checker: pool, secrets, clock, log, version: version(), timeouts }));
 	const knowledge = resources.use(
@@ -89,20 +96,26 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const retention = resources.use(
 		new Retention({ store, conversations, jumpDetector, log, intervalMs: overrides.retentionIntervalMs }),
 	);
+	const inboxProjector = resources.use(new InboxProjector({ store, log }));
 	const sender = new Sender({ network, secrets: new SigningSecrets(secrets), clock });
 	const deliverer = resources.use(
 		new Deliverer({ store, sender, clock, jumpDetector, log, maxConcurrency: shares.deliveries }),
 	);
+	const statistics = resources.use(new Statistics({ store, clock, log }));
 	return {
 		...createAccess(foundation, secrets, resources),
 		conversations,
 		deliverer,
 		deployments,
+		inbox: new Inbox({ store, projector: inboxProjector, clock, freshnessMs: overrides.inboxFreshnessMs }),
+		inboxProjector,
 		idempotency: new Idempotency({ store, clock, jumpDetector }),
 		knowledge,
+		notices,
 		outbox,
 		retention,
 		secrets,
+		statistics,
 		sweeper: resources.use(new Sweeper({ store, jumpDetector, log })),
 		tools,
 		visitorTokens: new VisitorTokens({ secrets, network, clock, log }),
@@ -116,12 +129,14 @@ function createAccess(foundation: Foundation, secrets: SecretBox, resources: Asy
 	const secure = settings.public_url?.startsWith('https:') ?? false;
 	const users = new Users({ store, passwords, clock });
 	const devices = new DeviceCookies(secrets.key('device cookies'), secure);
-	const sessions = new Sessions({ store, users, passwords, devices, clock, secure });
+	const verifier = new PasswordVerifier({ store, users, passwords, devices, clock });
+	const sessions = new Sessions({ store, verifier, devices, clock, secure });
+	const ownAccount = new OwnAccount({ store, verifier, passwords, clock });
 	const access = new Access({ store, sessions, clock, log, rateLimit: settings.rate_limit });
 	const credentialMonitor = resources.use(
 		new CredentialMonitor({ access, clock, log, concurrencyLimit: overrides.streamsPerCredential }),
 	);
-	return { access, credentialMonitor, sessions, users };
+	return { access, credentialMonitor, sessions, users, ownAccount };
 }
 
 /** Continues the work that the last stop interrupted, then starts the background tasks. */
@@ -129,9 +144,11 @@ export async function startServices(services: Services): Promise<void> {
 	await services.conversations.start();
 	await services.knowledge.markForReindex();
 	services.knowledge.start();
+	services.inboxProjector.start();
 	services.sweeper.start();
 	services.deliverer.start();
 	services.retention.start();
+	services.statistics.start();
 }
 
 /** Waits up to `ms` milliseconds for running replies, then for the deliveries that they caused. Starts no new work. */

@@ -140,7 +140,7 @@ function addDeploymentRoute(api: FastifyInstance, db: BaselineDatabase): void {
 					radius: 'medium',
 					...body.appearance,
 				},
-				features: { streaming: true, rich_content: true, jwt_required: false, ai_disclosure: true },
+				features: { streaming: true, rich_content: true, jwt_required: false, ai_disclosure: true, handoff: false },
 				rate_limit: { messages_per_minute: 20, ...body.rate_limit },
 				created_at: Date.now(),
 			};

@@ -22,11 +22,15 @@ export function conversationRecord(owner: Owner, now = Date.now()): Conversation
 		end_user_id: visitor,
 		end_user: { id: visitor, name: 'Ada Lovelace', email: `${visitor}@customer.example` },
 		handled_by: 'model',
+		taken_over_by: null,
+		requested_person_at: null,
+		contact_email: null,
 		message_count: 2,
 		last_message_at: now,
 		created_at: now,
 		updated_at: now,
 		archived_at: null,
+		assignee_id: null,
 	};
 }
 
@@ -55,6 +59,9 @@ export function messageRecord(
 		error: null,
 		feedback: null,
 		feedback_comment: null,
+		answered_by: asked ? null : 'documents',
+		first_token_ms: asked ? null : 180,
+		duration_ms: asked ? null : 420,
 		attempts: asked ? 0 : 1,
 		created_at: now,
 		completed_at: now,

@@ -94,14 +94,23 @@ export class Access {
 	/** @throws AppError `insufficient_scope` for a key, `forbidden` for a session */
 	requireScope({ scopes, userSession }: Caller, scope: Scope): void {
 		if (includesScope(scopes, scope)) return;
-		if (userSession) throw new AppError('forbidden', 'Only owners of the workspace may do this.');
+		if (userSession) {
+			throw new AppError(
+				'forbidden',
+				`Your role (${userSession.user.role}) does not allow this. It lacks the scope ${scope}.`,
+			);
+		}
 		throw new AppError('insufficient_scope', `The API key lacks the scope ${scope}.`);
+	}
+
+	/** Requests that this caller may make in a minute; 0: any number. */
+	async requestsPerMinute({ workspaceId }: Pick<Caller, 'workspaceId'>): Promise<number> {
+		return this.#rateLimit ?? planOf((await this.#store.get('workspaces', workspaceId))?.plan).requestsPerMinute;
 	}
 
 	/** Counts a request of this caller; null where there is no limit. */
 	async count(caller: Caller): Promise<BucketState | null> {
-		const perMinute =
-			this.#rateLimit ?? planOf((await this.#store.get('workspaces', caller.workspaceId))?.plan).requestsPerMinute;
+		const perMinute = await this.requestsPerMinute(caller);
 		return perMinute === 0 ? null : this.#buckets.tryConsume(caller.credentialId, perMinute);
 	}
 

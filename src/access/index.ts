@@ -1,5 +1,6 @@
 export { Access, type AccessOptions, type Caller, type Credentials } from './access.ts';
 export { createApiKey, isApiKey } from './api-keys.ts';
+export type { AuditWrites } from './audit-writes.ts';
 export { type ClientNameFormat, ClientNames } from './client-names.ts';
 export { CredentialMonitor, type CredentialMonitorOptions } from './credential-monitor.ts';
 export { DeviceCookies } from './device-cookies.ts';
@@ -13,13 +14,15 @@ export {
 export { FirstStartNotice, firstStartFile, type OperatorConsole } from './first-start-notice.ts';
 export { Idempotency, type IdempotencyClaim, type IdempotentRequest } from './idempotency.ts';
 export { insertKey, keyRecord } from './key-record.ts';
+export { OwnAccount, type OwnAccountOptions } from './own-account.ts';
+export { PasswordVerifier, type PasswordVerifierOptions, type SignInOrigin } from './password-verifier.ts';
 export { type DeriveKey, Passwords } from './passwords.ts';
 export { PLAN_NAMES, planOf, requirePlanCapacity } from './plans.ts';
-export { requireGrantable } from './roles.ts';
+export { includesScope, requireGrantable, scopesOf } from './roles.ts';
 export { loadSecretKey, loadSecretKeyOfDatabase } from './secret-key.ts';
 export { adoptKey, existingKey, replacementKey } from './secret-key-change.ts';
 export { checkKeyPermissions, checkSecretKey, type KeyCheck } from './secret-key-check.ts';
-export { Sessions, type SessionsOptions, type UserSession } from './sessions.ts';
+export { lastUseOf, Sessions, type SessionsOptions, type UserSession } from './sessions.ts';
 export { Sweeper, type SweeperOptions } from './sweeper.ts';
 export type { BucketState } from './token-bucket.ts';
 export { readTrustedTime } from './trusted-time.ts';

@@ -1,4 +1,4 @@
-import { AppError, type Clock, newId, type SemaphoreQueue } from '../base/index.ts';
+import { AppError, type Clock, newId } from '../base/index.ts';
 import type { SignIn } from '../contract/index.ts';
 import {
 	decideAndCommit,
@@ -8,17 +8,15 @@ import {
 	type UserRecord,
 	type Write,
 } from '../store/index.ts';
-import type { DeviceCookies, KnownDevice } from './device-cookies.ts';
-import type { Passwords } from './passwords.ts';
+import type { AuditWrites } from './audit-writes.ts';
+import type { DeviceCookies } from './device-cookies.ts';
+import type { PasswordVerifier, SignInOrigin } from './password-verifier.ts';
 import { createToken, hashToken } from './secret-token.ts';
 import { sessionCookie, sessionTokenIn } from './session-cookie.ts';
-import { type Refund, SignInLimits } from './sign-in-limits.ts';
-import { normaliseEmail, type Users } from './users.ts';
 
 export interface SessionsOptions {
 	store: Pick<Store, 'access' | 'commit' | 'get' | 'list'>;
-	users: Pick<Users, 'findByEmail'>;
-	passwords: Passwords;
+	verifier: PasswordVerifier;
 	devices: DeviceCookies;
 	clock: Clock;
 	/** Whether browsers reach this server over https: then the cookie is sent over https only. */
@@ -39,69 +37,40 @@ export interface NewSession extends UserSession {
 	deviceCookie: string;
 }
 
-/** Where a sign-in comes from. */
-export interface SignInOrigin {
-	/** The client's address. */
-	address: string;
-	/**
-	 * The request's Cookie header. The new session replaces the browser's present one, and a device cookie shows that the browser
-	 * has signed in before.
-	 */
-	cookies: string | undefined;
-}
-
-/** A sign-in that the limits allow. It counts as failed until it is refunded. */
-interface SignInAttempt {
-	/** The only account to try; null: all accounts of the email. */
-	onlyUserId: string | null;
-	/** Known devices do not wait behind guesses of unknown clients. */
-	queue: SemaphoreQueue;
-	refund: Refund;
-}
-
 const HOUR = 3_600_000;
 const LIFETIME_MS = 14 * 24 * HOUR;
 /** A session is renewed when this much of its lifetime has passed. */
 const RENEW_AFTER_MS = HOUR;
-/** Accounts whose password is tried where the sign-in names no workspace. */
-const MAX_CANDIDATES = 3;
 /** Sessions of one user. One more ends the oldest. */
 const MAX_SESSIONS = 50;
+const MAX_USER_AGENT = 300;
+
+/** When a session was last used, to the hour: its use renews it. Milliseconds since the epoch. */
+export function lastUseOf({ expires_at }: SessionRecord): number {
+	return expires_at - LIFETIME_MS;
+}
 
 /** Sessions of users. The browser holds a session's token in a cookie. */
 export class Sessions {
 	readonly #store: SessionsOptions['store'];
-	readonly #users: SessionsOptions['users'];
-	readonly #passwords: Passwords;
+	readonly #verifier: PasswordVerifier;
 	readonly #devices: DeviceCookies;
 	readonly #clock: Clock;
 	readonly #secure: boolean;
-	readonly #limits: SignInLimits;
 
-	constructor({ store, users, passwords, devices, clock, secure }: SessionsOptions) {
+	constructor({ store, verifier, devices, clock, secure }: SessionsOptions) {
 		this.#store = store;
-		this.#users = users;
-		this.#passwords = passwords;
+		this.#verifier = verifier;
 		this.#devices = devices;
 		this.#clock = clock;
 		this.#secure = secure;
-		this.#limits = new SignInLimits(clock);
 	}
 
 	/** @throws AppError `unauthorized`, `rate_limit_exceeded`, `unavailable` */
-	async signIn(credentials: SignIn, origin: SignInOrigin): Promise<NewSession> {
-		const { refund, ...attempt } = await this.#countAttempt(credentials, origin);
-		let userSession: UserSession | null;
-		try {
-			const user = await this.#verifiedAccount(credentials, attempt);
-			userSession = user && (await this.#createSession(user, origin.cookies));
-		} catch (error) {
-			// The sign-in did not fail because of its password.
-			refund();
-			throw error;
-		}
-		if (!userSession) throw new AppError('unauthorized', 'The email or the password is wrong.');
-		refund();
+	async signIn(credentials: SignIn, origin: SignInOrigin, audit: AuditWrites = () => []): Promise<NewSession> {
+		const userSession = await this.#verifier.verify(credentials, origin, (user) =>
+			this.#createSession(user, origin, audit),
+		);
 		return { ...userSession, deviceCookie: this.deviceCookie(userSession.user, origin.cookies) };
 	}
 
@@ -126,104 +95,70 @@ export class Sessions {
 	 * Ends a session.
 	 * @returns the Set-Cookie header that removes the cookie
 	 */
-	async signOut(id: string): Promise<string> {
+	async signOut(
+		{ session: { id }, user }: Omit<UserSession, 'setCookie'>,
+		audit: AuditWrites = () => [],
+	): Promise<string> {
 		await decideAndCommit(this.#store, async () => ({
-			commit: { write: [{ op: 'remove', kind: 'sessions', id }] },
+			commit: { write: [{ op: 'remove', kind: 'sessions', id }, ...audit(user, { id })] },
 			result: undefined,
 		}));
 		return sessionCookie('', 0, this.#secure);
 	}
 
-	/**
-	 * Counts a sign-in against its limit. A known device of an account may always try that account, within the device's own limit. On
-	 * a server with several workspaces, a sign-in that names none also tries accounts of other workspaces. Those attempts stay under
-	 * the limit for unknown clients: otherwise a user could guess other accounts' passwords through the own account's device.
-	 * @throws AppError `rate_limit_exceeded`
-	 */
-	async #countAttempt(credentials: SignIn, { address, cookies }: SignInOrigin): Promise<SignInAttempt> {
-		const email = normaliseEmail(credentials.email);
-		const device = await this.#knownDevice(credentials, cookies);
-		if (device === null) return { onlyUserId: null, queue: 'common', refund: this.#limits.consume(email, address) };
-		const refundDevice = this.#limits.consumeForDevice(device.nonce);
-		const refundOthers = device.sole ? null : this.#limits.tryConsume(email, address);
-		const refund = () => {
-			refundDevice();
-			refundOthers?.();
-		};
-		return { onlyUserId: refundOthers === null ? device.userId : null, queue: 'preferred', refund };
+	/** The sessions of a user that are valid, the newest first. */
+	async listOf(userId: string): Promise<SessionRecord[]> {
+		const sessions = await this.#store.list('sessions', {
+			where: { user_id: userId },
+			order: 'desc',
+			limit: 2 * MAX_SESSIONS,
+		});
+		return sessions.filter(({ expires_at }) => expires_at > this.#clock.now());
 	}
 
-	/** The device of a sign-in, where it is a known device of one of the accounts; `sole`: only one account is tried. */
-	async #knownDevice(
-		credentials: SignIn,
-		cookies: string | undefined,
-	): Promise<(KnownDevice & { sole: boolean }) | null> {
-		// Accounts are read only where there may be a token.
-		if (!this.#devices.hasTokenIn(cookies)) return null;
-		const tried = await this.#candidateAccounts(credentials);
-		const device = this.#devices.find(
-			cookies,
-			tried.filter((user) => user !== undefined),
-		);
-		return device && { ...device, sole: tried.length === 1 };
+	/** Ends a session of the user. @throws AppError `not_found` also for a session of another user */
+	end({ user }: Pick<UserSession, 'user'>, id: string, audit: AuditWrites): Promise<void> {
+		return decideAndCommit(this.#store, async () => {
+			const session = await this.#store.get('sessions', id);
+			if (session?.user_id !== user.id) throw new AppError('not_found', 'The session does not exist.');
+			const write: Write[] = [{ op: 'remove', kind: 'sessions', id }, ...audit(user, { id })];
+			return { commit: { write }, result: undefined };
+		});
 	}
 
-	/**
-	 * The account that email and password match: in the named workspace, else the oldest that matches.
-	 *
-	 * Users of one workspace must not learn about accounts in another, and an owner can create an account for any email. So neither
-	 * the cost of a sign-in nor the account that it finds may depend on accounts elsewhere. Each hash has its own salt: if only one
-	 * account were tried, an older account elsewhere would be noticed, because it would be tried first. Therefore the number of
-	 * hashes is the number of the server's workspaces, at most three, whichever accounts exist and match: one on most servers, and
-	 * one where the workspace is named. An email's accounts beyond the three oldest with a password need the workspace's name.
-	 * @param attempt with `onlyUserId` only that account is tried, at the same cost
-	 */
-	async #verifiedAccount(
-		credentials: SignIn,
-		{ onlyUserId, queue }: Pick<SignInAttempt, 'onlyUserId' | 'queue'>,
-	): Promise<UserRecord | null> {
-		const { password } = credentials;
-		const accounts = await this.#candidateAccounts(credentials);
-		const candidates = accounts.map((user) => (onlyUserId === null || user?.id === onlyUserId ? user : undefined));
-		// All of them, also after a match: the time must not show how many accounts come before it.
-		const isValid = await Promise.all(
-			candidates.map((user) => this.#passwords.verify(password, user?.password_hash ?? null, queue)),
-		);
-		return candidates[isValid.indexOf(true)] ?? null;
-	}
-
-	/** The accounts that a sign-in is tried on, one per computed hash; undefined: a hash without an account. */
-	async #candidateAccounts({ email, workspace_id }: SignIn): Promise<(UserRecord | undefined)[]> {
-		const tries = workspace_id === undefined ? await this.#countWorkspaces(MAX_CANDIDATES) : 1;
-		const accounts = await this.#users.findByEmail(email, workspace_id);
-		const withPassword = accounts.filter(({ password_hash }) => password_hash !== null);
-		return Array.from({ length: tries }, (_, at) => withPassword[at]);
-	}
-
-	/** How many workspaces the server has, at most `limit`. */
-	async #countWorkspaces(limit: number): Promise<number> {
-		return (await this.#store.list('workspaces', { where: {}, order: 'asc', limit })).length;
+	/** Ends all sessions of the user but the present one. @returns their number */
+	endOthers({ user, session }: Pick<UserSession, 'user' | 'session'>, audit: AuditWrites): Promise<number> {
+		return decideAndCommit(this.#store, async () => {
+			const others = (await this.listOf(user.id)).filter(({ id }) => id !== session.id);
+			if (others.length === 0) return { commit: null, result: 0 };
+			const write: Write[] = [{ op: 'end_sessions', user_id: user.id, except: session.id }, ...audit(user, user)];
+			return { commit: { write }, result: others.length };
+		});
 	}
 
 	/**
 	 * Begins a session. It replaces the browser's present session and the user's oldest ones beyond the limit.
 	 * @returns null where the account has changed since its password was verified
 	 */
-	async #createSession(verified: UserRecord, cookies: string | undefined): Promise<UserSession | null> {
+	async #createSession(
+		verified: UserRecord,
+		{ cookies, userAgent }: SignInOrigin,
+		audit: AuditWrites,
+	): Promise<UserSession | null> {
 		const token = createToken();
 		return decideAndCommit<UserSession | null>(this.#store, async () => {
 			const user = await this.#store.get('users', verified.id);
 			if (user?.password_hash !== verified.password_hash) return { commit: null, result: null };
-			const session = this.#newSession(user, token);
+			const session = this.#newSession(user, token, userAgent);
 			const replaced = [...(await this.#sessionOf(cookies)), ...(await this.#sessionsBeyondLimit(user.id))];
 			const write: Write[] = replaced.map(({ id }) => ({ op: 'remove', kind: 'sessions', id }));
-			write.push({ op: 'insert', kind: 'sessions', record: session });
+			write.push({ op: 'insert', kind: 'sessions', record: session }, ...audit(user, session));
 			const commit = { expect: [expectVersion('users', user)], write };
 			return { commit, result: { session, user, setCookie: this.#cookieOf(token) } };
 		});
 	}
 
-	#newSession(user: UserRecord, token: string): SessionRecord {
+	#newSession(user: UserRecord, token: string, userAgent: string | undefined): SessionRecord {
 		const now = this.#clock.now();
 		return {
 			id: newId('session'),
@@ -231,6 +166,7 @@ export class Sessions {
 			workspace_id: user.workspace_id,
 			user_id: user.id,
 			hash: hashToken(token),
+			user_agent: userAgent?.slice(0, MAX_USER_AGENT) ?? null,
 			expires_at: now + LIFETIME_MS,
 			created_at: now,
 		};

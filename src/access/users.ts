@@ -1,5 +1,5 @@
 import { AppError, type Clock, newId } from '../base/index.ts';
-import type { Scope, UserCreate, UserPatch } from '../contract/index.ts';
+import type { Role, Scope, UserCreate, UserPatch } from '../contract/index.ts';
 import {
 	type Commit,
 	decideAndCommit,
@@ -11,8 +11,9 @@ import {
 	type UserRecord,
 	type Write,
 } from '../store/index.ts';
+import type { AuditWrites } from './audit-writes.ts';
 import type { Passwords } from './passwords.ts';
-import { requireGrantable, scopesOf } from './roles.ts';
+import { requireGrantable, requireOwnerRights, scopesOf } from './roles.ts';
 import { createToken, hashToken, isTokenShaped } from './secret-token.ts';
 import { workspaceGuardParts } from './workspace-guard.ts';
 
@@ -110,7 +111,7 @@ export class Users {
 		const token = createToken();
 		const user = newUser(workspaceId, given, token, this.#clock.now());
 		return prepareChange(this.#store, async () => {
-			requireGrantable(grantor.scopes, scopesOf(user.role));
+			requireMayGive(user.role, grantor);
 			const { expect, write } = await workspaceGuardParts(this.#store, workspaceId);
 			await this.#requireUnusedEmail(workspaceId, user.email);
 			const insert = { op: 'insert', kind: 'users', record: user } as const;
@@ -127,10 +128,11 @@ export class Users {
 		id: string,
 		patch: UserPatch,
 		{ scopes, versions, exceptSessionId }: UserChange,
-	): Promise<UserRecord> {
-		return decideAndCommit(this.#store, async () => {
+	): UncommittedChange<UserRecord> {
+		return prepareChange(this.#store, async () => {
 			const user = await this.get(workspaceId, id);
 			requireVersion(user, versions);
+			if (user.role === 'owner') requireOwnerRights(scopes);
 			const { name = user.name, role = user.role } = patch;
 			const email = patch.email === undefined ? user.email : normaliseEmail(patch.email);
 			// The link was issued for the former role and sent to the former address. It must not become an owner's link, nor stay valid
@@ -140,7 +142,7 @@ export class Users {
 			const write: Write[] = [{ op: 'patch', kind: 'users', id, set }];
 			const commit = { expect: [expectVersion('users', user)], write };
 			if (role !== user.role) {
-				requireGrantable(scopes, scopesOf(role));
+				requireMayGive(role, { scopes });
 				await this.#requireAnotherOwner(user, commit, '/role');
 				write.push({
 					op: 'end_sessions',
@@ -156,18 +158,26 @@ export class Users {
 		});
 	}
 
-	/** Removes a user and revokes the user's sessions. @throws AppError `not_found`, `precondition_failed`, `invalid_request` */
-	remove(workspaceId: string, id: string, versions: readonly number[] | null): Promise<void> {
-		return decideAndCommit(this.#store, async () => {
+	/**
+	 * Removes a user and revokes the user's sessions.
+	 * @throws AppError `not_found`, `precondition_failed`, `invalid_request`, `insufficient_scope`
+	 */
+	remove(
+		workspaceId: string,
+		id: string,
+		{ scopes, versions }: Omit<UserChange, 'exceptSessionId'>,
+	): UncommittedChange<UserRecord> {
+		return prepareChange(this.#store, async () => {
 			const user = await this.get(workspaceId, id);
 			requireVersion(user, versions);
+			if (user.role === 'owner') requireOwnerRights(scopes);
 			const write: Write[] = [
 				{ op: 'remove', kind: 'users', id },
 				{ op: 'end_sessions', user_id: id },
 			];
 			const commit = { expect: [expectVersion('users', user)], write };
 			await this.#requireAnotherOwner(user, commit);
-			return { commit, result: undefined };
+			return { commit, result: user };
 		});
 	}
 
@@ -176,7 +186,7 @@ export class Users {
 		const token = createToken();
 		return prepareChange(this.#store, async () => {
 			const user = await this.get(workspaceId, id);
-			requireGrantable(grantor.scopes, scopesOf(user.role));
+			requireMayGive(user.role, grantor);
 			const set = passwordLinkFields(token, this.#clock.now());
 			const commit: Commit = {
 				expect: [expectVersion('users', user)],
@@ -190,7 +200,7 @@ export class Users {
 	 * Sets the password of a link's user, once, and revokes the user's sessions.
 	 * @throws AppError `invalid_request` where the link is not valid, `unavailable`
 	 */
-	async setPassword(token: string, password: string): Promise<UserRecord> {
+	async setPassword(token: string, password: string, audit: AuditWrites = () => []): Promise<UserRecord> {
 		// Checked before the costly hash, which only holders of a link may cause.
 		await this.#userOfLink(token);
 		const password_hash = await this.#passwords.hash(password, 'preferred');
@@ -200,6 +210,7 @@ export class Users {
 			const write: Write[] = [
 				{ op: 'patch', kind: 'users', id: user.id, set },
 				{ op: 'end_sessions', user_id: user.id },
+				...audit(user, user),
 			];
 			const result = { ...user, ...set, version: user.version + 1 };
 			return { commit: { expect: [expectVersion('users', user)], write }, result };
@@ -237,6 +248,12 @@ export class Users {
 			details,
 		);
 	}
+}
+
+/** @throws AppError `insufficient_scope` */
+function requireMayGive(role: Role, { scopes }: Grantor): void {
+	if (role === 'owner') requireOwnerRights(scopes);
+	requireGrantable(scopes, scopesOf(role));
 }
 
 type CommitParts = Required<Pick<Commit, 'expect' | 'write'>>;

@@ -45,7 +45,17 @@ export class VisitorTokens {
 	 * @throws AppError `invalid_jwt`, or `unavailable` while the key set cannot be downloaded
 	 */
 	async verify(settings: DeploymentJwt | null, authorization: string | undefined): Promise<VerifiedToken> {
-		const token = tokenOf(authorization);
+		return this.verifyToken(settings, tokenOf(authorization));
+	}
+
+	/**
+	 * Identifies the visitor by a token.
+	 * @throws AppError `invalid_jwt`, or `unavailable` while the key set cannot be downloaded
+	 */
+	async verifyToken(settings: DeploymentJwt | null, token: string): Promise<VerifiedToken> {
+		if (Buffer.byteLength(token) > MAX_TOKEN_BYTES) {
+			throw invalidTokenError(`The JWT is longer than ${MAX_TOKEN_BYTES} bytes.`);
+		}
 		// Tokens are required, but were never configured.
 		if (settings === null || isKeyless(settings)) {
 			throw invalidTokenError('The deployment has no key to verify a JWT with.');
@@ -91,9 +101,6 @@ function isKeyless({ secret, public_key, jwks_url }: DeploymentJwt): boolean {
 function tokenOf(authorization: string | undefined): string {
 	if (authorization === undefined) {
 		throw invalidTokenError('This deployment requires a token of the visitor: send "Authorization: Bearer <JWT>".');
-	}
-	if (authorization.length > MAX_TOKEN_BYTES + 'Bearer '.length) {
-		throw invalidTokenError(`The JWT is longer than ${MAX_TOKEN_BYTES} bytes.`);
 	}
 	const token = /^bearer +([\w.-]+) *$/i.exec(authorization)?.[1];
 	if (token === undefined) throw invalidTokenError('The Authorization header does not hold a JWT: "Bearer <JWT>".');

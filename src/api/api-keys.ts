@@ -1,14 +1,7 @@
 import { type CredentialMonitor, createApiKey, keyRecord, requireGrantable } from '../access/index.ts';
 import { AppError, type Clock, timestamp, timestampOrNull } from '../base/index.ts';
 import type { ApiKey, Operations } from '../contract/index.ts';
-import {
-	type ApiKeyRecord,
-	decideAndCommit,
-	expectVersion,
-	prepareChange,
-	requireVersion,
-	type Store,
-} from '../store/index.ts';
+import { type ApiKeyRecord, expectVersion, prepareChange, requireVersion, type Store } from '../store/index.ts';
 import { type Handler, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
@@ -84,15 +77,16 @@ export function apiKeyHandlers({ store, cursors, clock, credentialMonitor }: Api
 			return withVersion(presentApiKey(record), record);
 		},
 
-		async revokeApiKey({ caller, params, ifMatchVersions }) {
-			await decideAndCommit(store, async () => {
+		async revokeApiKey({ caller, params, ifMatchVersions, commit }) {
+			const change = prepareChange(store, async () => {
 				const record = await find(caller.workspaceId, params.id);
 				requireVersion(record, ifMatchVersions);
 				const write = [{ op: 'remove', kind: 'api_keys', id: record.id } as const];
-				return { commit: { expect: [expectVersion('api_keys', record)], write }, result: undefined };
+				return { commit: { expect: [expectVersion('api_keys', record)], write }, result: record };
 			});
+			const deleted = await commit(change, ({ id }) => ({ id, deleted: true as const }));
 			await credentialMonitor.recheckAll();
-			return { id: params.id, deleted: true as const };
+			return deleted;
 		},
 	};
 }

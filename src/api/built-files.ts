@@ -5,10 +5,14 @@ import { etagOf, type Headers, type HttpRequest, notModified, type RouteResponse
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
 	'.css': 'text/css; charset=utf-8',
+	'.docx': 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
 	'.html': 'text/html; charset=utf-8',
 	'.js': 'text/javascript; charset=utf-8',
+	'.md': 'text/markdown; charset=utf-8',
 	'.mjs': 'text/javascript; charset=utf-8',
 	'.mts': 'text/plain; charset=utf-8',
+	'.pdf': 'application/pdf',
+	'.txt': 'text/plain; charset=utf-8',
 };
 
 /** One encoding of a file: plain or compressed. */

@@ -1,7 +1,7 @@
 import type { Caller, IdempotencyClaim } from '../access/index.ts';
-import type { Operation, OperationInput, OperationResult } from '../contract/index.ts';
+import type { Operation, OperationInput, OperationResult, TakenOverBy } from '../contract/index.ts';
 import type { HttpRequest, RouteResponse } from '../http/index.ts';
-import type { PendingReply, RequestReceipt, UncommittedChange } from '../store/index.ts';
+import type { PendingReply, RequestReceipt, UncommittedChange, Write } from '../store/index.ts';
 
 /** A claim without its receipts, which `commit` and `requestReceipt` make. */
 type ReleasableClaim = Pick<IdempotencyClaim, 'releaseEarly'>;
@@ -13,11 +13,16 @@ export interface Call<O extends Operation> extends OperationInput<O> {
 	/** The versions of the resource that the client would change or remove (If-Match); null: any. */
 	ifMatchVersions: readonly number[] | null;
 	/**
-	 * Commits the change that the response reports, and in the same transaction the response for repeats, where the client sent an
-	 * Idempotency-Key.
+	 * Commits the change that the response reports, and in the same transaction its record in the audit log, and the response for
+	 * repeats, where the client sent an Idempotency-Key.
 	 * @param present makes the operation's result from that of the change
 	 */
 	commit<T>(change: UncommittedChange<T>, present: (result: T) => HandlerResult<O>): Promise<HandlerResult<O>>;
+	/**
+	 * The write that records a change that an actor commits, for its commit.
+	 * @param resource what is changed: an object with its id, and its name if it has one
+	 */
+	auditWrites(resource: { id: string; name?: string }): Write[];
 	/** The receipt for a change that an actor commits; null where the client sent no Idempotency-Key. */
 	requestReceipt(): RequestReceipt | null;
 	/**
@@ -46,6 +51,11 @@ export class VersionedResult<T> {
 /** A result with the version of the resource that it shows. */
 export function withVersion<T>(result: T, { version }: { version: number }): VersionedResult<T> {
 	return new VersionedResult(result, version);
+}
+
+/** The user or API key behind a request, as the resources that it changes name it. */
+export function personOf({ userSession, credentialId, name }: Caller): TakenOverBy {
+	return { id: userSession?.user.id ?? credentialId, name };
 }
 
 /** What a handler returns: the operation's result, with its version where it is a versioned resource. */

@@ -2,7 +2,7 @@ import { AppError } from '../base/index.ts';
 import type { Operations } from '../contract/index.ts';
 import { type Conversations, listMessages, presentConversation, presentMessage } from '../conversations/index.ts';
 import type { ConversationRecord, ListPosition, MessageRecord, Store } from '../store/index.ts';
-import { type Handler, type HandlerFunction, RawResponse, withVersion } from './call.ts';
+import { type Handler, type HandlerFunction, personOf, RawResponse, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 import { resumePosition } from './stream-request.ts';
 
@@ -16,6 +16,8 @@ type ConversationOperation =
 	| 'takeOverConversation'
 	| 'releaseConversation'
 	| 'sayInConversation'
+	| 'setPresence'
+	| 'suggestReply'
 	| 'stopReply';
 
 export interface ConversationHandlersOptions {
@@ -43,29 +45,40 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 		return record;
 	};
 
+	const requireUser = async (workspaceId: string, id: string): Promise<void> => {
+		if ((await store.get('users', id))?.workspace_id === workspaceId) return;
+		const message = 'must be the id of a user of the workspace';
+		throw new AppError('invalid_request', `/assignee_id ${message}.`, { details: [{ path: '/assignee_id', message }] });
+	};
+
 	const handOverHandler =
 		(
 			to: ConversationRecord['handled_by'],
 		): HandlerFunction<Operations['takeOverConversation'] | Operations['releaseConversation']> =>
-		async ({ caller, params, ifMatchVersions, requestReceipt }) => {
-			const change = { workspaceId: caller.workspaceId, to, versions: ifMatchVersions };
+		async ({ caller, params, ifMatchVersions, requestReceipt, auditWrites }) => {
+			const writes = auditWrites(params);
+			const change = { workspaceId: caller.workspaceId, to, by: personOf(caller), versions: ifMatchVersions, writes };
 			const record = await conversations.handOver(params.id, change, requestReceipt());
 			return withVersion(presentConversation(record), record);
 		};
 
 	return {
 		async listConversations({ caller, query }) {
-			const { deployment_id, assistant_id, status, end_user_id } = query;
+			const { deployment_id, assistant_id, status, end_user_id, requested_person } = query;
 			const createdAfter = parseTimestamp(query.created_after);
 			const createdBefore = parseTimestamp(query.created_before);
 			// The filters in a canonical form and order: the spelling of the query must not make another list.
-			const filters = [deployment_id, assistant_id, status, end_user_id, createdAfter, createdBefore];
+			const filters = [deployment_id, assistant_id, status, end_user_id, requested_person, createdAfter, createdBefore];
 			const list = `conversations ${caller.workspaceId} ${JSON.stringify(filters)}`;
 			const page = cursors.read(list, query);
 			const records = await store.list('conversations', {
 				...page,
 				limit: page.limit + 1,
-				where: { workspace_id: caller.workspaceId, deployment_id, assistant_id, status, end_user_id },
+				where: {
+					...{ workspace_id: caller.workspaceId, deployment_id, assistant_id, status, end_user_id },
+					...(requested_person === false ? { requested_person_at: null } : {}),
+				},
+				notNull: requested_person ? 'requested_person_at' : undefined,
 				createdAfter,
 				createdBefore,
 			});
@@ -77,14 +90,17 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 			return withVersion(presentConversation(record), record);
 		},
 
-		async updateConversation({ caller, params, body, ifMatchVersions }) {
-			const change = { workspaceId: caller.workspaceId, patch: body, versions: ifMatchVersions };
+		async updateConversation({ caller, params, body, ifMatchVersions, auditWrites }) {
+			if (body.assignee_id) await requireUser(caller.workspaceId, body.assignee_id);
+			const writes = auditWrites(params);
+			const change = { workspaceId: caller.workspaceId, patch: body, versions: ifMatchVersions, writes };
 			const record = await conversations.change(params.id, change);
 			return withVersion(presentConversation(record), record);
 		},
 
-		async deleteConversation({ caller, params, query, ifMatchVersions }) {
-			const target = { workspaceId: caller.workspaceId, versions: ifMatchVersions };
+		async deleteConversation({ caller, params, query, ifMatchVersions, auditWrites }) {
+			const writes = auditWrites(params);
+			const target = { workspaceId: caller.workspaceId, versions: ifMatchVersions, writes };
 			if (query.purge) {
 				await conversations.erase(params.id, target);
 				return { id: params.id, deleted: true as const };
@@ -105,9 +121,9 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 		},
 
 		async followConversation({ caller, params, query, request }) {
-			const { id } = await find(caller.workspaceId, params.id);
+			const conversation = await find(caller.workspaceId, params.id);
 			const after = resumePosition(request, query.last_event_id);
-			const events = conversations.follow(id, { after, audience: 'api' });
+			const events = conversations.follow(conversation, { after, audience: 'api' });
 			return new RawResponse({ events });
 		},
 
@@ -120,7 +136,25 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 				content: body.content,
 				name: body.name ?? caller.name,
 			};
-			return presentMessage(await conversations.sendAgentMessage(params.id, message, requestReceipt()));
+			const sent = await conversations.sendAgentMessage(params.id, message, requestReceipt());
+			conversations.people.presence.endTyping(params.id, personOf(caller));
+			return presentMessage(sent);
+		},
+
+		async setPresence({ caller, params, body }) {
+			const { id } = await find(caller.workspaceId, params.id);
+			const { presence } = conversations.people;
+			presence.set(id, personOf(caller), body.state === 'left' ? null : body.state);
+			return { people: presence.peopleIn(id) };
+		},
+
+		async suggestReply({ caller, params, request }) {
+			const { id: personId } = personOf(caller);
+			return conversations.suggestReply(params.id, {
+				workspaceId: caller.workspaceId,
+				personId,
+				signal: request.signal,
+			});
 		},
 
 		async stopReply({ caller, params }) {

@@ -1,9 +1,12 @@
 import { AppError } from '../base/index.ts';
 import type { Headers, Route } from '../http/index.ts';
+import { type AdmissionOptions, admitCaller } from './admission.ts';
 import { readBuiltFiles } from './built-files.ts';
 
-/** The only page of the dashboard. */
+/** The page of the dashboard. */
 const PAGE = 'index.html';
+/** The page in the frame of the editor of deployments: the widget as visitors see it. */
+const PREVIEW = 'preview.html';
 
 /** Only the server's own files and its API; no inline code, no text that becomes code, and no frame around the page. */
 const POLICY = [
@@ -26,14 +29,41 @@ const PAGE_HEADERS: Headers = [
 	['referrer-policy', 'no-referrer'],
 	['cross-origin-opener-policy', 'same-origin'],
 ];
+/**
+ * The widget in a frame of the dashboard, with logos from other servers. Alone among the pages it may be framed, by the server's own
+ * pages.
+ */
+const PREVIEW_POLICY = [
+	"default-src 'none'",
+	"script-src 'self'",
+	"style-src 'self'",
+	"connect-src 'self'",
+	"img-src 'self' data: https:",
+	"base-uri 'none'",
+	"form-action 'none'",
+	"frame-ancestors 'self'",
+	"require-trusted-types-for 'script'",
+	"trusted-types 'none'",
+].join('; ');
+
+const PREVIEW_HEADERS: Headers = [
+	['cache-control', 'no-store'],
+	['content-security-policy', PREVIEW_POLICY],
+	['referrer-policy', 'no-referrer'],
+	['cross-origin-opener-policy', 'same-origin'],
+	['cross-origin-resource-policy', 'same-origin'],
+];
 /** Names of all other files have a hash of their content. */
 const FILE_HEADERS: Headers = [
 	['cache-control', 'public, max-age=31536000, immutable'],
 	['cross-origin-resource-policy', 'same-origin'],
 ];
 
-/** The dashboard: one page, and the files that it loads. The build makes and compresses them. */
-export async function dashboardFileRoutes(): Promise<Route[]> {
+/**
+ * The dashboard: one page, the page of the preview, and the files that they load. The build makes and compresses them. Only the
+ * preview needs a session, with whose rights it acts.
+ */
+export async function dashboardFileRoutes(options: AdmissionOptions): Promise<Route[]> {
 	const files = await readBuiltFiles('dashboard');
 	const fileOf = (name: string) => {
 		const file = files.get(name);
@@ -49,10 +79,30 @@ export async function dashboardFileRoutes(): Promise<Route[]> {
 		},
 		{
 			method: 'GET',
+			path: '/dashboard/preview',
+			isLogSampled: true,
+			handle: async (request) => {
+				const response = await admitCaller(
+					request,
+					(credentials) => options.access.authenticateUser(credentials),
+					async (caller) => {
+						options.access.requireScope(caller, 'deployments:read');
+						return fileOf(PREVIEW).respond(request, []);
+					},
+					options,
+				);
+				// A refusal has the same rules: another website cannot frame it either.
+				const others = (response.headers ?? []).filter(([name]) => name !== 'cache-control');
+				return { ...response, headers: [...others, ...PREVIEW_HEADERS] };
+			},
+		},
+		{
+			method: 'GET',
 			path: '/dashboard/{file}',
 			isLogSampled: true,
 			handle: (request) => {
 				const name = request.params.file as string;
+				if (name === PREVIEW) throw new AppError('not_found');
 				return fileOf(name).respond(request, name === PAGE ? PAGE_HEADERS : FILE_HEADERS);
 			},
 		},

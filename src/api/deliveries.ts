@@ -1,5 +1,5 @@
-import { AppError, type Clock, timestamp, timestampOrNull } from '../base/index.ts';
-import type { Delivery, DeliveryAttempt, Operations } from '../contract/index.ts';
+import { AppError, type Clock, timestamp } from '../base/index.ts';
+import type { DeliveryAttempt, Operations } from '../contract/index.ts';
 import {
 	type DeliveryAttemptRecord,
 	type DeliveryRecord,
@@ -7,7 +7,14 @@ import {
 	prepareChange,
 	type Store,
 } from '../store/index.ts';
-import { type Deliverer, presentEvent, replayEvents, requireActive, retryPatch } from '../webhooks/index.ts';
+import {
+	type Deliverer,
+	presentDelivery,
+	presentEvent,
+	replayEvents,
+	requireActive,
+	retryPatch,
+} from '../webhooks/index.ts';
 import type { Handler } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 import { findWebhook } from './webhooks.ts';
@@ -23,26 +30,6 @@ export interface DeliveryHandlersOptions {
 
 /** Attempts that are shown of one delivery: more than its schedule has, because retries by hand are not limited. */
 const MAX_LISTED_ATTEMPTS = 200;
-
-/** A delivery as the API shows it. */
-export function presentDelivery(record: DeliveryRecord): Delivery {
-	return {
-		id: record.id,
-		webhook_id: record.webhook_id,
-		event_id: record.event_id,
-		event_type: record.event_type as Delivery['event_type'],
-		status: record.status,
-		attempts: record.attempts,
-		status_code: record.status_code,
-		error: record.error,
-		// A delivery that is next in the order of the log is due since it was stored.
-		next_attempt_at: timestampOrNull(record.due_at === 0 ? record.updated_at : record.due_at),
-		first_attempt_at: timestampOrNull(record.first_attempt_at),
-		created_at: timestamp(record.created_at),
-		updated_at: timestamp(record.updated_at),
-		completed_at: timestampOrNull(record.completed_at),
-	};
-}
 
 /** Deliveries to webhook endpoints: list, read, retry. */
 export function deliveryHandlers({ store, cursors, clock, deliverer }: DeliveryHandlersOptions): {

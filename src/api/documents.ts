@@ -6,7 +6,7 @@ import {
 	DocumentFormTitle,
 	type Operations,
 } from '../contract/index.ts';
-import { type Documents, presentDocument } from '../knowledge/index.ts';
+import { type Documents, findDocuments, presentDocument } from '../knowledge/index.ts';
 import type { Network } from '../net/index.ts';
 import { sniffFormat, unsupportedFileMessage } from '../parsing/index.ts';
 import type { DocumentRecord, IncomingBlob, KnowledgeBaseRecord, Store } from '../store/index.ts';
@@ -20,6 +20,7 @@ import {
 	withVersion,
 } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
+import { contentResponse } from './document-content.ts';
 import { fingerprintOf } from './idempotent-call.ts';
 import { findKnowledgeBase } from './knowledge-bases.ts';
 
@@ -29,6 +30,7 @@ type DocumentOperation =
 	| 'getDocument'
 	| 'deleteDocument'
 	| 'listDocumentChunks'
+	| 'getDocumentContent'
 	| 'retryDocument';
 
 export interface DocumentsOptions {
@@ -135,13 +137,11 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 	return {
 		async listDocuments({ caller, params, query }) {
 			const knowledgeBase = await findKnowledgeBase(store, caller.workspaceId, params.id);
-			const list = `documents ${knowledgeBase.id}`;
-			const page = cursors.read(list, query);
-			const records = await store.list('documents', {
-				...page,
-				limit: page.limit + 1,
-				where: { knowledge_base_id: knowledgeBase.id },
-			});
+			const { status, name, ...pageQuery } = query;
+			const list = `documents ${knowledgeBase.id} ${status ?? ''} ${name ?? ''}`;
+			const page = cursors.read(list, pageQuery);
+			const filter = { knowledgeBaseId: knowledgeBase.id, status, name };
+			const records = await findDocuments(store, { ...filter, ...page, limit: page.limit + 1 });
 			return cursors.page(list, page, records, byCreation, presentDocument);
 		},
 
@@ -159,10 +159,10 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 			return presentVersioned(document);
 		},
 
-		async deleteDocument({ caller, params, ifMatchVersions }) {
+		async deleteDocument({ caller, params, ifMatchVersions, commit }) {
 			const { knowledgeBase, document } = await find(caller.workspaceId, params);
-			await documents.remove(knowledgeBase.id, document.id, ifMatchVersions);
-			return { id: document.id, deleted: true as const };
+			const removal = documents.remove(knowledgeBase.id, document.id, ifMatchVersions);
+			return commit(removal, ({ id }) => ({ id, deleted: true as const }));
 		},
 
 		async listDocumentChunks({ caller, params, query }) {
@@ -189,6 +189,15 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 					page: pageNumber,
 				}),
 			);
+		},
+
+		async getDocumentContent({ caller, params }) {
+			const { document } = await find(caller.workspaceId, params);
+			const bytes = document.blob === null ? undefined : await store.blobs.read(document.blob);
+			if (bytes === undefined) {
+				throw new AppError('not_found', 'The document has no content yet: it was not fetched from its URL.');
+			}
+			return contentResponse(document, bytes);
 		},
 
 		async retryDocument({ caller, params, commit }) {

@@ -1,7 +1,7 @@
 import { encodeSingleLines, type PullSource, type SourceReader } from '../base/index.ts';
 import type { EventType } from '../contract/index.ts';
 import type { EncodableEvent } from '../http/index.ts';
-import type { PositionedUpdate } from '../outbox/index.ts';
+import type { Notice, PositionedUpdate } from '../outbox/index.ts';
 import type { StoredEvent } from '../store/index.ts';
 import { presentEvent } from '../webhooks/index.ts';
 
@@ -13,11 +13,14 @@ export interface EventLogView {
 	start: string;
 	/** The position after an event. */
 	positionAfter(event: StoredEvent): string;
+	/** What it gets beside the log; null: nothing. */
+	notices: PullSource<Notice> | null;
+	isNoticeWanted(notice: Notice): boolean;
 }
 
 /**
  * The event log of a workspace as server-sent events. The first one has only an id, so that a client that loses its connection
- * before the first event resumes without a gap.
+ * before the first event resumes without a gap. Notices have no id: they do not move the client's position.
  */
 export class EventLogStream implements PullSource<EncodableEvent> {
 	readonly #updates: PullSource<PositionedUpdate>;
@@ -34,6 +37,7 @@ export class EventLogStream implements PullSource<EncodableEvent> {
 	}
 
 	open(reader: SourceReader): void {
+		this.#view.notices?.open(reader);
 		this.#updates.open(reader);
 	}
 
@@ -42,6 +46,15 @@ export class EventLogStream implements PullSource<EncodableEvent> {
 			this.#hasStarted = true;
 			return positionOnly(this.#view.start);
 		}
+		return this.#readLog() ?? this.#readNotice();
+	}
+
+	close(): void | Promise<void> {
+		void this.#view.notices?.close();
+		return this.#updates.close();
+	}
+
+	#readLog(): EncodableEvent | null {
 		for (;;) {
 			const update = this.#updates.read();
 			if (update === null) return null;
@@ -49,8 +62,15 @@ export class EventLogStream implements PullSource<EncodableEvent> {
 		}
 	}
 
-	close(): void | Promise<void> {
-		return this.#updates.close();
+	#readNotice(): EncodableEvent | null {
+		for (;;) {
+			const notice = this.#view.notices?.read() ?? null;
+			if (notice === null) return null;
+			if (!this.#view.isNoticeWanted(notice)) continue;
+			const { type, data } = notice;
+			const event = { event: type, data: JSON.stringify({ type, data }) };
+			return { ...event, encoded: encodeSingleLines(event) };
+		}
 	}
 
 	#isWanted({ type }: StoredEvent): boolean {

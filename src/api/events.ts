@@ -1,12 +1,15 @@
+import { type Caller, includesScope } from '../access/index.ts';
 import { AppError } from '../base/index.ts';
-import { EVENT_TYPES, type EventType, type Operations } from '../contract/index.ts';
-import type { Outbox } from '../outbox/index.ts';
+import { EVENT_TYPES, type EventType, NOTICE_SCOPES, type Operations } from '../contract/index.ts';
+import type { Conversations } from '../conversations/index.ts';
+import type { Notices, Outbox } from '../outbox/index.ts';
 import type { ListPosition, Store } from '../store/index.ts';
 import { presentEvent } from '../webhooks/index.ts';
 import { type Handler, RawResponse } from './call.ts';
 import type { Cursors, PageRequest } from './cursors.ts';
 import { EventLogStream } from './event-log-stream.ts';
 import { wantsStream } from './stream-request.ts';
+import { whileAvailable } from './while-available.ts';
 
 /** Event streams of one workspace's log. */
 const MAX_FOLLOWERS = 1_000;
@@ -14,30 +17,38 @@ const MAX_FOLLOWERS = 1_000;
 export interface EventHandlersOptions {
 	store: Pick<Store, 'events'>;
 	outbox: Pick<Outbox, 'subscribe' | 'subscriberCount'>;
+	notices: Pick<Notices, 'subscribe'>;
 	cursors: Cursors;
+	conversations: Pick<Conversations, 'people'>;
 }
 
 /** A request for the events of a workspace. */
 interface EventQuery {
-	workspaceId: string;
+	caller: Caller;
+	/** The types that it gets; empty: all. */
 	types: EventType[];
+	hasNotices: boolean;
 	/** What its cursors are bound to. */
 	list: string;
 	page: PageRequest;
 }
 
 /** The event log of a workspace: pages, and a stream of what follows. */
-export function eventHandlers({ store, outbox, cursors }: EventHandlersOptions): {
+export function eventHandlers({ store, outbox, notices, cursors, conversations }: EventHandlersOptions): {
 	listEvents: Handler<Operations['listEvents']>;
 } {
 	return {
-		async listEvents({ caller: { workspaceId }, query: { types: named, stream, ...query }, request }) {
+		async listEvents({ caller, query: { types: named, stream, notices: hasNotices = false, ...query }, request }) {
+			const { workspaceId } = caller;
 			const types = named === undefined ? [] : typesOf(named);
 			const list = `events ${workspaceId} ${types}`;
 			const isStream = wantsStream(request, stream);
 			const resumed = isStream ? request.header('last-event-id') : undefined;
 			const page = cursors.read(list, resumed ? { ...query, cursor: resumed } : query, 'asc');
-			if (isStream) return new RawResponse({ events: await follow({ workspaceId, types, list, page }) });
+			if (isStream) {
+				const events = await follow({ caller, types, hasNotices, list, page });
+				return new RawResponse({ events: whileAvailable(events, caller, conversations.people.availability) });
+			}
 			// Sequence numbers only grow, and an event becomes visible before all later ones: after the last one nothing is skipped.
 			const lastSeenSeq = page.after?.at ?? 0;
 			// Read before the page: an event up to here that is not on the page is of another workspace or type.
@@ -55,7 +66,8 @@ export function eventHandlers({ store, outbox, cursors }: EventHandlersOptions):
 	 * The events after a position as they are committed; without one, from now on.
 	 * @throws AppError `rate_limit_exceeded`, `invalid_cursor`
 	 */
-	async function follow({ workspaceId, types, list, page }: EventQuery): Promise<EventLogStream> {
+	async function follow({ caller, types, hasNotices, list, page }: EventQuery): Promise<EventLogStream> {
+		const { workspaceId } = caller;
 		if (outbox.subscriberCount(workspaceId) >= MAX_FOLLOWERS) throw tooManyFollowers();
 		const head = await store.events.lastSeq();
 		if (page.after) await requireSameLog(page.after, head);
@@ -64,6 +76,8 @@ export function eventHandlers({ store, outbox, cursors }: EventHandlersOptions):
 			types,
 			start: cursors.cursorAt(list, page, after),
 			positionAfter: ({ seq, id }) => cursors.cursorAt(list, page, { at: seq, id }),
+			notices: hasNotices ? notices.subscribe(workspaceId) : null,
+			isNoticeWanted: ({ type }) => includesScope(caller.scopes, NOTICE_SCOPES[type]),
 		});
 	}
 

@@ -3,6 +3,7 @@ import type { Idempotency, IdempotencyClaim } from '../access/index.ts';
 import { AppError, type Log, type SecretBox } from '../base/index.ts';
 import { type Operation, takesIdempotencyKey } from '../contract/index.ts';
 import type { HttpRequest } from '../http/index.ts';
+import type { AuditActor, AuditTrail } from './audit-trail.ts';
 import { type Call, RawResponse } from './call.ts';
 import { OperationResponses } from './operation-responses.ts';
 
@@ -55,7 +56,13 @@ export interface IdempotencyOptions {
 }
 
 /** The part of a call by which a request is executed idempotently. */
-export type Idempotent<O extends Operation> = Pick<Call<O>, 'commit' | 'requestReceipt' | 'runIdempotently'>;
+export type Idempotent<O extends Operation> = Pick<
+	Call<O>,
+	'auditWrites' | 'commit' | 'requestReceipt' | 'runIdempotently'
+>;
+
+/** Who makes the change of a request, and the trail that records it. Null: the request is not audited. */
+export type Audit = { actor: AuditActor; trail: AuditTrail } | null;
 
 export interface IdempotentCall<O extends Operation> extends Idempotent<O> {
 	responses: OperationResponses<O>;
@@ -64,12 +71,14 @@ export interface IdempotentCall<O extends Operation> extends Idempotent<O> {
 /**
  * Prepares the idempotent execution of a request, where it is a POST with an Idempotency-Key.
  * @param scope the owner of the key and the operation
+ * @param audit records the change in the transaction of the change
  */
 export function createIdempotentCall<O extends Operation>(
 	operation: O,
 	scope: string,
 	request: HttpRequest,
 	{ idempotency, secrets, log }: IdempotencyOptions,
+	audit: Audit = null,
 ): IdempotentCall<O> {
 	const key = takesIdempotencyKey(operation) ? idempotencyKeyOf(request) : null;
 	const responses = new OperationResponses(operation, operation.secret ? secrets : null, request, log);
@@ -77,7 +86,13 @@ export function createIdempotentCall<O extends Operation>(
 	const keyedFingerprint = (fingerprint: string) =>
 		createHmac('sha256', secrets.key('fingerprints')).update(fingerprint).digest('hex');
 	let currentClaim: IdempotencyClaim | null = null;
-	const runIdempotently: Call<O>['runIdempotently'] = async (fingerprint, execute, replayPending) => {
+	const auditWrites = (resource: unknown) => audit?.trail.writes(audit.actor, resource) ?? [];
+	const runIdempotently: Call<O>['runIdempotently'] = async (fingerprint, executeOnly, replayPending) => {
+		const execute: typeof executeOnly = async (claim) => {
+			const result = await executeOnly(claim);
+			await audit?.trail.recordAfterwards(audit.actor, result);
+			return result;
+		};
 		if (key === null) return execute(null);
 		return idempotency.run(
 			{ scope, key, fingerprint: keyedFingerprint(fingerprint()) },
@@ -106,8 +121,18 @@ export function createIdempotentCall<O extends Operation>(
 	return {
 		responses,
 		runIdempotently,
-		commit: async (change, present) =>
-			present(await change.commit((result) => currentClaim?.receipt(responses.toStored(present(result))))),
+		auditWrites,
+		commit: async (change, present) => {
+			audit?.trail.take();
+			const committed = await change.commit((result) => {
+				const presented = present(result);
+				return {
+					idempotency: currentClaim?.receipt(responses.toStored(presented)),
+					write: auditWrites(presented),
+				};
+			});
+			return present(committed);
+		},
 		requestReceipt: () => currentClaim && { ...currentClaim.receiptKey(), status: operation.status ?? 200 },
 	};
 }

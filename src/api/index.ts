@@ -1,19 +1,25 @@
 import { type Operations, operations } from '../contract/index.ts';
 import type { Route } from '../http/index.ts';
+import { type AccountRoutesOptions, accountRoutes } from './account.ts';
 import { type ApiKeysOptions, apiKeyHandlers } from './api-keys.ts';
 import { type AssistantsOptions, assistantHandlers } from './assistants.ts';
+import { type AuditLogOptions, auditLogHandlers } from './audit-log.ts';
 import type { Handler } from './call.ts';
+import { type CannedReplyHandlersOptions, cannedReplyHandlers } from './canned-replies.ts';
 import { type ConversationHandlersOptions, conversationHandlers } from './conversations.ts';
 import { type DeliveryHandlersOptions, deliveryHandlers } from './deliveries.ts';
 import { type DeploymentHandlersOptions, deploymentHandlers } from './deployments.ts';
 import { type DocumentsOptions, documentHandlers } from './documents.ts';
 import { type EventHandlersOptions, eventHandlers } from './events.ts';
+import { type InboxHandlersOptions, inboxHandlers } from './inbox.ts';
 import { type KnowledgeBasesOptions, knowledgeBaseHandlers } from './knowledge-bases.ts';
 import { type MessageHandlersOptions, messageHandlers } from './messages.ts';
 import { type ModelHandlersOptions, modelHandlers } from './models.ts';
+import { type NoteHandlersOptions, noteHandlers } from './notes.ts';
 import { credentialRoute, type PipelineOptions } from './pipeline.ts';
 import { type SessionRoutesOptions, sessionRoutes } from './session.ts';
 import { type SourceHandlersOptions, sourceHandlers } from './sources.ts';
+import { type StatisticsHandlersOptions, statisticsHandlers } from './statistics.ts';
 import { type ToolHandlersOptions, toolHandlers } from './tools.ts';
 import { type UsersOptions, userHandlers } from './users.ts';
 import { type WebhookHandlersOptions, webhookHandlers } from './webhooks.ts';
@@ -42,15 +48,21 @@ export type ApiOptions = PipelineOptions &
 	DeploymentHandlersOptions &
 	MessageHandlersOptions &
 	ConversationHandlersOptions &
+	InboxHandlersOptions &
+	NoteHandlersOptions &
+	CannedReplyHandlersOptions &
 	WidgetRoutesOptions &
 	WebhookHandlersOptions &
 	DeliveryHandlersOptions &
 	EventHandlersOptions &
+	StatisticsHandlersOptions &
 	ModelHandlersOptions &
 	ApiKeysOptions &
+	AuditLogOptions &
 	UsersOptions &
 	WorkspaceOptions &
-	SessionRoutesOptions;
+	SessionRoutesOptions &
+	AccountRoutesOptions;
 
 /** The operations that need a credential, and what answers each. */
 type KeyOperation = {
@@ -68,16 +80,21 @@ export function apiRoutes(options: ApiOptions): Route[] {
 		...deploymentHandlers(options),
 		...messageHandlers(options),
 		...conversationHandlers(options),
+		...inboxHandlers(options),
+		...noteHandlers(options),
+		...cannedReplyHandlers(options),
 		...webhookHandlers(options),
 		...deliveryHandlers(options),
 		...eventHandlers(options),
+		...statisticsHandlers(options),
 		...modelHandlers(options),
 		...apiKeyHandlers(options),
 		...userHandlers(options),
+		...auditLogHandlers(options),
 		...workspaceHandlers(options),
 	};
 	const keyRoutes = (Object.keys(handlers) as KeyOperation[]).map((id) =>
 		credentialRoute(operations[id], handlers[id] as Handler<never>, options),
 	);
-	return [...keyRoutes, ...sessionRoutes(options), ...widgetRoutes(options)];
+	return [...keyRoutes, ...sessionRoutes(options), ...accountRoutes(options), ...widgetRoutes(options)];
 }

@@ -1,8 +1,14 @@
 import { AppError, type Clock, mergedFields, newId } from '../base/index.ts';
 import { MAX_DIALOGUE_CHARS, type Operations, type SearchRequest } from '../contract/index.ts';
-import { type Knowledge, presentKnowledgeBase, presentStatus, searchSettingsChange } from '../knowledge/index.ts';
 import {
-	decideAndCommit,
+	type Knowledge,
+	presentKnowledgeBase,
+	presentStatus,
+	readStatus,
+	searchSettingsChange,
+} from '../knowledge/index.ts';
+import type { Notices } from '../outbox/index.ts';
+import {
 	expectVersion,
 	type KnowledgeBaseRecord,
 	prepareChange,
@@ -28,6 +34,7 @@ type KnowledgeBaseOperation =
 export interface KnowledgeBasesOptions {
 	store: Store;
 	knowledge: Knowledge;
+	notices: Pick<Notices, 'publish'>;
 	cursors: Cursors;
 	clock: Clock;
 }
@@ -69,7 +76,7 @@ export async function findKnowledgeBase(
 }
 
 /** Knowledge bases: create, read, change, delete, search. */
-export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: KnowledgeBasesOptions): {
+export function knowledgeBaseHandlers({ store, knowledge, notices, cursors, clock }: KnowledgeBasesOptions): {
 	[K in KnowledgeBaseOperation]: Handler<Operations[K]>;
 } {
 	return {
@@ -124,8 +131,8 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 			return withVersion(presentKnowledgeBase(record), record);
 		},
 
-		updateKnowledgeBase: ({ caller, params, body, ifMatchVersions }) =>
-			decideAndCommit(store, async () => {
+		updateKnowledgeBase({ caller, params, body, ifMatchVersions, commit }) {
+			const change = prepareChange(store, async () => {
 				const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
 				requireVersion(record, ifMatchVersions);
 				const { search_settings, ...fields } = body;
@@ -137,16 +144,19 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 						expect: [expectVersion('knowledge_bases', record)],
 						write: [{ op: 'patch', kind: 'knowledge_bases', id: record.id, set }],
 					},
-					result: withVersion(presentKnowledgeBase(next), next),
+					result: next,
 				};
-			}),
+			});
+			return commit(change, (next) => withVersion(presentKnowledgeBase(next), next));
+		},
 
-		async deleteKnowledgeBase({ caller, params, ifMatchVersions }) {
-			const blobs = await decideAndCommit(store, async () => {
+		async deleteKnowledgeBase({ caller, params, ifMatchVersions, commit }) {
+			let blobs: ReadonlySet<string> = new Set();
+			const change = prepareChange(store, async () => {
 				const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
 				requireVersion(record, ifMatchVersions);
 				const now = clock.now();
-				const result = await knowledge.documents.blobsOf(record.id);
+				blobs = await knowledge.documents.blobsOf(record.id);
 				const attached = await store.assistants.withKnowledgeBase(caller.workspaceId, record.id);
 				const detached = attached.map((assistant) => ({
 					...assistant,
@@ -170,33 +180,35 @@ export function knowledgeBaseHandlers({ store, knowledge, cursors, clock }: Know
 						write: [...detach, { op: 'erase_knowledge_base', id: record.id }],
 						events: detached.map((assistant) => assistantUpdated(assistant, now)),
 					},
-					result,
+					result: record,
 				};
 			});
+			const removed = await commit(change, ({ id }) => ({ id, deleted: true as const }));
+			notices.publish(caller.workspaceId, { type: 'knowledge_base.updated', subject: params.id, data: removed });
 			await knowledge.documents.removeUnusedBlobs(blobs);
-			return { id: params.id, deleted: true as const };
+			return removed;
 		},
 
 		getKnowledgeBaseStatus: async ({ caller, params }) =>
-			presentStatus(await findKnowledgeBase(store, caller.workspaceId, params.id)),
+			readStatus(store, await findKnowledgeBase(store, caller.workspaceId, params.id)),
 
 		async reindexKnowledgeBase({ caller, params, commit }) {
 			const { id } = await findKnowledgeBase(store, caller.workspaceId, params.id);
-			return commit(knowledge.reindex(id), presentStatus);
+			return commit(knowledge.reindex(id), (record) => presentStatus(record));
 		},
 
 		async stopReindex({ caller, params, commit }) {
 			const { id } = await findKnowledgeBase(store, caller.workspaceId, params.id);
-			return commit(knowledge.stopReindex(id), presentStatus);
+			return commit(knowledge.stopReindex(id), (record) => presentStatus(record));
 		},
 
 		async searchKnowledgeBase({ caller, params, body, request }) {
 			const record = await findKnowledgeBase(store, caller.workspaceId, params.id);
-			const { query, messages, top_k = 5, min_score = 0, ...settings } = body;
+			const { query, messages, top_k = 5, min_score = 0, for_reply, ...settings } = body;
 			const { message, earlier } = dialogueOf({ query, messages });
-			const options = { earlier, top_k, min_score, settings, signal: request.signal };
+			const options = { earlier, top_k, min_score, forPrompt: for_reply, settings, signal: request.signal };
 			const { hits } = await knowledge.search([record], message, options);
-			return { data: hits.map(({ knowledge_base_id: _id, ...hit }) => hit) };
+			return { data: hits.map(({ knowledge_base_id: _id, around: _around, ...hit }) => hit) };
 		},
 	};
 }

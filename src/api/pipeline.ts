@@ -3,6 +3,7 @@ import { AppError } from '../base/index.ts';
 import {
 	bodyValidator,
 	EmptyObject,
+	isAudited,
 	type Operation,
 	pointerTo,
 	queryValidator,
@@ -11,6 +12,7 @@ import {
 } from '../contract/index.ts';
 import { type HttpRequest, ifMatchVersions, type Route, type RouteResponse } from '../http/index.ts';
 import { type AdmissionOptions, admitCaller } from './admission.ts';
+import { AuditTrail, type AuditTrailOptions, auditActorOf } from './audit-trail.ts';
 import { type Call, type Handler, SelfIdempotentHandler } from './call.ts';
 import {
 	canonicalPathOf,
@@ -31,7 +33,7 @@ const UPLOAD_TIMEOUT_MS = 10 * 60_000;
 
 const MULTIPART = /^multipart\/form-data[ \t]*(?:$|;)/i;
 
-export interface PipelineOptions extends IdempotencyOptions, AdmissionOptions {
+export interface PipelineOptions extends IdempotencyOptions, AdmissionOptions, AuditTrailOptions {
 	credentialMonitor: CredentialMonitor;
 }
 
@@ -87,7 +89,10 @@ async function runHandler<O extends Operation>(
 	// A response with a secret is replayed only to the credential of the first request.
 	const keyOwner = operation.secret ? `${caller.workspaceId} ${caller.credentialId}` : caller.workspaceId;
 	const scope = `${keyOwner} ${operation.method} ${canonicalPathOf(operation, request)}`;
-	const { responses, ...idempotent } = createIdempotentCall(operation, scope, request, options);
+	const audit = isAudited(operation)
+		? { actor: auditActorOf(caller), trail: new AuditTrail(operation, request, input, options) }
+		: null;
+	const { responses, ...idempotent } = createIdempotentCall(operation, scope, request, options, audit);
 	const call = { ...input, ...idempotent } as Call<O>;
 	const result =
 		handler instanceof SelfIdempotentHandler

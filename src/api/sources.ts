@@ -70,16 +70,15 @@ export function sourceHandlers({ store, sources, network, cursors }: SourceHandl
 			return withVersion(presentSource(record, await indexedOf(record)), record);
 		},
 
-		async updateSource({ caller, params, body, ifMatchVersions }) {
-			const { id, knowledge_base_id } = await find(caller.workspaceId, params);
-			const record = await sources.update(knowledge_base_id, id, body, ifMatchVersions);
-			return withVersion(presentSource(record, await indexedOf(record)), record);
+		async updateSource({ caller, params, body, ifMatchVersions, commit }) {
+			const source = await find(caller.workspaceId, params);
+			const change = sources.update(source.knowledge_base_id, source.id, body, ifMatchVersions);
+			return commit(change, presentChanged(await indexedOf(source)));
 		},
 
-		async deleteSource({ caller, params, ifMatchVersions }) {
+		async deleteSource({ caller, params, ifMatchVersions, commit }) {
 			const { id, knowledge_base_id } = await find(caller.workspaceId, params);
-			await sources.remove(knowledge_base_id, id, ifMatchVersions);
-			return { id, deleted: true as const };
+			return commit(sources.remove(knowledge_base_id, id, ifMatchVersions), () => ({ id, deleted: true as const }));
 		},
 
 		async refreshSource({ caller, params, commit }) {

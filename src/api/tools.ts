@@ -3,7 +3,6 @@ import type { Operations, Tool, ToolPatch } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import {
 	type AssistantRecord,
-	decideAndCommit,
 	expectVersion,
 	prepareChange,
 	requireVersion,
@@ -123,8 +122,8 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 			return withVersion(presentTool(record), record);
 		},
 
-		updateTool: ({ caller, params, body, ifMatchVersions }) =>
-			decideAndCommit(store, async () => {
+		updateTool({ caller, params, body, ifMatchVersions, commit }) {
+			const change = prepareChange(store, async () => {
 				const record = await find(caller.workspaceId, params.id);
 				requireVersion(record, ifMatchVersions);
 				const { type: _type, config: _config, ...fields } = body;
@@ -135,12 +134,14 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 						expect: [expectVersion('tools', record)],
 						write: [{ op: 'patch', kind: 'tools', id: record.id, set }],
 					},
-					result: withVersion(presentTool(next), next),
+					result: next,
 				};
-			}),
+			});
+			return commit(change, (next) => withVersion(presentTool(next), next));
+		},
 
-		async deleteTool({ caller, params, ifMatchVersions }) {
-			await decideAndCommit(store, async () => {
+		deleteTool({ caller, params, ifMatchVersions, commit }) {
+			const change = prepareChange(store, async () => {
 				const record = await find(caller.workspaceId, params.id);
 				requireVersion(record, ifMatchVersions);
 				const now = clock.now();
@@ -163,10 +164,10 @@ export function toolHandlers({ store, network, secrets: box, cursors, clock, too
 						],
 						events: detached.map((assistant) => assistantUpdated(assistant, now)),
 					},
-					result: undefined,
+					result: record,
 				};
 			});
-			return { id: params.id, deleted: true as const };
+			return commit(change, ({ id }) => ({ id, deleted: true as const }));
 		},
 
 		async testTool({ caller, params, body }) {

@@ -59,18 +59,21 @@ export function userHandlers({ store, users, cursors, credentialMonitor, address
 			return withVersion(presentUser(record), record);
 		},
 
-		async updateUser({ caller, params, body, ifMatchVersions }) {
+		async updateUser({ caller, params, body, ifMatchVersions, commit }) {
 			const { scopes, userSession } = caller;
 			const change = { scopes, versions: ifMatchVersions, exceptSessionId: userSession?.session.id };
-			const record = await users.change(caller.workspaceId, params.id, body, change);
+			const changed = await commit(users.change(caller.workspaceId, params.id, body, change), (record) =>
+				withVersion(presentUser(record), record),
+			);
 			await credentialMonitor.recheckAll();
-			return withVersion(presentUser(record), record);
+			return changed;
 		},
 
-		async deleteUser({ caller, params, ifMatchVersions }) {
-			await users.remove(caller.workspaceId, params.id, ifMatchVersions);
+		async deleteUser({ caller, params, ifMatchVersions, commit }) {
+			const removal = users.remove(caller.workspaceId, params.id, { scopes: caller.scopes, versions: ifMatchVersions });
+			const deleted = await commit(removal, ({ id }) => ({ id, deleted: true as const }));
 			await credentialMonitor.recheckAll();
-			return { id: params.id, deleted: true as const };
+			return deleted;
 		},
 
 		createPasswordLink: ({ caller, params, commit }) =>

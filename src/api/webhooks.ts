@@ -3,7 +3,7 @@ import { AppError, type Clock, mergedFields, newId, type SecretBox, timestamp } 
 import type { Operations, Webhook } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import {
-	decideAndCommit,
+	aroundCommit,
 	expectVersion,
 	prepareChange,
 	requireVersion,
@@ -130,8 +130,9 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 			return withVersion(presentWebhook(record), record);
 		},
 
-		async updateWebhook({ caller, params, body, ifMatchVersions }) {
-			const { former: previous, webhook } = await decideAndCommit(store, async () => {
+		async updateWebhook({ caller, params, body, ifMatchVersions, commit }) {
+			let previous: WebhookRecord | undefined;
+			const change = prepareChange(store, async () => {
 				const record = await find(caller.workspaceId, params.id);
 				requireVersion(record, ifMatchVersions);
 				const { secret, ...fields } = body;
@@ -147,21 +148,26 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 					updated_at: now,
 				};
 				const next: WebhookRecord = { ...record, ...set, version: record.version + 1 };
+				previous = record;
 				return {
 					commit: {
 						expect: [expectVersion('webhooks', record)],
 						write: [{ op: 'patch', kind: 'webhooks', id: record.id, set }, ...deliveryWrites(record, next, now)],
 					},
-					result: { former: record, webhook: next },
+					result: next,
 				};
 			});
-			if (becomesDisabled(previous, webhook)) deliverer.cleanUp();
-			if (resetsFailures(previous, webhook)) deliverer.wake(webhook.id, { resetHealth: true });
-			return withVersion(presentWebhook(webhook), webhook);
+			const afterwards = aroundCommit(change, async (commitChange) => {
+				const webhook = await commitChange();
+				if (previous && becomesDisabled(previous, webhook)) deliverer.cleanUp();
+				if (previous && resetsFailures(previous, webhook)) deliverer.wake(webhook.id, { resetHealth: true });
+				return webhook;
+			});
+			return commit(afterwards, (webhook) => withVersion(presentWebhook(webhook), webhook));
 		},
 
-		async deleteWebhook({ caller, params, ifMatchVersions }) {
-			await decideAndCommit(store, async () => {
+		async deleteWebhook({ caller, params, ifMatchVersions, commit }) {
+			const change = prepareChange(store, async () => {
 				const record = await find(caller.workspaceId, params.id);
 				requireVersion(record, ifMatchVersions);
 				return {
@@ -172,11 +178,12 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 							{ op: 'erase_deliveries', webhook_id: record.id, limit: CANCEL_BATCH_SIZE },
 						],
 					},
-					result: undefined,
+					result: record,
 				};
 			});
+			const deleted = await commit(change, ({ id }) => ({ id, deleted: true as const }));
 			deliverer.cleanUp();
-			return { id: params.id, deleted: true as const };
+			return deleted;
 		},
 
 		rotateWebhookSecret({ caller, params, ifMatchVersions, commit }) {

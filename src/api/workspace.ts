@@ -1,9 +1,11 @@
+import { type Access, planOf } from '../access/index.ts';
 import { AppError, type Clock, mergedFields, timestamp } from '../base/index.ts';
 import type { Operations, Workspace } from '../contract/index.ts';
-import { decideAndCommit, expectVersion, requireVersion, type Store, type WorkspaceRecord } from '../store/index.ts';
+import { expectVersion, prepareChange, requireVersion, type Store, type WorkspaceRecord } from '../store/index.ts';
 import { type Handler, withVersion } from './call.ts';
 
 export interface WorkspaceOptions {
+	access: Pick<Access, 'requestsPerMinute'>;
 	store: Store;
 	clock: Clock;
 }
@@ -28,8 +30,8 @@ export async function requireWorkspace(store: Pick<Store, 'get'>, id: string): P
 }
 
 /** The caller's workspace: read, change. */
-export function workspaceHandlers({ store, clock }: WorkspaceOptions): {
-	[K in 'getWorkspace' | 'updateWorkspace']: Handler<Operations[K]>;
+export function workspaceHandlers({ access, store, clock }: WorkspaceOptions): {
+	[K in 'getWorkspace' | 'updateWorkspace' | 'getWorkspaceUsage']: Handler<Operations[K]>;
 } {
 	return {
 		async getWorkspace({ caller }) {
@@ -37,8 +39,8 @@ export function workspaceHandlers({ store, clock }: WorkspaceOptions): {
 			return withVersion(presentWorkspace(record), record);
 		},
 
-		updateWorkspace: ({ caller, body, ifMatchVersions }) =>
-			decideAndCommit(store, async () => {
+		updateWorkspace({ caller, body, ifMatchVersions, commit }) {
+			const change = prepareChange(store, async () => {
 				const record = await requireWorkspace(store, caller.workspaceId);
 				requireVersion(record, ifMatchVersions);
 				const set = { ...mergedFields(record, body), updated_at: clock.now() };
@@ -48,8 +50,22 @@ export function workspaceHandlers({ store, clock }: WorkspaceOptions): {
 						expect: [expectVersion('workspaces', record)],
 						write: [{ op: 'patch', kind: 'workspaces', id: record.id, set }],
 					},
-					result: withVersion(presentWorkspace(next), next),
+					result: next,
 				};
-			}),
+			});
+			return commit(change, (next) => withVersion(presentWorkspace(next), next));
+		},
+
+		async getWorkspaceUsage({ caller }) {
+			const { plan } = await requireWorkspace(store, caller.workspaceId);
+			const limits = planOf(plan);
+			const used = await store.assistants.planUsage(caller.workspaceId);
+			return {
+				plan,
+				assistants: { used: used.assistants, limit: limits.assistants },
+				tool_attachments: { used: used.tool_attachments, limit: limits.tool_attachments },
+				requests_per_minute: await access.requestsPerMinute(caller),
+			};
+		},
 	};
 }

@@ -20,6 +20,7 @@ export const ERROR_CODES = {
 	],
 	conversation_archived: [400, 'The conversation is archived. To send messages, reopen it: PATCH {"status":"active"}.'],
 	conversation_not_taken_over: [400, 'The model handles this conversation. Take it over first.'],
+	handoff_disabled: [400, 'Visitors of this deployment cannot ask for a person: features.handoff is off.'],
 	webhook_disabled: [400, 'The webhook endpoint is disabled. Enable it first: PATCH {"status":"active"}.'],
 	unknown_model: [400, 'The model is not configured on this server.'],
 	unsupported_content_type: [400, 'The Content-Type of the request is not supported here.'],

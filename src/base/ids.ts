@@ -12,6 +12,8 @@ export const ID_PREFIXES = {
 	event: 'evt_',
 	conversation: 'conv_',
 	message: 'msg_',
+	note: 'note_',
+	canned_reply: 'canned_',
 	deployment: 'dep_',
 	api_key: 'key_',
 	workspace: 'ws_',
@@ -19,6 +21,8 @@ export const ID_PREFIXES = {
 	delivery: 'dlv_',
 	delivery_attempt: 'att_',
 	session: 'sess_',
+	audit_record: 'aud_',
+	question_group: 'unq_',
 	generation: 'gen_',
 	basis: 'basis_',
 	job: 'job_',
@@ -85,6 +89,13 @@ function encodeFiveBytes(a: number, b: number, c: number, d: number, e: number):
 	const second = BASE32_PAIRS[((b & 63) << 4) | (c >> 4)] as string;
 	const third = BASE32_PAIRS[((c & 15) << 6) | (d >> 2)] as string;
 	return first + second + third + (BASE32_PAIRS[((d & 3) << 8) | e] as string);
+}
+
+/** The kind of an identifier by its prefix; null for any other text. */
+export function kindOfId(text: string): IdKind | null {
+	const prefix = text.slice(0, text.indexOf('_') + 1);
+	const [kind] = Object.entries(ID_PREFIXES).find(([, known]) => known === prefix) ?? [];
+	return (kind as IdKind | undefined) ?? null;
 }
 
 const ID_BODY = /^[0-9a-hjkmnp-tv-z]{32}$/;

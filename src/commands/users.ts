@@ -1,7 +1,7 @@
 import { type Invitation, Passwords, passwordLink, Users } from '../access/index.ts';
 import { AppError, addressOnThisMachine, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
-import { EMAIL_PATTERN, type User } from '../contract/index.ts';
+import { EMAIL_PATTERN, ROLES, type Role } from '../contract/index.ts';
 import type { Store, UserRecord } from '../store/index.ts';
 import { alignColumns, type Command, type Invocation, UsageError } from './command.ts';
 import { findWorkspace, listAll, withStore } from './data-folder.ts';
@@ -13,7 +13,7 @@ const ALL_SCOPES = { scopes: ['*'] as const };
 const create: Command = {
 	name: 'users create',
 	positionals: ['EMAIL'],
-	options: { name: 'NAME', role: 'owner|member', workspace: 'ID' },
+	options: { name: 'NAME', role: ROLES.join('|'), workspace: 'ID' },
 	summary: 'make a user and print the link for setting a password; the first of a workspace is an owner',
 	async run(invocation) {
 		const [email = ''] = invocation.positionals;
@@ -72,13 +72,14 @@ function usersOf(store: Store): Users {
 	return new Users({ store, passwords: new Passwords(), clock: systemClock });
 }
 
-function roleOf(text: string | undefined): User['role'] | undefined {
-	if (text === undefined || text === 'owner' || text === 'member') return text;
-	throw new UsageError('A role is owner or member.');
+function roleOf(text: string | undefined): Role | undefined {
+	const role = ROLES.find((known) => known === text);
+	if (text !== undefined && role === undefined) throw new UsageError(`A role is one of ${ROLES.join(', ')}.`);
+	return role;
 }
 
 /** The first user of a workspace is an owner, because each workspace needs one. */
-async function defaultRole(store: Store, workspaceId: string): Promise<User['role']> {
+async function defaultRole(store: Store, workspaceId: string): Promise<Role> {
 	const where = { workspace_id: workspaceId, role: 'owner' } as const;
 	const [owner] = await store.list('users', { where, order: 'asc', limit: 1 });
 	return owner ? 'member' : 'owner';

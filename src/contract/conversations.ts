@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Message, MessageListQuery } from './messages.ts';
-import { type OperationTable, withKey } from './operation.ts';
+import { Citation, Message, MessageListQuery, Usage } from './messages.ts';
+import { type OperationTable, SMALL_BODY, withKey } from './operation.ts';
 import {
 	AnyObject,
 	Deleted,
@@ -26,6 +26,16 @@ export const EndUser = Type.Object({
 });
 export type EndUser = Static<typeof EndUser>;
 
+/** The user or API key that has taken a conversation over. */
+export const TakenOverBy = Type.Object({
+	id: Type.String({
+		description: 'Of the user or the API key.',
+		examples: ['user_06gzhmza00001mjww6bbdevcx5ss2c8f'],
+	}),
+	name: Type.String({ examples: ['Anna'] }),
+});
+export type TakenOverBy = Static<typeof TakenOverBy>;
+
 export const Conversation = Type.Object({
 	id: Type.String(),
 	deployment_id: Type.String(),
@@ -36,11 +46,20 @@ export const Conversation = Type.Object({
 	metadata: AnyObject(),
 	end_user: NullableObject(EndUser, { description: 'The visitor, from the visitor’s token.' }),
 	handled_by: OneOf(['model', 'human']),
+	taken_over_by: NullableObject(TakenOverBy, {
+		description: 'Who has taken the conversation over; null: the model answers.',
+	}),
+	requested_person_at: NullableText({
+		format: 'date-time',
+		description: 'Since when the visitor waits for a person. Null: no request, or it was withdrawn or taken over.',
+	}),
+	contact_email: NullableText({ description: 'The e-mail address that the visitor left with a request for a person.' }),
 	message_count: Type.Integer(),
 	last_message_at: NullableTimestamp,
 	created_at: Timestamp,
 	updated_at: Timestamp,
 	archived_at: NullableTimestamp,
+	assignee_id: NullableText({ description: 'The user who takes care of it.' }),
 });
 export type Conversation = Static<typeof Conversation>;
 
@@ -50,6 +69,7 @@ export const ConversationPatch = Patch({
 		description: 'Merged member by member; null removes one. At most 16 KiB in all.',
 	}),
 	status,
+	assignee_id: NullableText({ maxLength: 100, description: 'The id of a user of the workspace; null: no one.' }),
 });
 export type ConversationPatch = Static<typeof ConversationPatch>;
 
@@ -76,6 +96,9 @@ export const ConversationListQuery = PageQueryWith({
 	assistant_id: Type.Optional(Id('Only conversations with this assistant.')),
 	status: Type.Optional(OneOf(['active', 'archived'], { description: 'Only conversations in this state.' })),
 	end_user_id: Type.Optional(Type.String({ maxLength: 500, description: 'Only conversations of this visitor.' })),
+	requested_person: Type.Optional(
+		Type.Boolean({ description: 'Only conversations whose visitor waits for a person, or (false) the others.' }),
+	),
 	created_after: Type.Optional(Type.String({ format: 'date-time', description: 'Created after this time.' })),
 	created_before: Type.Optional(Type.String({ format: 'date-time', description: 'Created before this time.' })),
 });
@@ -96,8 +119,42 @@ export const STREAM_EVENTS = [
 	'message.completed',
 	'message.failed',
 	'message.reset',
+	'note.created',
+	'note.deleted',
+	'presence',
 ] as const;
 export type StreamEventName = (typeof STREAM_EVENTS)[number];
+
+export const PresenceUpdate = Strict({
+	state: OneOf(['looking', 'typing', 'left']),
+});
+
+/** A person who has a conversation open. */
+export const PresentPerson = Type.Object({
+	...TakenOverBy.properties,
+	state: OneOf(['looking', 'typing']),
+});
+
+/** The people of a conversation, as its visitor sees them. */
+export const WidgetPeople = Type.Object({
+	handled_by: OneOf(['model', 'human']),
+	person: NullableObject(Type.Object({ name: Type.String({ examples: ['Anna'] }), typing: Type.Boolean() }), {
+		description: 'Who has taken over.',
+	}),
+	requested_person_at: NullableText({ format: 'date-time', description: 'Since when the visitor waits for a person.' }),
+	people_available: Type.Unsafe<boolean | null>({
+		type: ['boolean', 'null'],
+		description: 'Whether a person of the workspace has the dashboard open. Null: the visitor does not wait for one.',
+	}),
+});
+
+/** A reply that a person may send. It is not stored. */
+export const SuggestedReply = Type.Object({
+	content: Type.String({ examples: ['The warranty is three years [1].'] }),
+	citations: Type.Array(Citation),
+	model: Type.String({ description: 'The model that wrote it.', examples: ['builtin/extractive'] }),
+	usage: NullableObject(Usage),
+});
 
 /** Conversations. */
 export const conversationOperations = {
@@ -178,6 +235,7 @@ export const conversationOperations = {
 		result: Conversation,
 	},
 	sayInConversation: {
+		unaudited: true,
 		errors: ['conversation_archived', 'conversation_not_taken_over'],
 		method: 'POST',
 		path: '/api/v1/conversations/{id}/messages',
@@ -188,7 +246,33 @@ export const conversationOperations = {
 		status: 201,
 		result: Message,
 	},
+	setPresence: {
+		reads: true,
+		method: 'POST',
+		path: '/api/v1/conversations/{id}/presence',
+		summary: 'Show others that you look at a conversation or type in it',
+		description:
+			'Kept in memory: repeat `looking` within a minute and `typing` within ten seconds. Followers get a `presence` event; the visitor sees who types only if that person has taken over.',
+		tag: 'Conversations',
+		access: withKey('conversations:write'),
+		body: PresenceUpdate,
+		maxBodyBytes: SMALL_BODY,
+		result: Type.Object({ people: Type.Array(PresentPerson) }),
+	},
+	suggestReply: {
+		reads: true,
+		errors: ['model_error'],
+		method: 'POST',
+		path: '/api/v1/conversations/{id}/suggest-reply',
+		summary: 'Let the assistant suggest a reply to the last message of the visitor',
+		description:
+			'It is written with the search and the model of a reply, without tools, and is not stored. A person or key may have 60 suggestions a minute.',
+		tag: 'Conversations',
+		access: withKey('conversations:write'),
+		result: SuggestedReply,
+	},
 	stopReply: {
+		unaudited: true,
 		versioned: true,
 		method: 'POST',
 		path: '/api/v1/conversations/{id}/stop',

@@ -1,9 +1,11 @@
 import { type Static, Type } from 'typebox';
-import { type OperationTable, withKey } from './operation.ts';
-import { COLOUR, HTTPS_URL_PATTERN, WEB_URL_PATTERN } from './patterns.ts';
+import { EndUser } from './conversations.ts';
+import { type OperationTable, SMALL_BODY, withKey } from './operation.ts';
+import { COLOUR, HTTPS_URL_PATTERN, URL_PATTERN, WEB_URL_PATTERN } from './patterns.ts';
 import {
 	Id,
 	NullableObject,
+	NullableOneOf,
 	NullableText,
 	ObjectOrNull,
 	OneOf,
@@ -83,6 +85,7 @@ const features = {
 	ai_disclosure: Type.Boolean({
 		description: 'Default true: the widget says that an AI answers (EU AI Act, article 50).',
 	}),
+	handoff: Type.Boolean({ description: 'Default false. Visitors may ask for a person, by a button or in words.' }),
 };
 const rate_limit = {
 	messages_per_minute: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Per visitor. Default 20.' }),
@@ -162,6 +165,70 @@ export const DeploymentListQuery = PageQueryWith({
 	status: Type.Optional(OneOf(['active', 'archived'], { description: 'Only deployments in this state.' })),
 	assistant_id: Type.Optional(Id('Only deployments of this assistant.')),
 });
+
+/** Why an entry of an allowlist does not let a page in, although it names the page's host or a related one. */
+const NEAR_MISSES = ['scheme', 'port', 'apex', 'subdomain'] as const;
+
+export const OriginCheckRequest = Strict({
+	url: Type.String({
+		maxLength: 2000,
+		pattern: URL_PATTERN,
+		description: 'The address of a page. Only its origin (scheme, host and port) matters.',
+		examples: ['https://www.shop.example/kettles'],
+	}),
+	allowed_domains: Type.Optional(allowed_domains),
+});
+export type OriginCheckRequest = Static<typeof OriginCheckRequest>;
+
+/** Whether an allowlist lets a page in. */
+export const OriginCheck = Type.Object({
+	allowed: Type.Boolean({ examples: [false] }),
+	origin: NullableText({
+		description: 'The origin of the address; null if it has none.',
+		examples: ['https://www.shop.example'],
+	}),
+	entry: NullableText({ description: 'The first entry that lets the page in.' }),
+	reason: NullableOneOf(['invalid_url', 'not_a_website', 'trailing_dot', 'empty_list', 'no_entry_matches'], {
+		description: 'Why the page is not let in; null if it is.',
+		examples: ['no_entry_matches'],
+	}),
+	near_misses: Type.Array(
+		Type.Object({
+			entry: Type.String({ examples: ['shop.example'] }),
+			reason: OneOf(NEAR_MISSES, {
+				examples: ['subdomain'],
+				description:
+					'`scheme` and `port`: the entry asks for another one. `apex`: `*.` lets in subdomains only. `subdomain`: the entry lets in its own host only.',
+			}),
+		}),
+		{
+			description:
+				'Entries for the page’s host or a related host that do not let the page in, in the order of the list.',
+		},
+	),
+});
+export type OriginCheck = Static<typeof OriginCheck>;
+
+export const TokenCheckRequest = Strict({
+	token: Type.String({
+		minLength: 1,
+		maxLength: 20_000,
+		description: 'A JSON Web Token (RFC 7519), without "Bearer".',
+		examples: ['eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJhZGEiLCJleHAiOjE4MDAwMDAwMDB9.c2lnbmF0dXJl'],
+	}),
+});
+
+/** Whether a deployment accepts a visitor's token. */
+export const TokenCheck = Type.Object({
+	valid: Type.Boolean(),
+	problem: NullableText({ description: 'Why the token is not valid, in a sentence; null if it is.' }),
+	end_user: NullableObject(EndUser, { description: 'Whom a valid token identifies.' }),
+	expires_at: NullableText({
+		format: 'date-time',
+		description: 'When a valid token expires, with a tolerance of 30 seconds.',
+	}),
+});
+export type TokenCheck = Static<typeof TokenCheck>;
 
 /** The configuration that the embed script reads. Public, cacheable by a CDN. */
 export const WidgetConfig = Type.Object({
@@ -244,5 +311,34 @@ export const deploymentOperations = {
 		tag: 'Deployments',
 		access: withKey('deployments:write'),
 		result: Deployment,
+	},
+	checkDeploymentOrigin: {
+		reads: true,
+		method: 'POST',
+		path: '/api/v1/deployments/{id}/check-origin',
+		summary: 'Check whether the allowlist lets a page in',
+		description:
+			'With `allowed_domains` it checks that list, which need not be stored. The answer names the entry that lets the page in, or says why none does.',
+		tag: 'Deployments',
+		access: withKey('deployments:read'),
+		body: OriginCheckRequest,
+		examples: {
+			'The stored list': { url: 'https://www.shop.example/kettles' },
+			'A list before it is stored': { url: 'https://shop.example', allowed_domains: ['*.shop.example'] },
+		},
+		result: OriginCheck,
+	},
+	checkDeploymentToken: {
+		reads: true,
+		method: 'POST',
+		path: '/api/v1/deployments/{id}/check-token',
+		summary: "Check a visitor's token",
+		description:
+			'Verifies a token as the deployment does for visitors, by its stored settings. The token is neither stored nor logged.',
+		tag: 'Deployments',
+		access: withKey('deployments:read'),
+		body: TokenCheckRequest,
+		maxBodyBytes: 3 * SMALL_BODY,
+		result: TokenCheck,
 	},
 } as const satisfies OperationTable;

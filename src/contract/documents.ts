@@ -8,10 +8,13 @@ import {
 	OneOf,
 	PageOf,
 	PageQuery,
+	PageQueryWith,
 	Strict,
 	Timestamp,
 } from './shapes.ts';
 import { OptionalSingleLineText, SingleLineText } from './text-shapes.ts';
+
+const DOCUMENT_STATUSES = ['queued', 'processing', 'indexed', 'error'] as const;
 
 export const Document = Type.Object({
 	id: Type.String(),
@@ -22,7 +25,7 @@ export const Document = Type.Object({
 	file_name: NullableText(),
 	content_type: NullableText(),
 	size_bytes: NullableInteger(),
-	status: OneOf(['queued', 'processing', 'indexed', 'error']),
+	status: OneOf(DOCUMENT_STATUSES),
 	error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()], {
 		description:
 			'Why it could not be indexed; while it is `queued` or `processing`, what it waits for; if it is `indexed`, which part of its text is missing. `no_text`: it has no text that can be searched, for example because it is a scan. `resource_limit`: reading it takes more memory or time than one document may use.',
@@ -92,6 +95,17 @@ const { limit, cursor } = PageQuery.properties;
 /** Chunks are listed in reading order only. */
 const ChunkListQuery = Strict({ limit, cursor });
 
+const DocumentListQuery = PageQueryWith({
+	status: Type.Optional(OneOf(DOCUMENT_STATUSES, { description: 'Only documents with this status.' })),
+	name: Type.Optional(
+		Type.String({
+			minLength: 1,
+			maxLength: 200,
+			description: 'Only documents whose title, file name or URL contains this text, in upper or lower case.',
+		}),
+	),
+});
+
 /** Documents of a knowledge base. */
 export const documentOperations = {
 	listDocuments: {
@@ -100,7 +114,7 @@ export const documentOperations = {
 		summary: 'List documents',
 		tag: 'Documents',
 		access: withKey('knowledge_bases:read'),
-		query: PageQuery,
+		query: DocumentListQuery,
 		result: PageOf(Document),
 	},
 	addDocument: {
@@ -145,6 +159,21 @@ export const documentOperations = {
 		access: withKey('knowledge_bases:read'),
 		query: ChunkListQuery,
 		result: PageOf(Chunk),
+	},
+	getDocumentContent: {
+		download: true,
+		method: 'GET',
+		path: '/api/v1/knowledge-bases/{id}/documents/{doc_id}/content',
+		summary: "Download a document's file",
+		description:
+			'The bytes as they were uploaded, fetched or given as text, for saving as a file: `Content-Disposition` has its name. The media type is that of a download; the `content_type` of the document has its own. 404 for a URL that was not fetched yet.',
+		tag: 'Documents',
+		access: withKey('knowledge_bases:read'),
+		result: Type.Unsafe<Uint8Array>({
+			type: 'string',
+			format: 'binary',
+			examples: ['The warranty lasts three years from the day of purchase.'],
+		}),
 	},
 	retryDocument: {
 		versioned: true,

@@ -1,5 +1,8 @@
+export { AccountPatch, OwnSession } from './account.ts';
 export { ApiKey } from './api-keys.ts';
 export { Assistant, AssistantCreate, AssistantPatch, completeRagSettings, RagSettings } from './assistants.ts';
+export { AuditLogRecord } from './audit-log.ts';
+export { CannedReply } from './canned-replies.ts';
 export {
 	Conversation,
 	ConversationListQuery,
@@ -7,6 +10,7 @@ export {
 	EndUser,
 	STREAM_EVENTS,
 	type StreamEventName,
+	TakenOverBy,
 } from './conversations.ts';
 export { Delivery, DeliveryAttempt } from './deliveries.ts';
 export {
@@ -18,10 +22,13 @@ export {
 	DeploymentPatch,
 	DeploymentRateLimit,
 	Features,
+	OriginCheck,
+	TokenCheck,
 	WidgetConfig,
 } from './deployments.ts';
 export { Document, DocumentCreate, DocumentFormTitle } from './documents.ts';
-export { EVENT_TYPES, Event, type EventType } from './events.ts';
+export { EVENT_TYPES, Event, type EventType, NOTICE_SCOPES, type NoticeType } from './events.ts';
+export type { InboxEntry } from './inbox.ts';
 export {
 	IndexingStatus,
 	KnowledgeBase,
@@ -41,8 +48,10 @@ export {
 	WidgetMessageReply,
 	WidgetToolCall,
 } from './messages.ts';
+export { Note } from './notes.ts';
 export { openApiDocument } from './openapi/index.ts';
 export {
+	isAudited,
 	type Operation,
 	type OperationInput,
 	type OperationResult,
@@ -51,19 +60,28 @@ export {
 	SMALL_BODY,
 	takesIdempotencyKey,
 } from './operation.ts';
-export { type Operations, operations } from './operations.ts';
+export { type Operations, operationIdOf, operations } from './operations.ts';
 export type { FromParseHost, ToParseHost } from './parse-messages.ts';
 export { asSingleLine, EMAIL_PATTERN, isSingleLine } from './patterns.ts';
 export { serverStateOperations } from './server-state.ts';
 export { Session, SignIn } from './session.ts';
 export { EmptyObject, HIDDEN_SECRET, type Page } from './shapes.ts';
 export { Source, SourceCreate, SourcePage, SourcePatch } from './sources.ts';
+export type {
+	StatisticsFigures,
+	StatisticsModel,
+	StatisticsQuery,
+	StatisticsReport,
+	UnansweredGroup,
+	UnansweredQuery,
+} from './statistics.ts';
 export { ApiToolConfig, ApiToolConfigInput, McpToolConfig, McpToolConfigInput, ToolAuth } from './tool-config.ts';
-export { Tool, ToolCreate, ToolPatch } from './tools.ts';
-export { InvitedUser, User, UserCreate, UserPatch } from './users.ts';
+export { Tool, ToolCreate, ToolPatch, type ToolRequest } from './tools.ts';
+export { InvitedUser, ROLES, type Role, User, UserCreate, UserPatch } from './users.ts';
 export { bodyValidator, queryValidator, type Validator } from './validate.ts';
 export { pointerTo } from './validation-details.ts';
 export { Webhook, WebhookTest } from './webhooks.ts';
+export { WidgetPersonRequest } from './widget.ts';
 export type {
 	ArgumentCheckJob,
 	ArgumentCheckResult,

@@ -108,6 +108,16 @@ export const IndexingStatus = Type.Object({
 			'Whether a reindex is due: the server is configured with another embedder, the provider serves another model under the same name, or documents were added while the embedder of the index was not available. Until the reindex, the index is searched with the embedder that made it, or by keywords only if that embedder is not available.',
 		examples: [false],
 	}),
+	reindex: Type.Union(
+		[
+			Type.Object({
+				documents_done: Type.Integer({ minimum: 0, description: 'Documents in the new index.' }),
+				documents_total: Type.Integer({ minimum: 0, description: 'Documents that it will have, at most.' }),
+			}),
+			Type.Null(),
+		],
+		{ description: 'How far the reindex is that waits or runs. Null without one.', examples: [null] },
+	),
 	problem: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()], {
 		description:
 			'What indexing waits for, such as a model provider that does not respond (it is retried at least every 15 minutes and continues where it stopped), why the last reindex was given up, or why the last training failed (it is repeated after a delay that grows to 12 hours). Null without a problem.',
@@ -138,6 +148,12 @@ export const SearchRequest = Strict({
 	min_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Default 0.' })),
 	hybrid: Type.Optional(hybrid),
 	semantic_weight: Type.Optional(semantic_weight),
+	for_reply: Type.Optional(
+		Type.Boolean({
+			description:
+				'The passages that the prompt of a reply gets for the query: a passage that repeats another one gives way to the next. Default false.',
+		}),
+	),
 });
 export type SearchRequest = Static<typeof SearchRequest>;
 

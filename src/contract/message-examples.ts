@@ -47,8 +47,18 @@ const apiOnlyFields = {
 	feedback_comment: null,
 	model: 'builtin/extractive',
 	usage: { input_tokens: 412, output_tokens: 12 },
+	answered_by: 'documents',
+	first_token_ms: 180,
+	duration_ms: 300,
 };
-const apiOnlyFieldsOfQuestion = { feedback_comment: null, model: null, usage: null };
+const apiOnlyFieldsOfQuestion = {
+	feedback_comment: null,
+	model: null,
+	usage: null,
+	answered_by: null,
+	first_token_ms: null,
+	duration_ms: null,
+};
 
 export const messageExample = { ...answer, ...apiOnlyFields };
 export const replyExample = { ...messageExample, user_message: { ...question, ...apiOnlyFieldsOfQuestion } };

@@ -47,6 +47,9 @@ export type Usage = Static<typeof Usage>;
 
 const author = Type.Object({ type: OneOf(['visitor', 'model', 'human']), name: NullableText() });
 
+/** What an answer is from. */
+export const ANSWERED_BY = ['documents', 'tools', 'model', 'none', 'human'] as const;
+
 /** Why a reply could not be written. */
 export const MessageError = Type.Object({
 	code: Type.String({ examples: ['model_error'] }),
@@ -74,6 +77,15 @@ export const Message = Type.Object(
 		model: NullableText(),
 		tool_calls: Type.Array(ToolCall),
 		usage: NullableObject(Usage),
+		answered_by: NullableOneOf(ANSWERED_BY, {
+			description:
+				'What the answer is from: cited `documents`, the result of a `tools` call, the `model` alone, or a `human`. `none`: the reply says that there is no answer, or nothing was found. Of a visitor’s message: `human` where a person handles the conversation. Null for other messages, and for a reply that failed, or whose search failed, or that was stopped before its first word.',
+		}),
+		first_token_ms: NullableInteger({
+			description:
+				'Milliseconds from the start of the reply until its first text. The wait behind earlier messages is not in it.',
+		}),
+		duration_ms: NullableInteger({ description: 'Milliseconds from the start of the reply until its end.' }),
 	},
 	{ examples: [messageExample] },
 );
@@ -147,6 +159,7 @@ export const messageBodies = {
 /** Messages. */
 export const messageOperations = {
 	sendMessage: {
+		unaudited: true,
 		method: 'POST',
 		path: '/api/v1/messages',
 		summary: 'Send a message and get the reply',
@@ -162,6 +175,7 @@ export const messageOperations = {
 		streams: 'asked',
 	},
 	rateMessage: {
+		unaudited: true,
 		method: 'POST',
 		path: '/api/v1/messages/{id}/feedback',
 		summary: "Rate an assistant's message",

@@ -75,6 +75,10 @@ export interface Operation {
 	versioned?: true;
 	/** A POST that changes nothing: its Idempotency-Key is ignored, and a repeat runs again. */
 	reads?: true;
+	/**
+	 * Leaves no record in the audit log: a part of a conversation, which is its own record, or a change that only the caller sees.
+	 */
+	unaudited?: true;
 	/** The result shows a secret once: its stored copy is encrypted. */
 	secret?: true;
 	/**
@@ -82,6 +86,10 @@ export interface Operation {
 	 * only the whole response: generated clients take an operation with both under one status for a stream.
 	 */
 	streams?: 'always' | 'asked';
+	/** The media type of the text that the success is if the request asks for that form. */
+	textForm?: 'text/markdown';
+	/** The success is a file: its bytes, as `application/octet-stream`, in place of JSON. */
+	download?: true;
 	/** The response sets or removes the session's cookie. */
 	setsCookie?: true;
 	/** Error codes besides those that follow from the other fields (`errorCodesOf` in openapi/). */
@@ -116,4 +124,9 @@ export type OperationResult<O extends Operation> = Static<O['result']>;
 export function takesIdempotencyKey({ method, access, status, reads }: Operation): boolean {
 	if (method !== 'POST' || reads) return false;
 	return access.kind === 'key' || access.kind === 'session' || (access.kind === 'widget' && status === 201);
+}
+
+/** Whether a request to an operation that changes something leaves a record in the audit log. Visitors' requests leave none. */
+export function isAudited({ method, access, reads, unaudited }: Operation): boolean {
+	return method !== 'GET' && !reads && !unaudited && access.kind !== 'widget';
 }

@@ -1,15 +1,21 @@
+import { accountOperations } from './account.ts';
 import { apiKeyOperations } from './api-keys.ts';
 import { assistantOperations } from './assistants.ts';
+import { auditLogOperations } from './audit-log.ts';
+import { cannedReplyOperations } from './canned-replies.ts';
 import { conversationOperations } from './conversations.ts';
 import { deliveryOperations } from './deliveries.ts';
 import { deploymentOperations } from './deployments.ts';
 import { documentOperations } from './documents.ts';
 import { eventOperations } from './events.ts';
+import { inboxOperations } from './inbox.ts';
 import { knowledgeBaseOperations } from './knowledge-bases.ts';
 import { messageOperations } from './messages.ts';
 import { modelOperations } from './models.ts';
+import { noteOperations } from './notes.ts';
 import { sessionOperations } from './session.ts';
 import { sourceOperations } from './sources.ts';
+import { statisticsOperations } from './statistics.ts';
 import { toolOperations } from './tools.ts';
 import { userOperations } from './users.ts';
 import { webhookOperations } from './webhooks.ts';
@@ -26,16 +32,31 @@ export const operations = {
 	...deploymentOperations,
 	...messageOperations,
 	...conversationOperations,
+	...inboxOperations,
+	...noteOperations,
+	...cannedReplyOperations,
 	...widgetOperations,
 	...webhookOperations,
 	...deliveryOperations,
 	...eventOperations,
+	...statisticsOperations,
 	...modelOperations,
 	...apiKeyOperations,
 	...userOperations,
 	...workspaceOperations,
 	...sessionOperations,
+	...accountOperations,
+	...auditLogOperations,
 };
 
 export type Operations = typeof operations;
 export type OperationId = keyof Operations;
+
+const ids = new Map<object, string>(Object.entries(operations).map(([id, operation]) => [operation, id]));
+
+/** The operationId of an operation of the table. */
+export function operationIdOf(operation: object): string {
+	const id = ids.get(operation);
+	if (id === undefined) throw new Error('The operation is not in the table.');
+	return id;
+}

@@ -40,7 +40,7 @@ export const outgoingEvents: { readonly [T in EventType | 'ping']: OutgoingEvent
 	'conversation.created': outgoing('conversation.created', 'A conversation has begun', Conversation),
 	'conversation.updated': outgoing(
 		'conversation.updated',
-		'The title, metadata or status of a conversation has changed, or who answers in it',
+		'The title, metadata or status of a conversation has changed, or who answers in it, or whether its visitor waits for a person',
 		Conversation,
 	),
 	'conversation.closed': outgoing('conversation.closed', 'A conversation was archived', Conversation),

@@ -60,6 +60,10 @@ export const WEB_URL_PATTERN = pattern(
 	'^https?://[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$',
 	'must be an http or https URL without spaces and control characters',
 );
+export const SHORTCUT = pattern(
+	'^[^\\s/\\u0000-\\u001f\\u007f-\\u009f]+$',
+	'must have no spaces, slashes and control characters',
+);
 export const COLOUR = pattern('^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$', 'must be a colour such as #4f46e5 or #fff');
 export const FUNCTION_NAME = pattern(
 	'^[a-zA-Z0-9_-]{1,64}$',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { asAnyone, asUser, type OperationTable, SMALL_BODY } from './operation.ts';
-import { Deleted, Strict, Timestamp } from './shapes.ts';
+import { asAnyone, asUser, type OperationTable, SCOPES, SMALL_BODY } from './operation.ts';
+import { Deleted, OneOf, Strict, Timestamp } from './shapes.ts';
 import { User } from './users.ts';
 import { Workspace } from './workspace.ts';
 
@@ -9,6 +9,10 @@ export const Session = Type.Object({
 	id: Type.String(),
 	user: User,
 	workspace: Workspace,
+	scopes: Type.Array(OneOf(SCOPES), {
+		description: 'What the user’s role permits, as the scopes of an API key do. `*` is every scope.',
+		examples: [['*']],
+	}),
 	expires_at: Timestamp,
 });
 export type Session = Static<typeof Session>;

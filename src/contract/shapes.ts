@@ -53,7 +53,10 @@ export function OneOf<const V extends readonly string[]>(
 }
 
 /** One of the listed strings, or null. */
-export function NullableOneOf<const V extends readonly string[]>(values: V, options: { description?: string } = {}) {
+export function NullableOneOf<const V extends readonly string[]>(
+	values: V,
+	options: { description?: string; examples?: V[number][] } = {},
+) {
 	return Type.Unsafe<V[number] | null>({ type: ['string', 'null'], enum: [...values, null], ...options });
 }
 

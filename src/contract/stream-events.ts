@@ -1,9 +1,10 @@
 import { type TObject, type TSchema, Type } from 'typebox';
-import { STREAM_EVENTS, type StreamEventName } from './conversations.ts';
+import { PresentPerson, STREAM_EVENTS, type StreamEventName, WidgetPeople } from './conversations.ts';
 import { Message, MessageError, ToolCall, WidgetMessage, WidgetToolCall } from './messages.ts';
+import { Note } from './notes.ts';
 
 /** The data of a stream's events, by name, for these schemas of messages and tool calls. */
-function eventsOf(message: TSchema, toolCall: TSchema): Record<StreamEventName | ToolEventName, TObject> {
+function eventsOf(message: TSchema, toolCall: TSchema): Record<VisibleEventName, TObject> {
 	const message_id = Type.String({ description: 'The id of the reply.' });
 	return {
 		'message.created': Type.Object(
@@ -45,13 +46,42 @@ function eventsOf(message: TSchema, toolCall: TSchema): Record<StreamEventName |
 	};
 }
 
-type ToolEventName = 'tool.started' | 'tool.completed';
+/** The events that visitors get too. */
+type VisibleEventName = Exclude<StreamEventName, 'note.created' | 'note.deleted' | 'presence'>;
 
 const names: readonly StreamEventName[] = STREAM_EVENTS;
 const orderedEvents = (events: Record<string, TObject>): Record<string, TObject> =>
-	Object.fromEntries(names.map((name) => [name, events[name] as TObject]));
+	Object.fromEntries(names.flatMap((name) => (events[name] ? [[name, events[name]]] : [])));
+
+/** The events about internal notes, which visitors never get. */
+const noteEvents = {
+	'note.created': Type.Object(
+		{ type: Type.Literal('note.created'), note: Note },
+		{ description: 'An internal note was added.' },
+	),
+	'note.deleted': Type.Object(
+		{
+			type: Type.Literal('note.deleted'),
+			note_id: Type.String({ examples: ['note_06gzhmza00001mjww6bbdevcx5ss2c8f'] }),
+		},
+		{ description: 'An internal note was deleted.' },
+	),
+};
 
 /** The `data` of each event of a conversation's stream, by event name. */
-export const streamEventSchemas = orderedEvents(eventsOf(Message, ToolCall));
+export const streamEventSchemas = orderedEvents({
+	...eventsOf(Message, ToolCall),
+	...noteEvents,
+	presence: Type.Object(
+		{ type: Type.Literal('presence'), people: Type.Array(PresentPerson) },
+		{ description: 'Who has the conversation open. It is not stored and has no `id`.' },
+	),
+});
 /** The same, as visitors receive them. */
-export const widgetStreamEventSchemas = orderedEvents(eventsOf(WidgetMessage, WidgetToolCall));
+export const widgetStreamEventSchemas = orderedEvents({
+	...eventsOf(WidgetMessage, WidgetToolCall),
+	presence: Type.Object(
+		{ type: Type.Literal('presence'), ...WidgetPeople.properties },
+		{ description: 'The state of a request for a person, and who has taken over. It is not stored and has no `id`.' },
+	),
+});

@@ -20,7 +20,7 @@ const timeout_ms = Type.Integer({
 });
 
 /** Members of any name. `Type.Record` would not check the values of names with a line break. */
-function StringMap<T>(value: TSchema, options: { description: string; examples: unknown[] }) {
+export function StringMap<T>(value: TSchema, options: { description: string; examples: unknown[] }) {
 	return Type.Unsafe<Record<string, T>>({ type: 'object', additionalProperties: value, maxProperties: 50, ...options });
 }
 

@@ -16,7 +16,7 @@ import {
 	Variants,
 } from './shapes.ts';
 import { NullableMultilineText, SingleLineText } from './text-shapes.ts';
-import { ApiToolConfig, ApiToolConfigInput, McpToolConfig, McpToolConfigInput } from './tool-config.ts';
+import { ApiToolConfig, ApiToolConfigInput, McpToolConfig, McpToolConfigInput, StringMap } from './tool-config.ts';
 
 const name = Type.String({
 	pattern: FUNCTION_NAME,
@@ -84,6 +84,21 @@ export const ToolTest = Strict({
 });
 export type ToolTest = Static<typeof ToolTest>;
 
+/** The request that a test call made, without secrets. */
+export const ToolRequest = Type.Object({
+	method: Type.String({ examples: ['GET'] }),
+	url: Type.String({
+		description: 'With its query, the placeholders filled in.',
+		examples: ['https://weather.example/v1/cities/Ulm'],
+	}),
+	headers: StringMap<string>(Type.String(), {
+		description: 'By lower-case name. Secrets are "***".',
+		examples: [{ authorization: '***' }],
+	}),
+	body: NullableText({ description: 'The JSON that was sent, at most 32 KiB of it; null: none.' }),
+});
+export type ToolRequest = Static<typeof ToolRequest>;
+
 /** The result of a test call. */
 export const ToolTestResult = Type.Object({
 	result: Type.String({
@@ -103,6 +118,9 @@ export const ToolTestResult = Type.Object({
 		{ description: 'Why it failed.', examples: [null] },
 	),
 	status_code: NullableInteger({ description: 'The HTTP status of the response; null without a response.' }),
+	request: NullableObject(ToolRequest, {
+		description: 'The request to the API; null where none was made, and for MCP tools.',
+	}),
 	duration_ms: Type.Integer({ minimum: 0 }),
 });
 export type ToolTestResult = Static<typeof ToolTestResult>;

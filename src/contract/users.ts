@@ -11,8 +11,14 @@ const email = Type.String({
 	description: 'Kept in lower case.',
 	examples: ['ada@example.com'],
 });
-const role = OneOf(['owner', 'member'], {
-	description: 'Owners may do everything; members everything but settings: keys, users and the workspace.',
+
+/** The roles of users, the most powerful first. `ROLE_SCOPES` in access/ says what each may do. */
+export const ROLES = ['owner', 'admin', 'member', 'agent', 'viewer'] as const;
+export type Role = (typeof ROLES)[number];
+
+const role = OneOf(ROLES, {
+	description:
+		'Owners may do everything; admins everything but change owners; members everything but settings (keys, users, the workspace, the audit log); agents read assistants, knowledge bases, deployments and events, and read and change conversations; viewers read everything but settings.',
 });
 
 export const User = Type.Object({
@@ -48,7 +54,7 @@ export const UserPatch = Patch({ email, name, role });
 export type UserPatch = Static<typeof UserPatch>;
 
 export const UserListQuery = PageQueryWith({
-	role: Type.Optional(OneOf(['owner', 'member'], { description: 'Only users with this role.' })),
+	role: Type.Optional(OneOf(ROLES, { description: 'Only users with this role.' })),
 });
 
 /** Users. */
@@ -90,7 +96,7 @@ export const userOperations = {
 		path: '/api/v1/users/{id}',
 		summary: 'Change a user',
 		description:
-			'A change of role signs the person out everywhere. A change of role or email revokes the link for setting a password. The last owner cannot become a member.',
+			'A change of role signs the person out everywhere. A change of role or email revokes the link for setting a password. Only an owner, or a key with every scope, may change an owner. The last owner cannot get another role.',
 		tag: 'Users',
 		access: withKey('settings:write'),
 		body: UserPatch,
@@ -100,7 +106,8 @@ export const userOperations = {
 		method: 'DELETE',
 		path: '/api/v1/users/{id}',
 		summary: 'Delete a user',
-		description: 'Signs the person out everywhere. The last owner cannot be deleted.',
+		description:
+			'Signs the person out everywhere. Only an owner, or a key with every scope, may delete an owner. The last owner cannot be deleted.',
 		tag: 'Users',
 		access: withKey('settings:write'),
 		result: Deleted,

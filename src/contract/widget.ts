@@ -1,8 +1,9 @@
-import { Type } from 'typebox';
-import { EventStreamQuery } from './conversations.ts';
+import { type Static, Type } from 'typebox';
+import { EventStreamQuery, WidgetPeople } from './conversations.ts';
 import { WidgetConfig } from './deployments.ts';
 import { Feedback, messageBodies, SendMessage, WidgetMessage, WidgetMessageReply } from './messages.ts';
 import { asAnyVisitor, asVisitor, type OperationTable, SMALL_BODY } from './operation.ts';
+import { EMAIL_PATTERN } from './patterns.ts';
 import { Id, PageOf, PageQueryWith, Strict } from './shapes.ts';
 
 /** The query of a visitor's routes: the deployment against which they are checked. */
@@ -15,6 +16,26 @@ export const WidgetEventStreamQuery = Strict({
 	deployment_id: Id('The deployment.'),
 });
 export const WidgetFeedback = Strict({ ...Feedback.properties, deployment_id: Id('The deployment.') });
+export const WidgetPersonRequest = Strict({
+	deployment_id: Id('The deployment.'),
+	withdraw: Type.Optional(
+		Type.Boolean({ description: 'Takes the request back, and removes the e-mail address. Default false.' }),
+	),
+	email: Type.Optional(
+		Type.String({
+			maxLength: 254,
+			pattern: EMAIL_PATTERN,
+			description: 'Where a person can answer later. Shown to the workspace.',
+			examples: ['ada@example.com'],
+		}),
+	),
+});
+export type WidgetPersonRequest = Static<typeof WidgetPersonRequest>;
+export const WidgetPersonRequestResult = Type.Object({
+	conversation_id: Type.String(),
+	...WidgetPeople.properties,
+	has_email: Type.Boolean({ description: 'Whether the visitor has left an e-mail address.' }),
+});
 export const WidgetStop = Strict({ deployment_id: Id('The deployment.') });
 
 /**
@@ -85,6 +106,19 @@ export const widgetOperations = {
 		body: WidgetStop,
 		maxBodyBytes: SMALL_BODY,
 		result: Type.Object({ stopped: Type.Boolean() }),
+	},
+	requestPerson: {
+		method: 'POST',
+		path: '/api/v1/widget/conversations/{id}/request-person',
+		summary: 'Ask for a person, or withdraw the request, as a visitor',
+		description:
+			'Where `features.handoff` is on. A repeat changes nothing but the e-mail address. A takeover ends the request; while a person has the conversation, there is nothing to request.',
+		tag: 'Widget',
+		access: asVisitor,
+		body: WidgetPersonRequest,
+		maxBodyBytes: SMALL_BODY,
+		errors: ['handoff_disabled', 'conversation_archived'],
+		result: WidgetPersonRequestResult,
 	},
 	rateWidgetMessage: {
 		method: 'POST',

@@ -24,6 +24,17 @@ export const Workspace = Type.Object({
 });
 export type Workspace = Static<typeof Workspace>;
 
+const use = (description: string) =>
+	Type.Object({ used: Type.Integer(), limit: NullableInteger({ description: 'Null: no limit.' }) }, { description });
+
+export const WorkspaceUsage = Type.Object({
+	plan: Type.String({ examples: ['unlimited'] }),
+	assistants: use('Active assistants.'),
+	tool_attachments: use('Tools attached to active assistants, in total.'),
+	requests_per_minute: Type.Integer({ description: 'Of each key and session; 0: no limit.' }),
+});
+export type WorkspaceUsage = Static<typeof WorkspaceUsage>;
+
 export const WorkspacePatch = Patch({ name, retention_days });
 export type WorkspacePatch = Static<typeof WorkspacePatch>;
 
@@ -47,5 +58,13 @@ export const workspaceOperations = {
 		access: withKey('settings:write'),
 		body: WorkspacePatch,
 		result: Workspace,
+	},
+	getWorkspaceUsage: {
+		method: 'GET',
+		path: '/api/v1/workspace/usage',
+		summary: 'Get the use of the plan',
+		tag: 'Workspace',
+		access: withKey('settings:read'),
+		result: WorkspaceUsage,
 	},
 } as const satisfies OperationTable;

@@ -1,6 +1,6 @@
 import { applyMergePatch, mergedFields } from '../base/index.ts';
 import type { ConversationPatch } from '../contract/index.ts';
-import { type Commit, type ConversationRecord, expectVersion, requireVersion } from '../store/index.ts';
+import { type Commit, type ConversationRecord, expectVersion, requireVersion, type Write } from '../store/index.ts';
 import { workspaceEvent } from './conversation-events.ts';
 import { eraseWrite } from './erasure.ts';
 import { requireMetadata } from './metadata.ts';
@@ -13,6 +13,8 @@ export interface ConversationChange {
 	patch: ConversationPatch;
 	/** The versions that the client accepts (If-Match); null: any. */
 	versions: readonly number[] | null;
+	/** Committed with the change: its record in the audit log. */
+	writes?: readonly Write[];
 }
 
 /**
@@ -21,7 +23,7 @@ export interface ConversationChange {
  */
 export function changeConversation(
 	record: ConversationRecord,
-	{ workspaceId, patch, versions }: ConversationChange,
+	{ workspaceId, patch, versions, writes = [] }: ConversationChange,
 	now: number,
 ): { commit: Commit; conversation: ConversationRecord } | null {
 	if (record.workspace_id !== workspaceId) throw conversationNotFound();
@@ -34,7 +36,8 @@ export function changeConversation(
 	}
 	const archives = patch.status === 'archived' && record.status === 'active';
 	const reopens = patch.status === 'active' && record.status === 'archived';
-	const isChange = archives || reopens || patch.title !== undefined || metadata !== undefined;
+	const assigns = patch.assignee_id !== undefined && patch.assignee_id !== record.assignee_id;
+	const isChange = archives || reopens || assigns || patch.title !== undefined || metadata !== undefined;
 	if (!isChange) return null;
 	if (archives) set.archived_at = now;
 	if (reopens) set.archived_at = null;
@@ -42,7 +45,7 @@ export function changeConversation(
 	const event = (type: string) => workspaceEvent(conversation, type, presentConversation(conversation), now);
 	const commit: Commit = {
 		expect: [expectVersion('conversations', record)],
-		write: [{ op: 'patch', kind: 'conversations', id: record.id, set }],
+		write: [{ op: 'patch', kind: 'conversations', id: record.id, set }, ...writes],
 		events: [event('conversation.updated'), ...(archives ? [event('conversation.closed')] : [])],
 	};
 	return { commit, conversation };
@@ -51,9 +54,9 @@ export function changeConversation(
 /** The commit that erases a conversation for good: its messages, events and stored responses too. */
 export function eraseConversation(
 	record: ConversationRecord,
-	{ workspaceId, versions }: Omit<ConversationChange, 'patch'>,
+	{ workspaceId, versions, writes = [] }: Omit<ConversationChange, 'patch'>,
 ): Commit {
 	if (record.workspace_id !== workspaceId) throw conversationNotFound();
 	requireVersion(record, versions);
-	return { expect: [expectVersion('conversations', record)], write: [eraseWrite(record.id)] };
+	return { expect: [expectVersion('conversations', record)], write: [eraseWrite(record.id), ...writes] };
 }

@@ -1,5 +1,5 @@
 import type { Actor, SelfRef } from '../actors/index.ts';
-import { AppError, type Clock, messageOf } from '../base/index.ts';
+import { AppError, messageOf } from '../base/index.ts';
 import type { Outbox } from '../outbox/index.ts';
 import {
 	type Commit,
@@ -14,6 +14,8 @@ import { eraseRemainingRows } from './erasure.ts';
 import { expireConversation } from './expiry.ts';
 import { agentMessage, handOver } from './hand-over.ts';
 import { conversationNotFound } from './not-found.ts';
+import { addNote, removeNote } from './notes.ts';
+import { changePersonRequest } from './person-request.ts';
 import { outcomeOf } from './reply-outcome.ts';
 import { progressFrom } from './reply-progress.ts';
 import { roundsOf } from './reply-rounds.ts';
@@ -27,7 +29,12 @@ import type { RunningTurn } from './turn-result.ts';
 export interface ConversationDependencies extends ReplyTaskDependencies {
 	store: Store;
 	outbox: Pick<Outbox, 'appendText' | 'close'>;
-	clock: Clock;
+}
+
+/** A commit, and the conversation after it. */
+interface ConversationCommit {
+	commit: Commit;
+	conversation: ConversationRecord;
 }
 
 type Result = ConversationResult | Promise<ConversationResult>;
@@ -222,15 +229,36 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		return stored;
 	}
 
+	async addNote(request: Message<'addNote'>): Promise<ConversationResult> {
+		const { commit, note } = addNote(this.#requireRecord(), request, this.#deps.clock.now());
+		await this.#commitRequest(request, commit, { note });
+		return { note };
+	}
+
+	async removeNote(removal: Message<'removeNote'>): Promise<ConversationResult> {
+		const note = await this.#deps.store.get('notes', removal.noteId);
+		await this.#commit(removeNote(this.#requireRecord(), removal, note, this.#deps.clock.now()));
+		return DONE;
+	}
+
 	async change(change: Message<'change'>): Promise<ConversationResult> {
 		const record = this.#requireRecord();
-		const changed = changeConversation(record, change, this.#deps.clock.now());
-		if (!changed) return { changed: record };
-		await this.#commit(changed.commit);
-		this.#record = changed.conversation;
+		return this.#storeChange(record, changeConversation(record, change, this.#deps.clock.now()));
+	}
+
+	async requestPerson(request: Message<'requestPerson'>): Promise<ConversationResult> {
+		const record = this.#requireRecord();
+		return this.#storeChange(record, changePersonRequest(record, request, this.#deps.clock.now()));
+	}
+
+	/** Stores a change of the conversation's fields; null: nothing changes. */
+	async #storeChange(record: ConversationRecord, change: ConversationCommit | null): Promise<ConversationResult> {
+		if (!change) return { changed: record };
+		await this.#commit(change.commit);
+		this.#record = change.conversation;
 		// The reply that is being written ends on the changed conversation.
-		if (this.#turn) this.#turn = { ...this.#turn, conversation: changed.conversation };
-		return { changed: changed.conversation };
+		if (this.#turn) this.#turn = { ...this.#turn, conversation: change.conversation };
+		return { changed: change.conversation };
 	}
 
 	// The end of the conversation

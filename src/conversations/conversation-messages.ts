@@ -1,7 +1,9 @@
-import type { ConversationRecord, MessageRecord, RequestReceipt } from '../store/index.ts';
+import type { ConversationRecord, MessageRecord, NoteRecord, RequestReceipt } from '../store/index.ts';
 import type { ConversationChange } from './change.ts';
 import type { Expiry } from './expiry.ts';
 import type { AgentMessage, HandOver } from './hand-over.ts';
+import type { NewNote, NoteRemoval } from './notes.ts';
+import type { PersonRequestChange } from './person-request.ts';
 import type { ReplyReport } from './reply-task.ts';
 import type { IncomingMessage } from './turn.ts';
 import type { MessageForHuman, RunningTurn } from './turn-result.ts';
@@ -25,6 +27,9 @@ export type ConversationMessage =
 	| { type: 'rewrite'; questionId: string; replyId: string }
 	| ({ type: 'handOver' } & HandOver & WithReceipt)
 	| ({ type: 'sendAgentMessage' } & AgentMessage & WithReceipt)
+	| ({ type: 'addNote' } & NewNote & WithReceipt)
+	| ({ type: 'removeNote' } & NoteRemoval)
+	| ({ type: 'requestPerson' } & PersonRequestChange)
 	| ({ type: 'change' } & ConversationChange)
 	| ({ type: 'expire' } & Expiry)
 	| ({ type: 'erase' } & Omit<ConversationChange, 'patch'>);
@@ -36,6 +41,7 @@ export type ConversationResult =
 	| { turn: RunningTurn | null }
 	| { changed: ConversationRecord }
 	| { agentMessage: MessageRecord }
+	| { note: NoteRecord }
 	/** False if the conversation was used since, or its workspace was changed. */
 	| { expired: boolean }
 	| MessageForHuman

@@ -12,6 +12,7 @@ import type {
 	ConversationRecord,
 	DeploymentRecord,
 	MessageRecord,
+	NoteRecord,
 	PendingReply,
 	RequestReceipt,
 	UncommittedChange,
@@ -25,15 +26,20 @@ import { rateMessage } from './feedback.ts';
 import { requireStreamCapacity } from './follower-limit.ts';
 import type { AgentMessage, HandOver } from './hand-over.ts';
 import { conversationNotFound } from './not-found.ts';
+import type { NewNote, NoteRemoval } from './notes.ts';
+import { People } from './people.ts';
+import { asksForPerson, type PersonRequestChange } from './person-request.ts';
+import { PresenceStream } from './presence-stream.ts';
 import type { Audience } from './present.ts';
 import { joinRepeat } from './repeats.ts';
 import { ConversationStream, type ConversationStreamOptions } from './stream.ts';
+import { type SuggestedReply, type SuggestionRequest, Suggestions } from './suggest-reply.ts';
 import { type OutgoingMessage, targetConversation } from './target-conversation.ts';
 import type { FinishedTurn, MessageForHuman, RunningTurn } from './turn-result.ts';
 import { unfinishedTurn } from './unfinished-turn.ts';
 import { waitForReply } from './wait-for-reply.ts';
 
-export interface ConversationsOptions extends Omit<ConversationDependencies, 'searchFailures'> {
+export interface ConversationsOptions extends Omit<ConversationDependencies, 'searchFailures' | 'isPersonAvailable'> {
 	outbox: Outbox;
 }
 
@@ -58,11 +64,16 @@ export class Conversations implements AsyncDisposable {
 	readonly #actors: ActorSystem<ConversationMessage, ConversationResult>;
 	readonly #transport: Transport<ConversationMessage, ConversationResult, PositionedUpdate>;
 	readonly #encoder: EventEncoder;
+	readonly #suggestions: Suggestions;
+	readonly people: People;
 
 	constructor(deps: ConversationsOptions) {
 		this.#deps = deps;
 		this.#encoder = new EventEncoder(deps.store);
-		const dependencies = { ...deps, searchFailures: new ThrottledLog(deps.log) };
+		this.people = new People(deps.store);
+		const isPersonAvailable = (workspaceId: string) => this.people.availability.isAvailable(workspaceId);
+		const dependencies = { ...deps, searchFailures: new ThrottledLog(deps.log), isPersonAvailable };
+		this.#suggestions = new Suggestions(dependencies);
 		this.#actors = new ActorSystem({
 			load: async (id, self) => {
 				const record = (await deps.store.get('conversations', id)) ?? null;
@@ -93,15 +104,18 @@ export class Conversations implements AsyncDisposable {
 	 * @throws AppError `not_found`, `assistant_archived`, `conversation_archived`, `conversation_busy`
 	 */
 	async send(message: OutgoingMessage, receipt: RequestReceipt | null = null): Promise<RunningTurn | MessageForHuman> {
-		const { content, end_user } = message;
+		const { content, deployment, end_user } = message;
 		const { id, newRecord, model } = await targetConversation(this.#deps.store, message, this.#deps.clock.now());
+		const asks_for_person = deployment.features.handoff === true && asksForPerson(content);
+		const incoming = { content, author_name: end_user?.name ?? null, asks_for_person };
 		const result = await this.#transport.ask(
 			id,
-			{ type: 'send', message: { content, author_name: end_user?.name ?? null }, model, start: newRecord, receipt },
+			{ type: 'send', message: incoming, model, start: newRecord, receipt },
 			{ deadlineMs: MAILBOX_WAIT_MS },
 		);
 		if ('messageForHuman' in result) return result;
 		if (!('sent' in result)) throw unexpectedResult('send');
+		if (asks_for_person) this.people.presence.notify(id);
 		return result.sent;
 	}
 
@@ -118,11 +132,12 @@ export class Conversations implements AsyncDisposable {
 	 * @throws AppError `rate_limit_exceeded` where it has the highest number of followers already
 	 */
 	follow(
-		conversationId: string,
+		conversation: Pick<ConversationRecord, 'id' | 'workspace_id'>,
 		{ after, audience }: { after: StreamPosition | null; audience: Audience },
 	): PullSource<ConversationEvent> {
-		requireStreamCapacity(this.#deps.outbox.subscriberCount(conversationId));
-		return this.#stream(conversationId, after, { audience, until: null, first: null });
+		requireStreamCapacity(this.#deps.outbox.subscriberCount(conversation.id));
+		const events = this.#stream(conversation.id, after, { audience, until: null, first: null });
+		return new PresenceStream(events, this.people, conversation, audience);
 	}
 
 	/** The events of one turn, from its question to the end of its reply. */
@@ -140,6 +155,14 @@ export class Conversations implements AsyncDisposable {
 	 */
 	reply(turn: RunningTurn, signal: AbortSignal): Promise<MessageRecord> {
 		return waitForReply(this.#transport, this.#deps.store, turn, signal);
+	}
+
+	/**
+	 * The reply that the assistant would write to the last message of the visitor. Nothing is stored.
+	 * @throws AppError `not_found`, `invalid_request`, `rate_limit_exceeded`, `model_error`
+	 */
+	suggestReply(id: string, request: SuggestionRequest): Promise<SuggestedReply> {
+		return this.#suggestions.suggest(id, request);
 	}
 
 	/** Ends the reply that is being written with its text so far; false where there is none. */
@@ -175,7 +198,7 @@ export class Conversations implements AsyncDisposable {
 		feedback: Feedback,
 		mayRate: (conversation: ConversationRecord) => boolean,
 	): UncommittedChange<MessageRecord> {
-		return rateMessage(this.#deps.store, messageId, feedback, mayRate);
+		return rateMessage(this.#deps.store, messageId, feedback, this.#deps.clock.now(), mayRate);
 	}
 
 	/**
@@ -185,6 +208,7 @@ export class Conversations implements AsyncDisposable {
 	async handOver(id: string, change: HandOver, receipt: RequestReceipt | null = null): Promise<ConversationRecord> {
 		const result = await this.#askAsOwner(id, { type: 'handOver', ...change, receipt });
 		if (!('changed' in result)) throw unexpectedResult('handOver');
+		this.people.presence.notify(id);
 		return result.changed;
 	}
 
@@ -200,6 +224,33 @@ export class Conversations implements AsyncDisposable {
 		const result = await this.#askAsOwner(id, { type: 'sendAgentMessage', ...message, receipt });
 		if (!('agentMessage' in result)) throw unexpectedResult('sendAgentMessage');
 		return result.agentMessage;
+	}
+
+	/**
+	 * Adds an internal note, which visitors never see.
+	 * @throws AppError `not_found`
+	 */
+	async addNote(id: string, note: NewNote, receipt: RequestReceipt | null = null): Promise<NoteRecord> {
+		const result = await this.#askAsOwner(id, { type: 'addNote', ...note, receipt });
+		if (!('note' in result)) throw unexpectedResult('addNote');
+		return result.note;
+	}
+
+	/** @throws AppError `not_found` */
+	async removeNote(id: string, removal: NoteRemoval): Promise<void> {
+		await this.#askAsOwner(id, { type: 'removeNote', ...removal });
+	}
+
+	/**
+	 * Stores a visitor's request for a person, or withdraws it. It does not wait for the reply that is being written.
+	 * @throws AppError `not_found`, `conversation_archived`
+	 */
+	async requestPerson(id: string, change: PersonRequestChange): Promise<ConversationRecord> {
+		const message: ConversationMessage = { type: 'requestPerson', ...change };
+		const result = await this.#transport.ask(id, message, { lane: 'control', deadlineMs: CHANGE_TIMEOUT_MS });
+		if (!('changed' in result)) throw unexpectedResult('requestPerson');
+		this.people.presence.notify(id);
+		return result.changed;
 	}
 
 	/**
@@ -234,6 +285,7 @@ export class Conversations implements AsyncDisposable {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
+		this.people[Symbol.dispose]();
 		await this.#actors.drain(0);
 	}
 

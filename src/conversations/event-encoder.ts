@@ -2,7 +2,7 @@ import { encodeSingleLines, LruCache } from '../base/index.ts';
 import type { StreamEventName } from '../contract/index.ts';
 import { type Delta, formatPosition, type PositionedUpdate, type StreamPosition } from '../outbox/index.ts';
 import type { MessageRecord, Store } from '../store/index.ts';
-import { type Audience, presentCallFor, presentFor } from './present.ts';
+import { type Audience, presentCallFor, presentFor, presentNote } from './present.ts';
 
 /** An event of a conversation for its followers: one server-sent event. */
 export interface ConversationEvent {
@@ -15,7 +15,7 @@ export interface ConversationEvent {
 	encoded: string | Uint8Array;
 }
 
-/** Null: the message was erased. `finished`: a reply that has ended replays as its closing event alone. */
+/** Null: the message or note was erased, or the event is not for this audience. `finished`: a reply that has ended replays as its closing event alone. */
 export type Encoded = ConversationEvent | 'finished' | null;
 export type EventUpdate = Extract<PositionedUpdate, { kind: 'event' }>;
 export type DeltaUpdate = Extract<PositionedUpdate, { kind: 'delta' }>;
@@ -73,9 +73,15 @@ export class EventEncoder {
 	}
 
 	async #encode({ event, position, replayed }: EventUpdate, audience: Audience): Promise<Encoded> {
+		const encoded = (name: StreamEventName, body: object) => conversationEvent(name, body, position);
+		if (event.data.note_id !== undefined) {
+			if (audience === 'visitor') return null;
+			if (event.type === 'note.deleted') return encoded('note.deleted', { note_id: event.data.note_id });
+			const note = await this.#store.get('notes', event.data.note_id);
+			return note ? encoded('note.created', { note: presentNote(note) }) : null;
+		}
 		const record = await this.#store.get('messages', event.data.message_id);
 		if (!record) return null;
-		const encoded = (name: StreamEventName, body: object) => conversationEvent(name, body, position);
 		if (event.data.tool_call) {
 			// The reply has ended: its closing event has all calls.
 			if (replayed && record.status !== 'in_progress') return null;

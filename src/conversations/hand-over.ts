@@ -1,13 +1,15 @@
 import { AppError } from '../base/index.ts';
+import type { TakenOverBy } from '../contract/index.ts';
 import {
 	type Commit,
 	type ConversationRecord,
 	expectVersion,
 	type MessageRecord,
 	requireVersion,
+	type Write,
 } from '../store/index.ts';
-import { streamEvent, workspaceEvent } from './conversation-events.ts';
-import { conversationNotFound } from './not-found.ts';
+import { statisticsEvent, streamEvent, workspaceEvent } from './conversation-events.ts';
+import { requireSameWorkspace } from './not-found.ts';
 import { presentConversation, presentMessage } from './present.ts';
 import { emptyMessage, endTurn, type ReplyOutcome, type Turn } from './turn.ts';
 
@@ -15,8 +17,12 @@ import { emptyMessage, endTurn, type ReplyOutcome, type Turn } from './turn.ts';
 export interface HandOver {
 	workspaceId: string;
 	to: ConversationRecord['handled_by'];
+	/** Who makes the change. */
+	by: TakenOverBy;
 	/** The versions that the client accepts (If-Match); null: any. */
 	versions: readonly number[] | null;
+	/** Committed with the change: its record in the audit log. */
+	writes?: readonly Write[];
 }
 
 /** The message of a human of the workspace. */
@@ -28,28 +34,34 @@ export interface AgentMessage {
 }
 
 /**
- * The commit that gives a conversation to a human, or back to the model. A reply that is being written ends in the same
+ * The commit that gives a conversation to a human, to another human, or back to the model. A reply that is being written ends in the same
  * commit with its text so far, so that never both answer. Null where nothing changes.
  * @param running the turn whose reply is being written, and the reply as it would end now
  */
 export function handOver(
 	record: ConversationRecord,
 	running: { turn: Turn; outcome: ReplyOutcome } | null,
-	{ workspaceId, to, versions }: HandOver,
+	{ workspaceId, to, by, versions, writes = [] }: HandOver,
 	now: number,
 ): { commit: Commit; conversation: ConversationRecord } | null {
 	requireSameWorkspace(record, workspaceId);
 	requireVersion(record, versions);
-	if (record.handled_by === to) return null;
-	const set = { handled_by: to, updated_at: now };
+	if (record.handled_by === to && (to === 'model' || record.taken_over_by?.id === by.id)) return null;
+	const set = { handled_by: to, taken_over_by: to === 'human' ? by : null, requested_person_at: null, updated_at: now };
 	const ended = running && to === 'human' ? endTurn(running.turn, running.outcome, now) : null;
 	const before = ended?.conversation ?? record;
 	const conversation = { ...before, ...set, version: before.version + 1 };
 	const { expect = [expectVersion('conversations', record)], write = [], events = [] } = ended?.commit ?? {};
 	const commit: Commit = {
 		expect,
-		write: [...write, { op: 'patch', kind: 'conversations', id: record.id, set }],
-		events: [...events, workspaceEvent(conversation, 'conversation.updated', presentConversation(conversation), now)],
+		write: [...write, { op: 'patch', kind: 'conversations', id: record.id, set }, ...writes],
+		events: [
+			...events,
+			workspaceEvent(conversation, 'conversation.updated', presentConversation(conversation), now),
+			...(to === 'human' && record.handled_by === 'model'
+				? [statisticsEvent(conversation, 'conversation.taken_over', {}, now)]
+				: []),
+		],
 	};
 	return { commit, conversation };
 }
@@ -73,6 +85,7 @@ export function agentMessage(
 		author: { type: 'human', name },
 		content,
 		status: 'completed',
+		answered_by: 'human',
 		completed_at: now,
 	};
 	const set = { message_count: record.message_count + 1, last_message_at: now, updated_at: now };
@@ -90,8 +103,4 @@ export function agentMessage(
 		],
 	};
 	return { commit, conversation, message };
-}
-
-function requireSameWorkspace(record: ConversationRecord, workspaceId: string): void {
-	if (record.workspace_id !== workspaceId) throw conversationNotFound();
 }

@@ -73,6 +73,9 @@ export async function askForRound(
 				break;
 			case 'memory':
 				memory = event.memory;
+				break;
+			case 'refusal':
+				progress.isRefused = true;
 		}
 	});
 	appendText(characters.end());

@@ -1,6 +1,6 @@
 import { timestamp, timestampOrNull } from '../base/index.ts';
-import type { Conversation, Message, ToolCall, WidgetMessage, WidgetToolCall } from '../contract/index.ts';
-import type { ConversationRecord, MessageRecord } from '../store/index.ts';
+import type { Conversation, Message, Note, ToolCall, WidgetMessage, WidgetToolCall } from '../contract/index.ts';
+import type { ConversationRecord, MessageRecord, NoteRecord } from '../store/index.ts';
 
 /** A conversation for the API. */
 export function presentConversation(record: ConversationRecord): Conversation {
@@ -14,11 +14,15 @@ export function presentConversation(record: ConversationRecord): Conversation {
 		metadata: record.metadata,
 		end_user: record.end_user,
 		handled_by: record.handled_by,
+		taken_over_by: record.taken_over_by,
+		requested_person_at: timestampOrNull(record.requested_person_at),
+		contact_email: record.contact_email,
 		message_count: record.message_count,
 		last_message_at: timestampOrNull(record.last_message_at),
 		created_at: timestamp(record.created_at),
 		updated_at: timestamp(record.updated_at),
 		archived_at: timestampOrNull(record.archived_at),
+		assignee_id: record.assignee_id,
 	};
 }
 
@@ -40,12 +44,22 @@ export function presentMessage(record: MessageRecord): Message {
 		model: record.model,
 		tool_calls: record.tool_calls,
 		usage: record.usage,
+		answered_by: record.answered_by,
+		first_token_ms: record.first_token_ms,
+		duration_ms: record.duration_ms,
 	};
 }
 
-/** A message for visitors: without usage, model, feedback comment, and the arguments and results of tool calls. */
+/** An internal note for the API. Visitors never get one. */
+export function presentNote({ id, conversation_id, author, content, created_at }: NoteRecord): Note {
+	return { id, conversation_id, author, content, created_at: timestamp(created_at) };
+}
+
+/** A message for visitors: without the fields for operators, and the arguments and results of tool calls. */
 export function presentForVisitor(record: MessageRecord): WidgetMessage {
-	const { model: _model, usage: _usage, feedback_comment: _comment, tool_calls, ...visible } = presentMessage(record);
+	const { tool_calls, ...message } = presentMessage(record);
+	const { model: _model, usage: _usage, feedback_comment: _comment, ...timed } = message;
+	const { answered_by: _answeredBy, first_token_ms: _firstToken, duration_ms: _duration, ...visible } = timed;
 	return { ...visible, tool_calls: tool_calls.map(presentCallForVisitor) };
 }
 

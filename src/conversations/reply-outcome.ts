@@ -1,19 +1,24 @@
 import { AppError } from '../base/index.ts';
 import type { Citation } from '../contract/index.ts';
 import { type Passage, supportedCitations } from '../models/index.ts';
+import { answeredBy } from './answered-by.ts';
 import type { ReplyProgress } from './reply-progress.ts';
 import { callsOf, stopIfRunning } from './reply-rounds.ts';
 import type { ReplyOutcome } from './turn.ts';
 
 /** A reply that ends with its progress so far. */
 export function outcomeOf(
-	{ text, passages, shownIndexes, rounds, usage }: ReplyProgress,
+	progress: ReplyProgress,
 	status: ReplyOutcome['status'],
 	error: ReplyOutcome['error'] = null,
 ): ReplyOutcome {
+	const { text, passages, shownIndexes, rounds, usage, timer } = progress;
 	const citable = passages.filter(({ index }) => shownIndexes.has(index));
 	const tool_calls = callsOf(rounds).map(stopIfRunning);
-	return { content: text, status, citations: citationsIn(text, citable), tool_calls, usage, error };
+	const ended = { content: text, status, citations: citationsIn(text, citable), tool_calls };
+	const answered_by = answeredBy(ended, progress);
+	const [first_token_ms, duration_ms] = [timer?.firstTokenMs ?? null, timer?.elapsedMs ?? null];
+	return { ...ended, usage, error, answered_by, first_token_ms, duration_ms };
 }
 
 /** A failure as the message shows it. A defect of the server shows no internals. */

@@ -1,6 +1,7 @@
 import type { Usage } from '../contract/index.ts';
 import type { Passage } from '../models/index.ts';
 import { type ReplyRound, textOf } from './reply-rounds.ts';
+import type { ReplyTimer } from './reply-timer.ts';
 
 /** The state of a reply while it is written. */
 export interface ReplyProgress {
@@ -11,6 +12,14 @@ export interface ReplyProgress {
 	/** With the calls that are running. */
 	rounds: ReplyRound[];
 	usage: Usage | null;
+	/** Whether the knowledge bases must have the answer: without a citation the question is unanswered. */
+	needsCitation: boolean;
+	/** The search for passages has failed: an answer may exist. */
+	searchFailed: boolean;
+	/** The model said that the passages have no answer. */
+	isRefused: boolean;
+	/** Null for a reply that is not written any more. */
+	timer: ReplyTimer | null;
 }
 
 /** Gets the events of a reply while it is written. */
@@ -23,7 +32,7 @@ export interface ReplyListener {
 }
 
 /** The initial state of a reply, which may have rounds from before an interruption. */
-export function progressFrom(rounds: readonly ReplyRound[]): ReplyProgress {
+export function progressFrom(rounds: readonly ReplyRound[], timer: ReplyTimer | null = null): ReplyProgress {
 	const passages = rounds[0]?.grounding?.passages ?? [];
 	return {
 		text: textOf(rounds),
@@ -31,5 +40,9 @@ export function progressFrom(rounds: readonly ReplyRound[]): ReplyProgress {
 		shownIndexes: new Set(passages.map(({ index }) => index)),
 		rounds: rounds.map((round) => ({ ...round, calls: [...round.calls] })),
 		usage: rounds.at(-1)?.usage ?? null,
+		needsCitation: false,
+		searchFailed: false,
+		isRefused: false,
+		timer,
 	};
 }

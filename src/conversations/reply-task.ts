@@ -1,10 +1,11 @@
 import { MailboxFullError, type SelfRef } from '../actors/index.ts';
-import { AppError, type Deferred, deferred } from '../base/index.ts';
+import { AppError, type Clock, type Deferred, deferred } from '../base/index.ts';
 import type { ToolCall } from '../contract/index.ts';
 import { type ReplyDependencies, STOPPED, writeReply } from './reply.ts';
 import { outcomeOf } from './reply-outcome.ts';
 import { progressFrom, type ReplyListener, type ReplyProgress } from './reply-progress.ts';
 import type { ReplyRound } from './reply-rounds.ts';
+import { ReplyTimer } from './reply-timer.ts';
 import { ReportQueue } from './report-queue.ts';
 import type { ReplyOutcome, Turn } from './turn.ts';
 
@@ -18,6 +19,7 @@ export type ReplyReport =
 export interface ReplyTaskDependencies extends ReplyDependencies {
 	/** Milliseconds that a reply may take. */
 	replyTimeoutMs: number;
+	clock: Clock;
 }
 
 type Reporter = Pick<SelfRef<ReplyReport, unknown>, 'tell' | 'waitForCapacity'>;
@@ -33,7 +35,7 @@ export class ReplyTask {
 	/** @param committed the commit of the turn, if it is still in flight: the model is asked meanwhile, and every report waits for it */
 	constructor(deps: ReplyTaskDependencies, actor: Reporter, turn: Turn, committed?: Promise<unknown>) {
 		this.#replyId = turn.reply.id;
-		this.#progress = progressFrom(turn.rounds);
+		this.#progress = progressFrom(turn.rounds, new ReplyTimer(deps.clock));
 		this.#reports = new ReportQueue(
 			(report) => tellUnlessFull(actor, report),
 			() => actor.waitForCapacity(),
@@ -74,7 +76,10 @@ export class ReplyTask {
 	#listener(): ReplyListener {
 		const replyId = this.#replyId;
 		return {
-			text: (text) => this.#reports.addText(text, (joined) => ({ type: 'appendText', replyId, text: joined })),
+			text: (text) => {
+				this.#progress.timer?.recordText();
+				this.#reports.addText(text, (joined) => ({ type: 'appendText', replyId, text: joined }));
+			},
 			round: (round) => {
 				const committed = deferred<void>();
 				this.#roundCommitted = committed;

@@ -7,10 +7,12 @@ import {
 	type ChatModel,
 	type ChatRequest,
 	type CompletedRound,
+	isSmallTalk,
 	type Models,
 } from '../models/index.ts';
 import type { AssistantRecord, MessageRecord, Store, ToolRecord } from '../store/index.ts';
 import type { ToolFunction, Tools } from '../tools/index.ts';
+import { acknowledgementFor } from './acknowledgement.ts';
 import { groundingOf, shownGrounding } from './grounding.ts';
 import { addUsage, askForRound, isEmptyOutput, type ModelOutput } from './model-output.ts';
 import { rewriteQuery } from './query-rewrite.ts';
@@ -25,6 +27,8 @@ export interface ReplyDependencies {
 	knowledge: Pick<Knowledge, 'search'>;
 	models: Models;
 	tools: Pick<Tools, 'functionsOf'>;
+	/** Whether a person of the workspace is there. */
+	isPersonAvailable(workspaceId: string): boolean;
 	log: Log;
 	/** A broken index fails the search of every reply. */
 	searchFailures: ThrottledLog;
@@ -68,6 +72,7 @@ interface ReplyInput {
  * 1. gathers passages, history and tools,
  * 2. asks the model and reports its text piece by piece,
  * 3. makes the calls that the model asks for, and asks again with their results.
+ * A request for a person is acknowledged after that, or in place of it where the question asks nothing else.
  * @param progress is kept up to date
  * @param signal its reason says why the reply ends early: STOPPED, or an error
  * @returns how the reply ended; never throws
@@ -81,13 +86,22 @@ export async function writeReply(
 ): Promise<ReplyOutcome> {
 	const writing: Writing = { deps, turn, progress, listener, signal };
 	try {
-		await runRounds(writing, await gatherInput(writing));
+		const acknowledgement = await acknowledgementFor(deps, turn);
+		if (!acknowledgement?.isWholeReply) await runRounds(writing, await gatherInput(writing));
+		if (acknowledgement) appendText(writing, acknowledgement.text);
 		return outcomeOf(progress, 'completed');
 	} catch (error) {
 		if (signal.aborted && signal.reason === STOPPED) return outcomeOf(progress, 'stopped');
 		deps.log.warn({ message: turn.reply.id, error: messageOf(error) }, 'reply failed');
 		return outcomeOf(progress, 'failed', publicError(signal.aborted ? signal.reason : error));
 	}
+}
+
+/** Appends a paragraph to the reply. */
+function appendText({ progress, listener }: Writing, paragraph: string): void {
+	const text = progress.text === '' ? paragraph : `\n\n${paragraph}`;
+	progress.text += text;
+	listener.text(text);
 }
 
 async function gatherInput(writing: Writing): Promise<ReplyInput> {
@@ -103,6 +117,8 @@ async function gatherInput(writing: Writing): Promise<ReplyInput> {
 		functionsOf(deps, assistant, signal),
 	]);
 	progress.passages = grounding.passages;
+	progress.searchFailed = grounding.search_failed ?? false;
+	progress.needsCitation = needsCitation(assistant, turn.question, grounding);
 	const mayCallModel = grounding.passages.length > 0 || functions.length > 0;
 	const isRefused = settings.answer_policy === 'documents_only' && !mayCallModel;
 	// The built-in model refuses in the language of the question, and still returns a greeting.
@@ -120,6 +136,13 @@ async function gatherInput(writing: Writing): Promise<ReplyInput> {
 		rounds: turn.rounds.map((round) => toCompletedRound(round, modelId)),
 	};
 	return { modelId, model, grounding, functions, request };
+}
+
+/** Whether a reply without a citation leaves the question unanswered: the documents alone may answer, or they have nothing about it. */
+function needsCitation(assistant: AssistantRecord, { content }: MessageRecord, { passages }: Grounding): boolean {
+	const isDocumentsOnly = completeRagSettings(assistant.rag_settings).answer_policy === 'documents_only';
+	const isExpected = isDocumentsOnly || (assistant.knowledge_base_ids.length > 0 && passages.length === 0);
+	return isExpected && !isSmallTalk(content);
 }
 
 /** The moment of the question, not of a later attempt to answer it, in the time zone of the deployment. */

@@ -1,12 +1,19 @@
-import type { ConversationRecord, IdempotencyRecord, MessageRecord, RequestReceipt } from '../store/index.ts';
-import { presentConversation, presentMessage } from './present.ts';
+import type {
+	ConversationRecord,
+	IdempotencyRecord,
+	MessageRecord,
+	NoteRecord,
+	RequestReceipt,
+} from '../store/index.ts';
+import { presentConversation, presentMessage, presentNote } from './present.ts';
 
 /** What a request to the actor has changed, as far as its response shows it. */
 export type RequestOutcome =
 	/** A stored message with the reply that is being written; null where a human answers later. */
 	| { question: MessageRecord; reply: MessageRecord | null }
 	| { changed: ConversationRecord }
-	| { agentMessage: MessageRecord };
+	| { agentMessage: MessageRecord }
+	| { note: NoteRecord };
 
 /**
  * The receipt of a request, completed with its response. The response to a message is pending until its reply has ended. The
@@ -22,6 +29,10 @@ export function completeReceipt({ status, ...key }: RequestReceipt, outcome: Req
 	if ('changed' in outcome) {
 		const { changed } = outcome;
 		return { ...key, status, body: JSON.stringify(presentConversation(changed)), subject: changed.id };
+	}
+	if ('note' in outcome) {
+		const { note } = outcome;
+		return { ...key, status, body: JSON.stringify(presentNote(note)), subject: note.conversation_id };
 	}
 	const { agentMessage } = outcome;
 	return {

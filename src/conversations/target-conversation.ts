@@ -84,10 +84,14 @@ function newConversation(
 		end_user_id: end_user?.id ?? null,
 		end_user,
 		handled_by: 'model',
+		taken_over_by: null,
+		requested_person_at: null,
+		contact_email: null,
 		message_count: 0,
 		last_message_at: null,
 		created_at: now,
 		updated_at: now,
 		archived_at: null,
+		assignee_id: null,
 	};
 }

@@ -1,6 +1,7 @@
 import { newId } from '../base/index.ts';
 import { type Commit, type ConversationRecord, expectVersion, type MessageRecord } from '../store/index.ts';
 import { streamEvent, workspaceEvent } from './conversation-events.ts';
+import { personFieldsOf } from './person-request.ts';
 import { presentConversation, presentMessage } from './present.ts';
 import type { ReplyRound } from './reply-rounds.ts';
 import { titleOfReply } from './title.ts';
@@ -10,6 +11,8 @@ export interface IncomingMessage {
 	content: string;
 	/** The author's name where it is known. */
 	author_name: string | null;
+	/** Whether it asks for a person, in a deployment in which visitors may do so. */
+	asks_for_person: boolean;
 }
 
 /** The `seq` of the first reply of a conversation. */
@@ -25,7 +28,18 @@ export interface Turn {
 }
 
 /** How the reply to a turn ended. */
-export type ReplyOutcome = Pick<MessageRecord, 'content' | 'status' | 'citations' | 'tool_calls' | 'usage' | 'error'>;
+export type ReplyOutcome = Pick<
+	MessageRecord,
+	| 'content'
+	| 'status'
+	| 'citations'
+	| 'tool_calls'
+	| 'usage'
+	| 'error'
+	| 'answered_by'
+	| 'first_token_ms'
+	| 'duration_ms'
+>;
 
 /**
  * The commit that stores a message with its empty reply, and the conversation where it is new. From then on the reply will
@@ -52,7 +66,8 @@ export function beginTurn(
 		model,
 		attempts: 1,
 	};
-	const set = { message_count: conversation.message_count + 2, last_message_at: now, updated_at: now };
+	const requested = personFieldsOf(conversation, message, now);
+	const set = { message_count: conversation.message_count + 2, last_message_at: now, updated_at: now, ...requested };
 	const next: ConversationRecord = { ...conversation, ...set, version: isNew ? 1 : conversation.version + 1 };
 	const commit: Commit = {
 		expect: isNew ? [] : [{ kind: 'conversations', id: conversation.id, version: conversation.version }],
@@ -65,6 +80,9 @@ export function beginTurn(
 		],
 		events: [
 			...(isNew ? [workspaceEvent(next, 'conversation.created', presentConversation(next), now)] : []),
+			...(Object.keys(requested).length === 0
+				? []
+				: [workspaceEvent(next, 'conversation.updated', presentConversation(next), now)]),
 			workspaceEvent(next, 'message.created', presentMessage(question), now),
 			streamEvent(next, 'message.created', { message_id: question.id }, now),
 			streamEvent(next, 'message.created', { message_id: reply.id, text: 'opens' }, now),
@@ -86,6 +104,7 @@ export function storeForHuman(
 		author: { type: 'visitor', name: message.author_name },
 		content: message.content,
 		status: 'completed',
+		answered_by: 'human',
 		completed_at: now,
 	};
 	const set = { message_count: conversation.message_count + 1, last_message_at: now, updated_at: now };
@@ -160,6 +179,9 @@ export function emptyMessage(
 		tool_calls: [],
 		usage: null,
 		error: null,
+		answered_by: null,
+		first_token_ms: null,
+		duration_ms: null,
 		feedback: null,
 		feedback_comment: null,
 		attempts: 0,

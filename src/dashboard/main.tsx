@@ -1,9 +1,9 @@
 import { render } from 'preact';
-import { CurrentPage } from './app/pages.tsx';
+import { CurrentPage, preloadPage } from './app/pages.tsx';
 import { loadSession, sessionState } from './app/session.ts';
-import { Shell } from './app/shell.tsx';
+import { EmptyShell, Shell } from './app/shell.tsx';
 import { SignIn } from './app/sign-in.tsx';
-import { ErrorState, LoadingLines } from './components/page.tsx';
+import { ErrorState } from './components/page.tsx';
 import { loadLanguage } from './languages/index.ts';
 
 /** What the state of the session shows. */
@@ -11,7 +11,7 @@ function Dashboard() {
 	const state = sessionState.value;
 	switch (state.status) {
 		case 'unknown':
-			return <LoadingLines />;
+			return <EmptyShell />;
 		case 'failed':
 			return <ErrorState error={state.error} onRetry={() => void loadSession()} />;
 		case 'signed-out':
@@ -26,6 +26,11 @@ function Dashboard() {
 	}
 }
 
+// Texts, session and page are on their way at once: a slow line waits for the slowest of them only.
+const session = loadSession();
+preloadPage();
 await loadLanguage();
+// The empty frame that the document has until now.
+document.body.replaceChildren();
 render(<Dashboard />, document.body);
-await loadSession();
+await session;

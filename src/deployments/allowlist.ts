@@ -1,7 +1,7 @@
 import { AppError, parseUrl } from '../base/index.ts';
 
 /** One entry of an allowlist, with the syntax of a Content-Security-Policy host-source. */
-interface HostSource {
+export interface HostSource {
 	/** `http`, `https`, or null for both. */
 	scheme: string | null;
 	/** Lower case, punycode; without the `*.` of a wildcard. */
@@ -27,7 +27,7 @@ const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1']);
  * @param at its index in the list
  * @throws AppError `invalid_request` with the reason
  */
-function parseEntry(entry: string, at: number): HostSource | '*' {
+export function parseEntry(entry: string, at: number): HostSource | '*' {
 	if (entry === '*') return '*';
 	const match = ENTRY.exec(entry);
 	if (!match) {

@@ -19,5 +19,5 @@ export function appearanceOf({ appearance }: DeploymentRecord): Appearance {
 
 /** The features of a deployment's widget, with defaults. */
 export function featuresOf({ features }: DeploymentRecord): Features {
-	return { ai_disclosure: true, ...features };
+	return { ai_disclosure: true, handoff: false, ...features };
 }

@@ -1,7 +1,7 @@
 import type { Actor } from '../actors/index.ts';
 import { AppError, type Clock, mergedFields } from '../base/index.ts';
 import type { DeploymentPatch } from '../contract/index.ts';
-import { type Commit, type DeploymentRecord, requireVersion, type Store } from '../store/index.ts';
+import { type Commit, type DeploymentRecord, requireVersion, type Store, type Write } from '../store/index.ts';
 import { type Allowlist, createAllowlist } from './allowlist.ts';
 import { requireVerificationKey, type TokenSettings } from './token-settings.ts';
 import type { VisibleDeployment } from './visible-deployment.ts';
@@ -9,8 +9,11 @@ import { type RenderedConfig, renderConfig } from './widget-config.ts';
 
 export type DeploymentMessage =
 	| { type: 'read' }
-	/** `versions`: the versions that may be changed (If-Match); null: any. */
-	| { type: 'change'; patch: DeploymentPatch; versions: readonly number[] | null };
+	/**
+	 * `versions`: the versions that may be changed (If-Match); null: any. `writes`: committed with the change: its record in the
+	 * audit log.
+	 */
+	| { type: 'change'; patch: DeploymentPatch; versions: readonly number[] | null; writes: Write[] };
 
 export interface DeploymentDependencies {
 	store: Pick<Store, 'commit' | 'get'>;
@@ -54,7 +57,7 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 		return this.#record;
 	}
 
-	async #change({ patch, versions }: Extract<DeploymentMessage, { type: 'change' }>): Promise<void> {
+	async #change({ patch, versions, writes }: Extract<DeploymentMessage, { type: 'change' }>): Promise<void> {
 		requireVersion(this.#record, versions);
 		if (isNoChange(this.#record, patch)) return;
 		if (patch.assistant_id !== undefined && patch.assistant_id !== this.#record.assistant_id) {
@@ -72,7 +75,7 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 		}
 		const { outcome } = await this.#deps.store.commit({
 			expect: [{ kind: 'deployments', id: this.#record.id, version: this.#record.version }],
-			write: [{ op: 'patch', kind: 'deployments', id: this.#record.id, set }],
+			write: [{ op: 'patch', kind: 'deployments', id: this.#record.id, set }, ...writes],
 		} satisfies Commit);
 		// Not an AppError: the actor's memory is outdated, and the error discards the actor.
 		if (outcome !== 'committed') throw new Error(`The deployment's change was refused (${outcome}).`);

@@ -1,7 +1,13 @@
 import { ActorSystem } from '../actors/index.ts';
 import { AppError, type Clock, isId, type Log, messageOf, newId, timestamp } from '../base/index.ts';
 import { type Deployment, type DeploymentCreate, type DeploymentPatch, HIDDEN_SECRET } from '../contract/index.ts';
-import { type DeploymentRecord, prepareChange, type Store, type UncommittedChange } from '../store/index.ts';
+import {
+	type DeploymentRecord,
+	prepareChange,
+	type Store,
+	type UncommittedChange,
+	type Write,
+} from '../store/index.ts';
 import { createAllowlist } from './allowlist.ts';
 import { appearanceOf, featuresOf } from './appearance.ts';
 import { DeploymentActor, type DeploymentMessage } from './deployment-actor.ts';
@@ -135,6 +141,7 @@ export class Deployments implements AsyncDisposable {
 
 	/**
 	 * Changes a deployment; the next request sees it.
+	 * @param writes committed with the change: its record in the audit log
 	 * @throws AppError `not_found` also for another workspace's, `invalid_request` for a wrong domain or key
 	 */
 	async change(
@@ -142,11 +149,12 @@ export class Deployments implements AsyncDisposable {
 		id: string,
 		patch: DeploymentPatch,
 		versions: readonly number[] | null = null,
+		writes: Write[] = [],
 	): Promise<DeploymentRecord> {
 		// Before the actor is asked: whether it is busy must not show other workspaces which ids exist.
 		const record = isId('deployment', id) ? await this.#store.get('deployments', id) : undefined;
 		if (record?.workspace_id !== workspaceId) throw noSuchDeployment();
-		return this.#actors.ask(id, { type: 'change', patch, versions }, { deadlineMs: ACTOR_TIMEOUT_MS });
+		return this.#actors.ask(id, { type: 'change', patch, versions, writes }, { deadlineMs: ACTOR_TIMEOUT_MS });
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,6 @@
 export { createAllowlist } from './allowlist.ts';
 export { Deployments, type DeploymentsOptions, presentDeployment } from './deployments.ts';
+export { checkOrigin } from './origin-check.ts';
 export type { TokenSettings } from './token-settings.ts';
 export type { VisibleDeployment } from './visible-deployment.ts';
 export { visitorKey } from './visitor-key.ts';

@@ -1,4 +1,4 @@
-import { composeAnswer, readSource } from './compose-answer.ts';
+import { type ComposedAnswer, composeAnswer, readSource } from './compose-answer.ts';
 import type { Source } from './matching/source.ts';
 import { readLanguages } from './reading/languages.ts';
 import type { ExtractiveRequest } from './request.ts';
@@ -7,7 +7,7 @@ import type { ExtractiveRequest } from './request.ts';
 export const YIELD_AFTER_MS = 1;
 
 /** Reads the passages and composes the answer. Other work can run between two steps. */
-export function* answerSteps(request: ExtractiveRequest): Generator<void, string> {
+export function* answerSteps(request: ExtractiveRequest): Generator<void, ComposedAnswer> {
 	const languages = yield* readLanguages(request.passages);
 	const sources: Source[] = [];
 	for (const [i, passage] of request.passages.entries()) {

@@ -24,24 +24,32 @@ const MIN_CONFIDENCE = 0.05;
 /** A part that, with its headings, has a smaller share of what the question names is about something else. */
 const MIN_COVERAGE = 0.2;
 
-/** Composes the answer in Markdown. Yields between its steps, so that other work can run. */
-export function* composeAnswer(request: ExtractiveRequest, sources: readonly Source[]): Generator<void, string> {
+/** An answer in Markdown, and whether it says that the passages have no answer. */
+export interface ComposedAnswer {
+	text: string;
+	isRefusal: boolean;
+}
+
+/** Composes the answer. Yields between its steps, so that other work can run. */
+export function* composeAnswer(
+	request: ExtractiveRequest,
+	sources: readonly Source[],
+): Generator<void, ComposedAnswer> {
 	const courtesy = courtesyOf(request.question);
-	if (courtesy) return PHRASES[courtesy.language][courtesy.kind];
+	if (courtesy) return { text: PHRASES[courtesy.language][courtesy.kind], isRefusal: false };
 	const language = mostFrequent(sources.map(({ reading }) => reading.language));
 	const question = readQuestion(request, language);
 	const phrases = PHRASES[question.language];
-	if (request.search_failed) return phrases.searchFailed;
+	if (request.search_failed) return { text: phrases.searchFailed, isRefusal: true };
 	yield;
 	const first = yield* answerOf(question, request, sources);
 	const answers = [first.text];
 	for (let dayAt = 1; dayAt < question.dayCount; dayAt++)
 		answers.push((yield* answerOf(readQuestion(request, language, dayAt), request, sources)).text);
 	const found = answers.filter((text) => text !== null);
-	if (found.length > 0) return [...new Set(found)].join('\n\n');
-	return [phrases.nothingFound, nearestTopics(first.ranked, request.confidence, phrases)]
-		.filter((line) => line !== '')
-		.join(' ');
+	if (found.length > 0) return { text: [...new Set(found)].join('\n\n'), isRefusal: false };
+	const lines = [phrases.nothingFound, nearestTopics(first.ranked, request.confidence, phrases)];
+	return { text: lines.filter((line) => line !== '').join(' '), isRefusal: true };
 }
 
 /** The answer to a question about at most one day; null if nothing answers it. */

@@ -4,7 +4,6 @@ import {
 	aroundCommit,
 	type Commit,
 	type DocumentRecord,
-	decideAndCommit,
 	expectVersion,
 	type IncomingBlob,
 	type KnowledgeBaseRecord,
@@ -101,8 +100,12 @@ export class Documents {
 	 * Removes a document and its part of the index, in any state. Runs of its source do not add it again.
 	 * @param versions the versions that the client accepts; null accepts any
 	 */
-	async remove(knowledgeBaseId: string, documentId: string, versions: readonly number[] | null): Promise<void> {
-		const removed = await decideAndCommit(this.#store, async () => {
+	remove(
+		knowledgeBaseId: string,
+		documentId: string,
+		versions: readonly number[] | null,
+	): UncommittedChange<DocumentRecord> {
+		const change = prepareChange(this.#store, async () => {
 			const [knowledgeBase, document] = await this.#documentInBase(knowledgeBaseId, documentId);
 			requireVersion(document, versions);
 			const now = this.#clock.now();
@@ -117,9 +120,13 @@ export class Documents {
 			}
 			return { commit, result: document };
 		});
-		// Its removal may make a training due.
-		this.#onQueued();
-		if (removed.blob) await this.removeUnusedBlob(removed.blob);
+		return aroundCommit(change, async (commit) => {
+			const removed = await commit();
+			// Its removal may make a training due.
+			this.#onQueued();
+			if (removed.blob) await this.removeUnusedBlob(removed.blob);
+			return removed;
+		});
 	}
 
 	/** Processes a document again from its stored bytes; a URL is fetched again. */

@@ -8,6 +8,7 @@ import {
 	type JobWrite,
 	type KnowledgeBaseRecord,
 	type NewEvent,
+	type Store,
 	type Write,
 } from '../store/index.ts';
 import { searchSettingsOf } from './search-settings.ts';
@@ -58,8 +59,20 @@ export function presentKnowledgeBase(record: KnowledgeBaseRecord): KnowledgeBase
 	};
 }
 
-/** The indexing status of a knowledge base as the API shows it. */
-export function presentStatus(record: KnowledgeBaseRecord): IndexingStatus {
+/** The indexing status of a knowledge base, with the progress of its reindex. */
+export async function readStatus(
+	store: { searchIndex: Pick<Store['searchIndex'], 'documentCount'> },
+	record: KnowledgeBaseRecord,
+): Promise<IndexingStatus> {
+	const { rebuilding } = record;
+	return presentStatus(record, rebuilding === null ? 0 : await store.searchIndex.documentCount(rebuilding));
+}
+
+/**
+ * The indexing status of a knowledge base as the API shows it.
+ * @param rebuilt the documents that the generation under construction has
+ */
+export function presentStatus(record: KnowledgeBaseRecord, rebuilt = 0): IndexingStatus {
 	return {
 		status: statusOf(record),
 		documents_total: record.documents_total,
@@ -71,6 +84,10 @@ export function presentStatus(record: KnowledgeBaseRecord): IndexingStatus {
 		embedder: record.embedder,
 		// False while a rebuild runs, and if there is nothing to index.
 		reindex_required: record.reindex_reason !== null && record.rebuilding === null && record.documents_total > 0,
+		reindex:
+			record.rebuilding === null
+				? null
+				: { documents_done: rebuilt, documents_total: Math.max(rebuilt, record.documents_total) },
 		problem: record.problem && { code: record.problem.code, message: record.problem.message },
 	};
 }

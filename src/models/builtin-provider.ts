@@ -9,7 +9,10 @@ const extractive: ChatModel = {
 	minPassages: READ_PASSAGES,
 	needsMoment: true,
 	async stream(request: ChatRequest, signal: AbortSignal, onEvent: (event: ModelEvent) => void): Promise<void> {
-		for await (const text of streamAnswer(request, signal)) onEvent({ type: 'delta', text });
+		const answer = streamAnswer(request, signal);
+		let next = await answer.next();
+		for (; !next.done; next = await answer.next()) onEvent({ type: 'delta', text: next.value });
+		if (next.value.isRefusal) onEvent({ type: 'refusal' });
 	},
 };
 

@@ -134,8 +134,13 @@ export interface ModelPassages {
 	indexes: readonly number[];
 }
 
+/** The text of the answer says that the passages have no answer. At most once, after the last delta. */
+export interface ModelRefusal {
+	type: 'refusal';
+}
+
 /** An event of a model's answer. Consumers switch on `type`, so that types can be added. */
-export type ModelEvent = ModelPassages | ModelDelta | ModelToolCall | ModelUsage | ModelMemory;
+export type ModelEvent = ModelPassages | ModelDelta | ModelToolCall | ModelUsage | ModelMemory | ModelRefusal;
 
 /** A model that answers in a conversation. */
 export interface ChatModel {

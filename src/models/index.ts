@@ -1,3 +1,4 @@
+export { isSmallTalk } from '../extractive/index.ts';
 export type {
 	ChatMessage,
 	ChatModel,

@@ -5,7 +5,10 @@ import type { StreamPosition } from './position.ts';
 
 /** The part of an event's data that the outbox reads. */
 export interface StreamEventData {
+	/** Absent in an event about a note. */
 	message_id: string;
+	/** The internal note that the event is about. */
+	note_id?: string;
 	/** Whether the event opens or closes a text that grows by deltas. */
 	text?: 'opens' | 'closes';
 	/** A tool call of the message that begins or ends. */

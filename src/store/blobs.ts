@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -141,6 +141,16 @@ export class BlobStore {
 		if (!isFileSystemError && !isDiskFull) return error;
 		this.#onFailure(error);
 		return new AppError('unavailable', 'The file could not be written to disk.', { retry_after: 5, cause: error });
+	}
+
+	/** The bytes of a persisted blob; undefined if it was removed. */
+	async read(hash: string): Promise<Buffer | undefined> {
+		try {
+			return await readFile(this.path(hash));
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+			throw error;
+		}
 	}
 
 	/** The hashes of all persisted blobs. */

@@ -1,3 +1,4 @@
+import type { InboxWrite } from './inbox.ts';
 import type { SourcePageRecord } from './knowledge-records.ts';
 import type { Kind, Records } from './records.ts';
 import type { IndexWrite } from './search-index.ts';
@@ -22,7 +23,7 @@ export type Write =
 	/** Removes the rounds of a reply with their calls. The removal of a message includes this. */
 	| { op: 'erase_rounds'; message_id: string }
 	/**
-	 * Removes a conversation, and at most `limit` (without it: all) of its messages, of the events about it with their
+	 * Removes a conversation, and at most `limit` (without it: all) of its messages and notes, of the events about it with their
 	 * deliveries, and of the stored responses that show it. If rows remain, the same transaction adds a job of the kind
 	 * `CONVERSATION_ERASURE_JOB`; the same write repeated removes them.
 	 */
@@ -31,12 +32,14 @@ export type Write =
 	| { op: 'erase_knowledge_base'; id: string }
 	/** Removes all sessions of a user except the named one. */
 	| { op: 'end_sessions'; user_id: string; except?: string }
-	/** Removes stored responses and sessions that expired before a time (ms since the epoch), at most `limit` of each. */
+	/** Removes stored responses, sessions and records of the audit log that expired before a time (ms since the epoch), at most `limit` of each. */
 	| { op: 'erase_expired'; before: number; limit: number }
 	/** Removes every stored response that is sealed with the server's secret key. */
 	| { op: 'erase_sealed_responses' }
 	| DeliveryWrite
 	| SourceWrite
+	| InboxWrite
+	| StatisticsWrite
 	| IndexWrite;
 
 /** An address that a run has found. */
@@ -72,6 +75,17 @@ export type SourceWrite =
 	| { op: 'sources.remove_sitemaps'; source_id: string; run: number }
 	/** Removes a source and its pages. Its documents were removed before. */
 	| { op: 'sources.erase'; source_id: string };
+
+/** A change of the statistics, which are derived from the log of events. */
+export type StatisticsWrite =
+	/** Counts the next events of the log, at most `limit`. */
+	| { op: 'statistics.project'; limit: number }
+	/** Makes the following `statistics.project` count the log again from its beginning. */
+	| { op: 'statistics.rebuild' }
+	/** Removes figures by hour that are older than 60 days. */
+	| { op: 'statistics.trim'; now: number; limit: number }
+	/** Puts a question without an answer into a group, unless it has one. */
+	| { op: 'statistics.group'; message_id: string; group_id: string; terms: readonly string[] };
 
 /** A change of deliveries beyond those that the commit of an event adds. `limit` bounds one commit. */
 export type DeliveryWrite =

@@ -1,4 +1,4 @@
-import type { Citation, Conversation, EndUser, Message, ToolCall, Usage } from '../contract/index.ts';
+import type { Citation, Conversation, EndUser, Message, TakenOverBy, ToolCall, Usage } from '../contract/index.ts';
 import type { VersionedRecord, WorkspaceScopedRecord } from './versioned-record.ts';
 
 export interface ConversationRecord extends WorkspaceScopedRecord {
@@ -11,9 +11,17 @@ export interface ConversationRecord extends WorkspaceScopedRecord {
 	end_user_id: string | null;
 	end_user: EndUser | null;
 	handled_by: Conversation['handled_by'];
+	/** Null while the model answers. */
+	taken_over_by: TakenOverBy | null;
+	/** When the visitor asked for a person who has not taken over yet. Always null while a human handles the conversation. */
+	requested_person_at: number | null;
+	/** The e-mail address that the visitor left with the request. */
+	contact_email: string | null;
 	message_count: number;
 	last_message_at: number | null;
 	archived_at: number | null;
+	/** The user who takes care of it. */
+	assignee_id: string | null;
 }
 
 export interface MessageRecord extends VersionedRecord {
@@ -31,11 +39,23 @@ export interface MessageRecord extends VersionedRecord {
 	tool_calls: ToolCall[];
 	usage: Usage | null;
 	error: Message['error'];
+	answered_by: Message['answered_by'];
+	/** Milliseconds from the start of the reply. */
+	first_token_ms: number | null;
+	duration_ms: number | null;
 	feedback: Message['feedback'];
 	feedback_comment: string | null;
 	/** How often the reply was started: after one crash it is started again, after a second it has failed. */
 	attempts: number;
 	completed_at: number | null;
+}
+
+/** An internal note in a conversation. */
+export interface NoteRecord extends VersionedRecord {
+	workspace_id: string;
+	conversation_id: string;
+	author: TakenOverBy;
+	content: string;
 }
 
 /** A round of an unfinished or failed reply: the model's text before its tool calls. */

@@ -20,28 +20,46 @@ export { CONVERSATION_ERASURE_JOB } from './commit.ts';
 export type {
 	ConversationRecord,
 	MessageRecord,
+	NoteRecord,
 	ReplyCallRecord,
 	ReplyRoundRecord,
 } from './conversation-records.ts';
 export { dataFolderError } from './data-folder-error.ts';
+export type {
+	InboxFilter,
+	InboxMatch,
+	InboxPage,
+	InboxReaderIdentity,
+	InboxRow,
+	InboxWrite,
+	MessagePreview,
+} from './inbox.ts';
 export type { DocumentRecord, KnowledgeBaseRecord, SourcePageRecord, SourceRecord } from './knowledge-records.ts';
 export type {
 	AccessReader,
 	DeliveriesReader,
 	EventsReader,
+	FigureQuery,
+	FigureSum,
 	IdleConversation,
 	ListPosition,
 	ListQuery,
 	Readers,
 	SourcesReader,
+	StatisticsReader,
+	UnansweredGroup,
+	UnansweredQuestion,
 } from './readers.ts';
 export type {
 	ApiKeyRecord,
 	AssistantRecord,
+	AuditRecord,
+	CannedReplyRecord,
 	DeliveryAttemptRecord,
 	DeliveryRecord,
 	DeploymentRecord,
 	Kind,
+	QuestionGroupRecord,
 	Records,
 	SessionRecord,
 	ToolRecord,
@@ -68,7 +86,15 @@ export {
 	expectVersion,
 	IdempotentReplayError,
 	type Jobs,
+	requireCommitted,
 	requireVersion,
 	type Store,
 } from './store.ts';
-export { aroundCommit, prepareChange, type UncommittedChange } from './uncommitted-change.ts';
+export {
+	type AdditionFactory,
+	aroundCommit,
+	type CommitAddition,
+	prepareChange,
+	type UncommittedChange,
+	withAddition,
+} from './uncommitted-change.ts';

@@ -1,4 +1,6 @@
 import type { StoredEvent, StoredResponse } from './commit.ts';
+import type { InboxReader } from './inbox.ts';
+import type { ListPosition } from './list-position.ts';
 import type { Kind, Records } from './records.ts';
 import type {
 	DocumentCoverage,
@@ -10,15 +12,13 @@ import type {
 	StoredText,
 } from './search-index.ts';
 
-/** The item after which a page begins, in the list's order. `at` is `seq` for messages and `created_at` for all other kinds. */
-export interface ListPosition {
-	at: number;
-	id: string;
-}
+export type { ListPosition };
 
 /** What a list contains. Conditions are combined with AND. */
 export interface ListQuery<K extends Kind> {
 	where: Partial<Records[K]>;
+	/** A field that must have a value. */
+	notNull?: keyof Records[K] | undefined;
 	/** `created_at` strictly after / before (ms). */
 	createdAfter?: number | undefined;
 	createdBefore?: number | undefined;
@@ -73,7 +73,7 @@ export interface AccessReader {
 	sessionByHash(hash: string): Promise<Records['sessions'] | undefined>;
 	/** The user whose password link has this hash. */
 	userByPasswordLink(hash: string): Promise<Records['users'] | undefined>;
-	/** Whether `erase_expired` would erase a session or a stored response. */
+	/** Whether `erase_expired` would erase a record. */
 	hasExpiredRecords(before: number): Promise<boolean>;
 }
 
@@ -127,6 +127,8 @@ export interface SearchIndexReader {
 		after: ListPosition | undefined,
 		limit: number,
 	): Promise<DocumentCoverage[]>;
+	/** How many documents a generation has. */
+	documentCount(generation: string): Promise<number>;
 	/** The terms of a generation's chunks stored after this chunk, in the order of storage. */
 	termsAfter(generation: string, chunkId: number, limit: number): Promise<StoredTerms[]>;
 	/** The texts of a generation's chunks stored after this chunk, in the order of storage. */
@@ -209,6 +211,75 @@ export interface DeliveriesReader {
 	failingSince(webhookId: string): Promise<number | null>;
 }
 
+/** A sum of a figure in one hour or day. */
+export interface FigureSum {
+	/** The beginning of the hour or day (ms since the epoch, UTC). */
+	start: number;
+	figure: string;
+	/** What it is about: a model, a document, a slot of a histogram. */
+	key: string;
+	value: number;
+}
+
+/** Which figures are summed. */
+export interface FigureQuery {
+	workspaceId: string;
+	series: 'hour' | 'day' | 'document';
+	/** Beginnings of hours or days (ms since the epoch). */
+	from: number;
+	to: number;
+	deploymentId?: string | undefined;
+	assistantId?: string | undefined;
+}
+
+/** A question whose reply says that there is no answer. */
+export interface UnansweredQuestion {
+	/** The id of that reply. */
+	message_id: string;
+	workspace_id: string;
+	conversation_id: string;
+	assistant_id: string;
+	question: string;
+	asked_at: number;
+}
+
+/** A group of such questions with its sums. */
+export interface UnansweredGroup {
+	id: string;
+	count: number;
+	first_at: number;
+	last_at: number;
+}
+
+/** Queries about statistics. Long ones yield to the event loop between steps. */
+export interface StatisticsReader {
+	/** The commit sequence of the last event that was counted. */
+	position(): Promise<number>;
+	/** The sums of the figures, by hour or day, figure and key. */
+	figures(query: FigureQuery): AsyncIterable<FigureSum[]>;
+	/** Indexed documents of a knowledge base, the oldest first, with whether a reply has ever cited them. */
+	citedDocuments(
+		knowledgeBaseId: string,
+		after: ListPosition | undefined,
+		limit: number,
+	): Promise<Array<Pick<Records['documents'], 'id' | 'title' | 'created_at'> & { isCited: boolean }>>;
+	/** Questions that are in no group yet, the oldest first. */
+	ungrouped(limit: number): Promise<UnansweredQuestion[]>;
+	/** The terms of the first question of each group that new questions may join. */
+	groupTerms(workspaceId: string): Promise<Array<{ group_id: string; terms: string[] }>>;
+	/** A group; undefined if it has no question. */
+	unansweredGroup(groupId: string): Promise<UnansweredGroup | undefined>;
+	/** The groups with a status with the most questions. */
+	unansweredGroups(
+		workspaceId: string,
+		status: Records['question_groups']['status'],
+		limit: number,
+		assistantId?: string,
+	): Promise<UnansweredGroup[]>;
+	/** The newest questions of a group. */
+	questionsOf(groupId: string, limit: number): Promise<UnansweredQuestion[]>;
+}
+
 /** Everything that reads, one reader for each aggregate. Readers see only what is on disk. */
 export interface Readers extends RecordsReader {
 	readonly assistants: AssistantsReader;
@@ -220,4 +291,6 @@ export interface Readers extends RecordsReader {
 	readonly searchIndex: SearchIndexReader;
 	readonly events: EventsReader;
 	readonly deliveries: DeliveriesReader;
+	readonly inbox: InboxReader;
+	readonly statistics: StatisticsReader;
 }

@@ -1,12 +1,20 @@
+import type { IdKind } from '../base/index.ts';
 import type {
 	Appearance,
 	DeploymentJwt,
 	DeploymentRateLimit,
 	Features,
 	RagSettings,
+	Role,
 	Scope,
 } from '../contract/index.ts';
-import type { ConversationRecord, MessageRecord, ReplyCallRecord, ReplyRoundRecord } from './conversation-records.ts';
+import type {
+	ConversationRecord,
+	MessageRecord,
+	NoteRecord,
+	ReplyCallRecord,
+	ReplyRoundRecord,
+} from './conversation-records.ts';
 import type { DocumentRecord, KnowledgeBaseRecord, SourcePageRecord, SourceRecord } from './knowledge-records.ts';
 import type { VersionedRecord, WorkspaceScopedRecord } from './versioned-record.ts';
 
@@ -33,7 +41,7 @@ export interface UserRecord extends WorkspaceScopedRecord {
 	/** Lower-case; unique in a workspace. */
 	email: string;
 	name: string;
-	role: 'owner' | 'member';
+	role: Role;
 	/** In the PHC string format; null until the user sets a password. */
 	password_hash: string | null;
 	/** SHA-256 of the token of the password link, hexadecimal. */
@@ -46,6 +54,31 @@ export interface SessionRecord extends VersionedRecord {
 	user_id: string;
 	/** SHA-256 of the cookie's value, hexadecimal. */
 	hash: string;
+	/** The User-Agent header of the sign-in; null for none. */
+	user_agent: string | null;
+	expires_at: number;
+}
+
+/** A change that a person or a program has made through the API. It holds no value of any field. */
+export interface AuditRecord extends VersionedRecord {
+	workspace_id: string;
+	actor_type: 'user' | 'api_key';
+	actor_id: string;
+	/** At the time of the change. */
+	actor_name: string;
+	/** The id of the operation. */
+	action: string;
+	/** The kind of the resource; null where its id is of no known form. */
+	resource_type: IdKind | null;
+	resource_id: string;
+	/** At the time of the change; null where the response did not show one, and for conversations, whose titles visitors write. */
+	resource_name: string | null;
+	/** The names of the fields and parameters of the request. */
+	fields: string[];
+	path: string;
+	request_id: string;
+	/** The client's address. */
+	address: string;
 	expires_at: number;
 }
 
@@ -143,6 +176,21 @@ export interface DeploymentRecord extends WorkspaceScopedRecord {
 	status: 'active' | 'archived';
 }
 
+/** Questions without an answer that ask about the same; the questions themselves are no records. */
+export interface QuestionGroupRecord extends WorkspaceScopedRecord {
+	status: 'open' | 'resolved' | 'dismissed';
+	/** The document that answers it, if one was named. */
+	document_id: string | null;
+	/** When it was resolved or dismissed. */
+	resolved_at: number | null;
+}
+
+/** A text that people of a workspace insert into their replies. */
+export interface CannedReplyRecord extends WorkspaceScopedRecord {
+	shortcut: string;
+	content: string;
+}
+
 /** A fact about the server that the database belongs to; the id names the fact. */
 interface ServerFactRecord extends VersionedRecord {
 	value: string;
@@ -155,6 +203,7 @@ export interface Records {
 	api_keys: ApiKeyRecord;
 	users: UserRecord;
 	sessions: SessionRecord;
+	audit_log: AuditRecord;
 	workspace_guards: WorkspaceGuardRecord;
 	tools: ToolRecord;
 	webhooks: WebhookRecord;
@@ -168,8 +217,11 @@ export interface Records {
 	deployments: DeploymentRecord;
 	conversations: ConversationRecord;
 	messages: MessageRecord;
+	question_groups: QuestionGroupRecord;
 	reply_rounds: ReplyRoundRecord;
 	reply_calls: ReplyCallRecord;
+	notes: NoteRecord;
+	canned_replies: CannedReplyRecord;
 }
 
 /** A kind of record; also the name of its table. */

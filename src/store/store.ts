@@ -26,6 +26,11 @@ export interface Store extends Readers, AsyncDisposable {
 	isWritable(): boolean;
 	/** Calls the listener with the events of each durable commit, in commit order. Returns a function that ends this. */
 	onEvents(listener: (events: StoredEvent[]) => void): () => void;
+	/**
+	 * Calls the listener with each durable commit, in commit order. It is called for every message, so a listener does little, and
+	 * ends when it has nothing to do. Returns a function that ends this.
+	 */
+	onCommits(listener: (commit: Commit) => void): () => void;
 	/** The owner of the store. Commits of an older epoch are refused. */
 	readonly fence: { owner: string; epoch: number };
 	readonly jobs: Jobs;
@@ -57,6 +62,14 @@ export function expectVersion<K extends Kind>(kind: K, { id, version }: { id: st
 	return { kind, id, version };
 }
 
+/** @throws IdempotentReplayError, AppError `unavailable` where a commit was not made */
+export function requireCommitted(outcome: CommitOutcome): void {
+	if (outcome.outcome === 'replay') throw new IdempotentReplayError(outcome);
+	if (outcome.outcome !== 'committed') {
+		throw new AppError('unavailable', `The change was refused (${outcome.outcome}).`);
+	}
+}
+
 /** Attempts at one decision when other commits conflict with it. */
 const MAX_DECISION_ATTEMPTS = 20;
 
@@ -75,10 +88,9 @@ export async function decideAndCommit<T>(
 		const { commit, result } = await decide();
 		if (commit === null) return { result };
 		const outcome = await store.commit(commit);
-		if (outcome.outcome === 'committed') return { result };
 		if (outcome.outcome === 'conflict') return { conflictId: outcome.id };
-		if (outcome.outcome === 'replay') throw new IdempotentReplayError(outcome);
-		throw new AppError('unavailable', `The change was refused (${outcome.outcome}).`);
+		requireCommitted(outcome);
+		return { result };
 	};
 	const first = await tryOnce();
 	if ('result' in first) return first.result;

@@ -1,20 +1,23 @@
-import type { Commit, IdempotencyRecord } from './commit.ts';
+import type { Commit } from './commit.ts';
 import { decideAndCommit, type Store } from './store.ts';
 
-/** Makes the stored response for repeats of a request from the result of its change; undefined stores none. */
-export type ReceiptFactory<T> = (result: T) => IdempotencyRecord | undefined;
+/** What a request adds to the commit of its change: the stored response for repeats, and its record in the audit log. */
+export type CommitAddition = Pick<Commit, 'idempotency' | 'write'>;
+
+/** Makes the addition of a request from the result of its change. Not called where nothing changes. */
+export type AdditionFactory<T> = (result: T) => CommitAddition;
 
 /**
- * A change of the domain that its caller commits. Without `commit` nothing happens. A request commits it with its receipt, so that
- * the domain needs no knowledge of idempotency; other callers commit it without.
+ * A change of the domain that its caller commits. Without `commit` nothing happens. A request commits it with its addition, so that
+ * the domain needs no knowledge of idempotency and of the audit log; other callers commit it without.
  */
 export interface UncommittedChange<T> {
 	/**
-	 * Decides and commits, with the receipt in the transaction of the change. Resolves with the result once it is durable. A
-	 * decision that changes nothing stores no receipt.
-	 * @throws IdempotentReplayError where the receipt's key has a stored response already
+	 * Decides and commits, with the addition in the transaction of the change. Resolves with the result once it is durable. A
+	 * decision that changes nothing commits no addition.
+	 * @throws IdempotentReplayError where the key of the request has a stored response already
 	 */
-	commit(receipt?: ReceiptFactory<T>): Promise<T>;
+	commit(addition?: AdditionFactory<T>): Promise<T>;
 	/** Never present. This type makes `await` without `commit` a compile error. */
 	readonly then?: (missingCommit: never) => never;
 }
@@ -28,11 +31,20 @@ export function prepareChange<T>(
 	decide: () => Promise<{ commit: Commit | null; result: T }>,
 ): UncommittedChange<T> {
 	return {
-		commit: (receipt) =>
+		commit: (addition) =>
 			decideAndCommit(store, async () => {
 				const { commit, result } = await decide();
-				return { commit: commit && receipt ? { ...commit, idempotency: receipt(result) } : commit, result };
+				return { commit: commit && addition ? withAddition(commit, addition(result)) : commit, result };
 			}),
+	};
+}
+
+/** A commit with what its request adds. */
+export function withAddition(commit: Commit, { idempotency, write = [] }: CommitAddition): Commit {
+	return {
+		...commit,
+		...(idempotency && { idempotency }),
+		...(write.length > 0 && { write: [...(commit.write ?? []), ...write] }),
 	};
 }
 
@@ -41,5 +53,5 @@ export function aroundCommit<T>(
 	change: UncommittedChange<T>,
 	run: (commit: () => Promise<T>) => Promise<T>,
 ): UncommittedChange<T> {
-	return { commit: (receipt) => run(() => change.commit(receipt)) };
+	return { commit: (addition) => run(() => change.commit(addition)) };
 }

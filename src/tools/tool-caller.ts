@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, type Log, LruCache, rejectOnAbort } from '../base/index.ts';
-import type { ApiToolConfig, McpToolConfig } from '../contract/index.ts';
+import type { ApiToolConfig, McpToolConfig, ToolRequest } from '../contract/index.ts';
 import type { Network } from '../net/index.ts';
 import type { ToolRecord } from '../store/index.ts';
-import { callApi } from './api/index.ts';
+import { callApi, fillRequest, presentRequest } from './api/index.ts';
 import { type ArgumentCheckRunner, ArgumentValidator } from './argument-validator.ts';
 import { CallDeadline } from './call-deadline.ts';
 import type { ToolConfig } from './config.ts';
@@ -27,11 +27,20 @@ export interface ToolCallerOptions {
 	log: Log;
 }
 
-/** The outcome of a call, with details for people who try a tool out. */
-export interface ToolTrial extends ToolOutcome {
+/** The outcome of a call with its status. */
+export interface CallOutcome extends ToolOutcome {
 	/** The HTTP status of an API's response, or of an MCP server's error; null where there was none. */
 	status_code: number | null;
 }
+
+/** The outcome of a call, with details for people who try a tool out. */
+export interface ToolTrial extends CallOutcome {
+	/** The request to an API, without secrets; null where none was made. */
+	request: ToolRequest | null;
+}
+
+/** What a call shows of its request. */
+type Trace = (request: ToolRequest) => void;
 
 /** Finds the function to call, and the server that has it. */
 type FindFunction = (end: AbortSignal) => Promise<{ server: McpServer; called: McpFunction }>;
@@ -47,12 +56,17 @@ export class ToolCaller {
 	}
 
 	/** @throws only the signal's reason */
-	callApi(tool: ToolRecord, args: unknown, signal: AbortSignal, key: string = randomUUID()): Promise<ToolTrial> {
-		return this.#withDeadline<ApiToolConfig>(tool, signal, async ({ config, redactor }, end) => {
-			const validArgs = await this.#validatorOf(tool, config).validate(args, end);
-			const { status, result } = await callApi(this.#options.network, config, redactor, validArgs, key, end);
-			return { result, is_error: false, error: null, status_code: status };
+	callApi(tool: ToolRecord, args: unknown, signal: AbortSignal, key: string = randomUUID()): Promise<ToolOutcome> {
+		return this.#callApi(tool, args, signal, key);
+	}
+
+	/** Calls an API as `callApi` does, and returns its request too. @throws only the signal's reason */
+	async tryApi(tool: ToolRecord, args: unknown, signal: AbortSignal): Promise<ToolTrial> {
+		let request: ToolRequest | null = null;
+		const outcome = await this.#callApi(tool, args, signal, randomUUID(), (made) => {
+			request = made;
 		});
+		return { ...outcome, request };
 	}
 
 	/** @throws only the signal's reason */
@@ -62,7 +76,7 @@ export class ToolCaller {
 		args: unknown,
 		signal: AbortSignal,
 		key: string = randomUUID(),
-	): Promise<ToolTrial> {
+	): Promise<CallOutcome> {
 		return this.#withDeadline<McpToolConfig>(tool, signal, async ({ redactor }, end) => {
 			const { server, called: mcpFunction } = await find(end);
 			const validArgs = await mcpFunction.check.validate(args, end);
@@ -79,12 +93,22 @@ export class ToolCaller {
 		});
 	}
 
+	#callApi(tool: ToolRecord, args: unknown, signal: AbortSignal, key: string, trace?: Trace): Promise<CallOutcome> {
+		return this.#withDeadline<ApiToolConfig>(tool, signal, async ({ config, redactor }, end) => {
+			const validArgs = await this.#validatorOf(tool, config).validate(args, end);
+			const request = fillRequest(config, validArgs, key);
+			trace?.(presentRequest(request, config, redactor));
+			const { status, result } = await callApi(this.#options.network, request, redactor, end);
+			return { result, is_error: false, error: null, status_code: status };
+		});
+	}
+
 	/** Makes a call within its tool's time limit, and returns its outcome. */
 	async #withDeadline<C extends ToolConfig>(
 		tool: ToolRecord,
 		signal: AbortSignal,
-		act: (opened: OpenedTool<C>, end: AbortSignal) => Promise<ToolTrial>,
-	): Promise<ToolTrial> {
+		act: (opened: OpenedTool<C>, end: AbortSignal) => Promise<CallOutcome>,
+	): Promise<CallOutcome> {
 		signal.throwIfAborted();
 		let redact = (text: string) => text;
 		try {

@@ -118,9 +118,9 @@ export class Tools implements AsyncDisposable {
 	): Promise<ToolTrial> {
 		if (!isMcp(tool)) {
 			if (functionName === undefined || functionName === tool.name) {
-				return this.#trial(tool, () => this.#caller.callApi(tool, args, signal));
+				return this.#trial(tool, () => this.#caller.tryApi(tool, args, signal));
 			}
-			return { ...failedOutcome(unknownFunction('tool', functionName), identity), status_code: null };
+			return { ...failedOutcome(unknownFunction('tool', functionName), identity), status_code: null, request: null };
 		}
 		if (functionName === undefined) throw invalidRequestAt(['function'], 'is required: an MCP server has many');
 		const find = async (end: AbortSignal) => {
@@ -129,7 +129,8 @@ export class Tools implements AsyncDisposable {
 			if (mcpFunction) return { server, called: mcpFunction };
 			throw unknownFunction('MCP server', functionName);
 		};
-		return this.#trial(tool, () => this.#caller.callMcp(tool, find, args, signal));
+		const outcome = await this.#trial(tool, () => this.#caller.callMcp(tool, find, args, signal));
+		return { ...outcome, request: null };
 	}
 
 	/** Ends all sessions. */

@@ -45,7 +45,7 @@ export function replayEvents(
 	// The log is in commit order, which differs from the order of times when the clock was set back.
 	const isInRange = ({ created_at }: StoredEvent) => created_at >= since && created_at <= until;
 	/** Makes the next events due, from after a position (commit sequence). */
-	const batchAfter = (after: number, range: EventRange) =>
+	const batchAfter = (after: number, range: EventRange, isContinued: boolean) =>
 		prepareChange(store, async () => {
 			const webhook = await endpoint();
 			requireActive(webhook);
@@ -55,7 +55,8 @@ export function replayEvents(
 			const isLast = range === null || page.length < BATCH_SIZE || last >= range.last;
 			const seqs = page.filter((event) => event.seq <= (range?.last ?? 0) && isInRange(event)).map(({ seq }) => seq);
 			const result = { id: webhook.id, last, isLast, count: seqs.length };
-			if (seqs.length === 0) return { commit: null, result };
+			// An end without events of its own commits the addition of the request that made earlier ones due.
+			if (seqs.length === 0) return { commit: isLast && isContinued ? {} : null, result };
 			return {
 				commit: {
 					// An endpoint that was disabled meanwhile gets no more events.
@@ -67,14 +68,14 @@ export function replayEvents(
 		});
 
 	return {
-		async commit(receipt) {
+		async commit(addition) {
 			const range = await store.events.range(since, until);
 			let replayed = 0;
 			let after = (range?.first ?? 1) - 1;
 			for (;;) {
-				// The receipt belongs to the last batch: until then a repeat continues the replay.
-				const batch = await batchAfter(after, range).commit(({ isLast, count }) =>
-					isLast ? receipt?.(replayed + count) : undefined,
+				// The addition belongs to the last batch: until then a repeat continues the replay.
+				const batch = await batchAfter(after, range, replayed > 0).commit(({ isLast, count }) =>
+					isLast ? (addition?.(replayed + count) ?? {}) : {},
 				);
 				replayed += batch.count;
 				after = batch.last;

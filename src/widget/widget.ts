@@ -3,7 +3,7 @@ import type { Chat, Problem } from './chat/chat-module.ts';
 import { buttonLabel, chooseLanguage } from './languages/choose.ts';
 import type { Strings } from './languages/strings.ts';
 import { applyAppearance, DARK_SCHEME_QUERY } from './page/appearance.ts';
-import { type ConfigError, fetchConfig } from './page/config.ts';
+import { type ConfigError, fetchConfig, type WidgetSource } from './page/config.ts';
 import { createEmitter } from './page/emitter.ts';
 import { createFiles } from './page/files.ts';
 import { createFrame } from './page/frame.ts';
@@ -27,8 +27,10 @@ const LOAD_FAILED_TEXT = 'That did not work. Please try again.';
 /**
  * Adds a widget to the page: first its button, then the chat when the visitor opens it. The functions are in the order in which
  * they run. The calls that start them are at the end.
+ *
+ * @param source only for the dashboard's preview; pages pass the options alone
  */
-export function createWidget(options: WidgetOptions): Widget {
+export function createWidget(options: WidgetOptions, source: WidgetSource = { fetchConfig }): Widget {
 	const { deploymentId } = options;
 	const base = new URL('.', new URL(options.baseUrl ?? import.meta.url, document.baseURI)).href;
 	const language = chooseLanguage([options.language, ...navigator.languages]);
@@ -75,7 +77,7 @@ export function createWidget(options: WidgetOptions): Widget {
 
 	const loadConfig = memoiseUntilFailure(async (): Promise<void> => {
 		try {
-			config = await fetchConfig(base, deploymentId);
+			config = await source.fetchConfig(base, deploymentId);
 		} catch (error) {
 			const { status, code } = error as ConfigError;
 			problem = { status };
@@ -161,6 +163,7 @@ export function createWidget(options: WidgetOptions): Widget {
 			title: options.title,
 			smallScreen,
 			humanExpected: humanExpected(),
+			fetch: source.fetch,
 			onClose: close,
 			onReload: () => {
 				dropChat();
@@ -266,6 +269,11 @@ export function createWidget(options: WidgetOptions): Widget {
 	launcher.button.hidden = options.launcher === false;
 	matchMedia(DARK_SCHEME_QUERY).addEventListener('change', updateLook, { signal });
 	watchScheme(updateLook, signal);
+	source.onChanged?.((changed) => {
+		config = changed;
+		updateLook();
+		chat?.configure(changed);
+	});
 	const onOpening = (event: Event) => {
 		if ((event as CustomEvent).detail !== host) close();
 	};

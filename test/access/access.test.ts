@@ -65,6 +65,7 @@ const SIGNED_IN: UserSession = {
 		workspace_id: 'ws_1',
 		user_id: 'user_1',
 		hash: 'hash',
+		user_agent: null,
 		expires_at: START + 1,
 		created_at: START,
 	},

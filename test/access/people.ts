@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { FirstStartSecrets } from '../../src/access/index.ts';
+import type { Role } from '../../src/contract/index.ts';
 import { type ApiResponse, startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 
 /** A password that the rules accept. */
@@ -101,7 +102,7 @@ export function tokenOf(link: string): string {
 }
 
 /** Creates a user with a password through the API. */
-export async function addUser(app: TestApp, email: string, role: 'owner' | 'member', key = app.key): Promise<string> {
+export async function addUser(app: TestApp, email: string, role: Role, key = app.key): Promise<string> {
 	const made = await app.call('POST', '/api/v1/users', { email, role }, { authorization: `Bearer ${key}` });
 	assert.equal(made.status, 201, JSON.stringify(made.body));
 	await setPassword(app, tokenOf(made.body.password_link));

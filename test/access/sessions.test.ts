@@ -3,7 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type DeriveKey, DeviceCookies, insertWorkspace, Passwords, Sessions, Users } from '../../src/access/index.ts';
+import {
+	type DeriveKey,
+	DeviceCookies,
+	insertWorkspace,
+	Passwords,
+	PasswordVerifier,
+	Sessions,
+	Users,
+} from '../../src/access/index.ts';
 import { deferred, newId } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store } from '../../src/store/index.ts';
@@ -38,7 +46,8 @@ function setUp({ derive = quickDerive, secure = false, on = store }: SetUp = {})
 	});
 	const users = new Users({ store: on, passwords, clock });
 	const devices = new DeviceCookies(Buffer.alloc(32, 7), secure);
-	const sessions = new Sessions({ store: on, users, passwords, devices, clock, secure });
+	const verifier = new PasswordVerifier({ store: on, users, passwords, devices, clock });
+	const sessions = new Sessions({ store: on, verifier, devices, clock, secure });
 	const person = async (email: string, { password = PASSWORD, workspace = '' } = {}) => {
 		const id = workspace || (await addWorkspace(on));
 		const { user, token } = await users.create(id, { email, role: 'owner' }, ALL).commit();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readTrustedTime, Sweeper } from '../../src/access/index.ts';
 import { AppError, ClockJumpDetector, createLog } from '../../src/base/index.ts';
-import { session } from '../store/samples.ts';
+import { auditRecord, session } from '../store/samples.ts';
 import { ManualClock, manualWallClock } from '../support/manual-clock.ts';
 import { openTemporaryStore } from '../support/temporary-store.ts';
 import { until } from '../support/until.ts';
@@ -16,6 +16,14 @@ test('erases all expired records in batches, and nothing else', async () => {
 	const over = Array.from({ length: 1_200 }, () => session({ expires_at: clock.now() }));
 	const kept = session({ expires_at: clock.now() + 1 });
 	await store.commit({ write: [...over, kept].map((record) => ({ op: 'insert', kind: 'sessions', record })) });
+	const oldRecords = Array.from({ length: 600 }, () => auditRecord({ expires_at: clock.now() }));
+	const record = auditRecord({ expires_at: clock.now() + 1 });
+	const records = [...oldRecords, record].map((each) => ({
+		op: 'insert' as const,
+		kind: 'audit_log' as const,
+		record: each,
+	}));
+	await store.commit({ write: records });
 	const response = { scope: 'ws', body_hash: 'hash', status: 201, body: '{}' };
 	await store.commit({ idempotency: { ...response, key: 'over', expires_at: clock.now() } });
 	await store.commit({ idempotency: { ...response, key: 'kept', expires_at: clock.now() + 60_000 } });
@@ -35,6 +43,11 @@ test('erases all expired records in batches, and nothing else', async () => {
 	assert.deepEqual(
 		left.map(({ id }) => id),
 		[kept.id],
+	);
+	const logged = await store.list('audit_log', { where: {}, order: 'asc', limit: 9 });
+	assert.deepEqual(
+		logged.map(({ id }) => id),
+		[record.id],
 	);
 	assert.equal(await store.access.hasExpiredRecords(clock.now()), false);
 	assert.equal(await store.access.hasExpiredRecords(clock.now() + 60_000), true);

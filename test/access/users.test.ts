@@ -51,7 +51,7 @@ test('of two users who change to one email at once, one succeeds, and a new user
 	const made = await Promise.all(
 		['a@x.example', 'b@x.example'].map((email) => users.create(id, { email }, ALL).commit()),
 	);
-	const renamed = made.map(({ user }) => users.change(id, user.id, { email: 'C@x.example' }, ANY));
+	const renamed = made.map(({ user }) => users.change(id, user.id, { email: 'C@x.example' }, ANY).commit());
 	assert.deepEqual(await outcomes([...renamed, users.create(id, { email: 'c@x.example' }, ALL).commit()]), {
 		done: 1,
 		codes: ['invalid_request'],
@@ -64,7 +64,9 @@ test('of owners who step down, are removed or demoted at once, one remains', asy
 		Array.from({ length: 8 }, (_, at) => users.create(id, { email: `o${at}@x.example`, role: 'owner' }, ALL).commit()),
 	);
 	const leaving = made.map(({ user }, at) =>
-		at % 2 === 0 ? users.remove(id, user.id, null) : users.change(id, user.id, { role: 'member' }, ANY),
+		at % 2 === 0
+			? users.remove(id, user.id, ANY).commit()
+			: users.change(id, user.id, { role: 'member' }, ANY).commit(),
 	);
 	assert.deepEqual(await outcomes(leaving), { done: 7, codes: ['invalid_request'] });
 	assert.equal((await owners(id)).length, 1);
@@ -102,9 +104,9 @@ test('a caller cannot create a user with more scopes than it has', async () => {
 	await assert.rejects(users.create(id, { email: 'new@x.example', role: 'owner' }, settings).commit(), refused);
 	await assert.rejects(users.create(id, { email: 'new@x.example', role: 'member' }, settings).commit(), refused);
 	const change = { ...settings, versions: null };
-	await assert.rejects(users.change(id, member.user.id, { role: 'owner' }, change), refused);
+	await assert.rejects(users.change(id, member.user.id, { role: 'owner' }, change).commit(), refused);
 	await assert.rejects(users.invite(id, owner.user.id, settings).commit(), refused);
-	assert.equal((await users.change(id, member.user.id, { name: 'Bo' }, change)).name, 'Bo');
+	assert.equal((await users.change(id, member.user.id, { name: 'Bo' }, change).commit()).name, 'Bo');
 });
 
 test('a link is invalid once its user has another role or another email, whichever way the role changed', async () => {
@@ -114,7 +116,7 @@ test('a link is invalid once its user has another role or another email, whichev
 	const stored = () => store.get('users', user.id);
 	let link = token;
 	for (const [at, patch] of [{ role: 'owner' }, { role: 'member' }, { email: 'right@x.example' }].entries()) {
-		const changed = await users.change(id, user.id, patch as UserPatch, ANY);
+		const changed = await users.change(id, user.id, patch as UserPatch, ANY).commit();
 		await assert.rejects(users.setPassword(link, PASSWORD), { code: 'invalid_request' }, `change ${at}`);
 		const { password_link_hash, password_link_expires_at } = (await stored()) ?? {};
 		assert.deepEqual([password_link_hash, password_link_expires_at], [null, null]);
@@ -122,7 +124,7 @@ test('a link is invalid once its user has another role or another email, whichev
 		link = (await users.invite(id, user.id, ALL).commit()).token;
 	}
 	const same = { name: 'Grace', role: 'member', email: 'RIGHT@x.example' } as const;
-	await users.change(id, user.id, same, ANY);
+	await users.change(id, user.id, same, ANY).commit();
 	await users.setPassword(link, PASSWORD);
 	assert.ok((await stored())?.password_hash);
 });
@@ -138,7 +140,7 @@ test('a user who is promoted while an older link sets a password keeps the passw
 	const { user, token } = await users.create(id, { email: 'race@x.example' }, ALL).commit();
 	const setting = new Users({ store, passwords, clock }).setPassword(token, PASSWORD);
 	await begun.promise;
-	await users.change(id, user.id, { role: 'owner' }, ANY);
+	await users.change(id, user.id, { role: 'owner' }, ANY).commit();
 	hold.resolve();
 	await assert.rejects(setting, { code: 'invalid_request' });
 	assert.equal((await store.get('users', user.id))?.password_hash, null);

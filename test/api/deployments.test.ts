@@ -22,7 +22,7 @@ test('returns a new deployment with its defaults, which allows no origin', async
 		name: 'Guide',
 		assistant_id: assistant,
 		allowed_domains: [],
-		features: { streaming: true, rich_content: true, jwt_required: false, ai_disclosure: true },
+		features: { streaming: true, rich_content: true, jwt_required: false, ai_disclosure: true, handoff: false },
 		rate_limit: { messages_per_minute: 20 },
 		time_zone: 'UTC',
 		jwt: null,
@@ -56,7 +56,7 @@ test('merges appearance and features field by field, and replaces lists', async 
 		...before,
 		allowed_domains: ['c.example'],
 		appearance: { ...before.appearance, suggested_questions: ['Three?'], greeting: 'Hello' },
-		features: { streaming: false, rich_content: false, jwt_required: false, ai_disclosure: true },
+		features: { streaming: false, rich_content: false, jwt_required: false, ai_disclosure: true, handoff: false },
 		updated_at: body.updated_at,
 	});
 });

@@ -52,6 +52,7 @@ test('returns a new knowledge base with its defaults and status ready', async ()
 		trained_at: null,
 		embedder: null,
 		reindex_required: false,
+		reindex: null,
 		problem: null,
 	});
 });

@@ -52,6 +52,12 @@ async function changesOfEveryKind(): Promise<Change[]> {
 	after(() => Promise.all([hook[Symbol.asyncDispose](), other[Symbol.asyncDispose]()]));
 	const message = { deployment_id: deployment, content: 'Hello?' };
 	const reply = await post('/api/v1/messages', message);
+	for (const content of ['Is there a toaster?', 'Do you deliver to Norway?']) {
+		const quoting = await createApiFixture(app);
+		await post('/api/v1/messages', { deployment_id: quoting.deployment, content });
+	}
+	const groups = (await app.call('GET', '/api/v1/stats/unanswered')).body.data as Array<{ id: string }>;
+	const [resolvable = { id: '' }, dismissible = { id: '' }] = groups;
 	const [free, taken, released] = await Promise.all([1, 2, 3].map(() => post('/api/v1/messages', message)));
 	for (const { conversation_id } of [taken, released]) await post(`/api/v1/conversations/${conversation_id}/takeover`);
 
@@ -98,6 +104,15 @@ async function changesOfEveryKind(): Promise<Change[]> {
 		},
 		{ path: '/api/v1/messages', body: message, data: count('messages') },
 		{
+			path: `/api/v1/stats/unanswered/${resolvable.id}/resolve`,
+			body: {},
+			data: version('question_groups', resolvable.id),
+		},
+		{
+			path: `/api/v1/stats/unanswered/${dismissible.id}/dismiss`,
+			data: version('question_groups', dismissible.id),
+		},
+		{
 			path: `/api/v1/messages/${reply.id}/feedback`,
 			body: { rating: 'up' },
 			data: `SELECT feedback FROM messages WHERE id = '${reply.id}'`,
@@ -109,6 +124,14 @@ async function changesOfEveryKind(): Promise<Change[]> {
 			body: { content: 'Kim here.' },
 			data: count('messages'),
 		},
+		{
+			path: `/api/v1/conversations/${taken.conversation_id}/read`,
+			body: {},
+			data: count('inbox_reads'),
+		},
+		{ path: '/api/v1/inbox/read', data: count('inbox_readers') },
+		{ path: `/api/v1/conversations/${free.conversation_id}/notes`, body: { content: 'Hm.' }, data: count('notes') },
+		{ path: '/api/v1/canned-replies', body: { shortcut: 'hi', content: 'Hello!' }, data: count('canned_replies') },
 	];
 }
 

@@ -68,7 +68,8 @@ test('a reindex returns the status, the old index serves until the swap, and one
 	const { status, body } = await reindex(base);
 	assert.equal(status, 200);
 	assert.ok(before.trained_at);
-	assert.deepEqual(body, { ...before, status: 'indexing', trained_at: null });
+	const progress = { documents_done: 0, documents_total: SAMPLES.length };
+	assert.deepEqual(body, { ...before, status: 'indexing', trained_at: null, reindex: progress });
 	await until('documents are being parsed again', () => pool.waiting === 2);
 	assert.equal((await app.call('GET', `${BASES}/${base}`)).body.status, 'indexing');
 	assert.deepEqual(await statusOf(base), body);
@@ -200,6 +201,7 @@ async function assertSettled(base: string, expected: object): Promise<void> {
 			trained_at: '',
 			embedder: 'builtin',
 			reindex_required: false,
+			reindex: null,
 			problem: null,
 			...expected,
 		},
@@ -350,4 +352,20 @@ test('a server that is stopped during a reindex resumes it and builds nothing tw
 	const { generations, fullText, vectors, orphans, chunks, embedded } = indexTables(second.dataDir);
 	assert.deepEqual([generations.length, fullText.length, vectors.length, orphans], [1, 1, 1, 0]);
 	assert.deepEqual([chunks, embedded], [3, 3]);
+});
+
+test('the status says how many documents the new index has, until it serves', async () => {
+	const base = await newBase();
+	await addFile(base, 'first.txt', 'The kettle is made of steel.');
+	await addFile(base, 'held.txt', 'The warranty lasts three years.');
+	assert.equal((await untilSettled(app, base)).reindex, null);
+	pool.pause(holding('held.txt'));
+	await reindex(base);
+	const { reindex: progress } = await until('one document is in the new index', async () => {
+		const status = await statusOf(base);
+		return status.reindex?.documents_done === 1 && status;
+	});
+	assert.deepEqual(progress, { documents_done: 1, documents_total: 2 });
+	pool.resume();
+	assert.equal((await untilSettled(app, base)).reindex, null);
 });

@@ -39,8 +39,48 @@ test('tries out an API tool and returns its result, status and duration', async 
 		is_error: false,
 		error: null,
 		status_code: 200,
+		request: {
+			method: 'GET',
+			url: `${peer.origin}/v1/Bad%20Urach`,
+			headers: { accept: peer.requests[0]?.headers.accept, 'user-agent': 'Parley' },
+			body: null,
+		},
 		duration_ms: body.duration_ms,
 	});
+});
+
+test('shows the request that was made, without its secrets', async () => {
+	await using peer = await apiPeer();
+	const config = {
+		method: 'POST',
+		url: `${peer.origin}/orders`,
+		headers: { 'X-Api-Key': 'abc', 'X-City': '{city}' },
+		query: { city: '{city}' },
+		body: { city: '{city}', count: 2 },
+		auth: { type: 'bearer', token: 'a-long-secret-token' },
+		parameters,
+	};
+	const id = await createResource(app, TOOLS, { name: 'order', type: 'api', config });
+	const { body } = await tryOut(id, { arguments: { city: 'a-long-secret-token' } });
+	const sent = peer.requests[0];
+	assert.equal(sent?.headers.authorization, 'Bearer a-long-secret-token');
+	assert.deepEqual(body.request, {
+		method: 'POST',
+		url: `${peer.origin}/orders?city=***`,
+		headers: {
+			accept: sent?.headers.accept,
+			authorization: '***',
+			'content-type': 'application/json',
+			'idempotency-key': sent?.headers['idempotency-key'],
+			'user-agent': 'Parley',
+			'x-api-key': '***',
+			'x-city': '***',
+		},
+		body: '{"city":"***","count":2}',
+	});
+	const invalid = await tryOut(id, { arguments: { city: 7 } });
+	assert.equal(invalid.body.request, null, 'nothing was sent');
+	assert.equal(peer.requests.length, 1);
 });
 
 test('returns a failed call with its reason', async () => {

@@ -123,7 +123,7 @@ test('rejects an invalid email, role or name and names the field', async () => {
 		[{ email: 'ada@b@c' }, '/email'],
 		[{ email: `${'a'.repeat(250)}@x.yz` }, '/email'],
 		[{ email: null }, '/email'],
-		[{ email: fresh(), role: 'admin' }, '/role'],
+		[{ email: fresh(), role: 'boss' }, '/role'],
 		[{ email: fresh(), name: '' }, '/name'],
 		[{ email: fresh(), password: PASSWORD }, '/password'],
 	];

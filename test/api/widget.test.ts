@@ -56,7 +56,7 @@ test('the configuration has the specified fields, is cacheable for a minute and 
 			deployment_id: fixture.deployment,
 			assistant_id: fixture.assistant,
 			appearance: DEFAULT_APPEARANCE,
-			features: { streaming: true, rich_content: true, jwt_required: false, ai_disclosure: true },
+			features: { streaming: true, rich_content: true, jwt_required: false, ai_disclosure: true, handoff: false },
 			rate_limit: { messages_per_minute: 20 },
 		},
 	);

@@ -65,3 +65,13 @@ test('each key sees its own workspace and needs a scope to change it', async () 
 	assertRefused(await reader('PATCH', { name: 'x' }), 403, 'insufficient_scope');
 	assertRefused(await as(await addKey(store, other.id, ['assistants:write']))('GET'), 403, 'insufficient_scope');
 });
+
+test('the use of the plan counts active assistants and their tools, beside the limits', async () => {
+	const { body: before } = await app.call('GET', '/api/v1/workspace/usage');
+	assert.deepEqual([before.plan, before.assistants.limit, before.tool_attachments.limit], ['unlimited', null, null]);
+	const { body: assistant } = await app.call('POST', '/api/v1/assistants', { name: 'Counted' });
+	const usage = async () => (await app.call('GET', '/api/v1/workspace/usage')).body;
+	assert.equal((await usage()).assistants.used, before.assistants.used + 1);
+	await app.call('DELETE', `/api/v1/assistants/${assistant.id}`);
+	assert.equal((await usage()).assistants.used, before.assistants.used);
+});

@@ -43,7 +43,7 @@ test('an owner creates an assistant, gives it a knowledge base, and gets an answ
 	const document = { source_type: 'text', title: 'Warranty', content };
 	await create(`/api/v1/knowledge-bases/${base.id}/documents`, document);
 	await using browser = await startBrowser();
-	await using owner = await openDashboard(app, browser);
+	await using owner = await openDashboard(app, browser, {}, '#/assistants');
 	const { page } = owner;
 	await page.getByRole('button', { name: 'New assistant' }).first().click();
 	await page.getByLabel('Name').fill('Kettle help');

@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { FirstStartSecrets } from '../../src/access/index.ts';
+import type { AppOverrides } from '../../src/app.ts';
+import type { Settings } from '../../src/config/index.ts';
 import { OWNER, openCookieClient, PASSWORD } from '../access/people.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import type { TestBrowser, Visitor } from '../support/browser.ts';
 
-/** A server whose owner has the password `PASSWORD`. */
-export async function startOwnedApp(): Promise<TestApp> {
+/** A server whose owner has the password `PASSWORD`. @param settings other than the default ones */
+export async function startOwnedApp(settings: Partial<Settings> = {}, overrides: AppOverrides = {}): Promise<TestApp> {
 	let first: FirstStartSecrets | undefined;
 	const app = await startTestApp({
+		settings,
 		overrides: {
 			onFirstStart: (made) => {
 				first = made;
 			},
+			...overrides,
 		},
 	});
 	const token = first?.passwordToken;
@@ -41,7 +45,7 @@ export async function signIn(page: Page, email = OWNER): Promise<void> {
 	await page.getByLabel(/E-mail/i).fill(email);
 	await page.getByLabel(/Passwor/).fill(PASSWORD);
 	await page.getByRole('button', { name: /Sign in|Anmelden/ }).click();
-	await page.getByRole('navigation').waitFor();
+	await page.getByRole('navigation').first().waitFor();
 }
 
 /** How many pixels the page is wider than the window. */

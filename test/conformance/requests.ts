@@ -49,6 +49,7 @@ export async function send(
 		return { ...head, body: [] };
 	}
 	const text = await response.text();
+	if (type === 'application/octet-stream' || type === 'text/markdown') return { ...head, body: text };
 	return { ...head, body: text === '' ? undefined : JSON.parse(text) };
 }
 

@@ -68,6 +68,21 @@ export const RESOURCE_MAKERS: Record<
 		const { data } = await tenant.done('listDeliveries', { path });
 		return data[0].id;
 	},
+	'/api/v1/stats/unanswered/{id}': async (tenant) => {
+		const content = `Where is the ${unique()}?`;
+		await tenant.done('sendMessage', {
+			body: { deployment_id: await tenant.standing('/api/v1/deployments/{id}'), content },
+		});
+		let id = '';
+		await until('the question is listed', async () => {
+			const { data } = await tenant.done('listUnanswered', { query: { limit: '100' } });
+			id = data.find(({ question }: { question: string }) => question === content)?.id ?? '';
+			return id !== '';
+		});
+		return id;
+	},
+	'/api/v1/sessions/{id}': async (tenant) =>
+		(await tenant.done('createSession', { body: await sessionOwner(tenant) })).id,
 	'/api/v1/widget/conversations/{id}': async (tenant) => {
 		const deployment_id = await tenant.standing('/api/v1/deployments/{id}');
 		const body = { deployment_id, content: 'Hello' };
@@ -77,6 +92,8 @@ export const RESOURCE_MAKERS: Record<
 
 /** The resource of a field that ends in `_id`, if it differs from the field's name; null: no resource of Parley. */
 export const ID_FIELDS: Record<string, string | null> = {
+	assignee_id: '/api/v1/users/{id}',
+	document_id: '/api/v1/knowledge-bases/{id}/documents/{doc_id}',
 	end_user_id: null,
 	last_event_id: null,
 	// Optional for people with one account; signing in selects the account by the password.
@@ -91,6 +108,15 @@ async function person(tenant: ResourceMaker): Promise<{ email: string; password:
 	return { email, password };
 }
 
+const sessionOwners = new WeakMap<ResourceMaker, Promise<{ email: string; password: string }>>();
+
+/** The user of a tenant's sessions: users see and end their own sessions only. */
+function sessionOwner(tenant: ResourceMaker): Promise<{ email: string; password: string }> {
+	const owner = sessionOwners.get(tenant) ?? person(tenant);
+	sessionOwners.set(tenant, owner);
+	return owner;
+}
+
 async function invited(tenant: ResourceMaker): Promise<{ email: string; token: string }> {
 	const body = { email: `person-${unique()}@example.com`, role: 'owner' };
 	const { email, password_link } = await tenant.done('createUser', { body });
@@ -99,6 +125,7 @@ async function invited(tenant: ResourceMaker): Promise<{ email: string; token: s
 
 /** Members of bodies whose values must be unique. */
 export const UNIQUE_VALUES: Record<string, () => string> = {
+	shortcut: unique,
 	email: () => `person-${unique()}@example.com`,
 };
 
@@ -115,6 +142,7 @@ export const BODIES: Record<string, (tenant: ResourceMaker) => Promise<unknown>>
 		name: 'The shop',
 		assistant_id: await tenant.standing('/api/v1/assistants/{id}'),
 		allowed_domains: ['shop.example'],
+		features: { handoff: true },
 		rate_limit: { messages_per_minute: 10_000 },
 	}),
 	createSession: person,
@@ -125,7 +153,7 @@ export const BODIES: Record<string, (tenant: ResourceMaker) => Promise<unknown>>
 export const CREDENTIALS: Record<string, (tenant: ResourceMaker) => Promise<Record<string, string>>> = {
 	apiKey: async ({ key }) => ({ authorization: `Bearer ${key}` }),
 	session: async (tenant) => {
-		const response = await tenant.call(tenant.operation('createSession'), { body: await person(tenant) });
+		const response = await tenant.call(tenant.operation('createSession'), { body: await sessionOwner(tenant) });
 		assert.equal(response.status, 201, JSON.stringify(response.body));
 		const cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? assert.fail('no cookie was set');
 		return { cookie, origin: tenant.url };

@@ -28,11 +28,12 @@ test('uses versioned paths in kebab-case, with ids in braces', () => {
 	}
 });
 
-test('requires a read scope for reading and searching, and a write scope for changing', () => {
+test('requires a read scope for reading, searching and checking, and a write scope for changing', () => {
 	for (const [id, { method, access }] of table) {
 		if (access.kind !== 'key' || access.scope === null) continue;
 		assert.ok(SCOPES.includes(access.scope), id);
-		const reads = method === 'GET' || id.startsWith('search');
+		// What a person has read is a note of the reader, not a change of the conversation.
+		const reads = method === 'GET' || /^(search|read|check)/.test(id);
 		assert.equal(access.scope.endsWith(reads ? ':read' : ':write'), true, `${id}: ${access.scope}`);
 	}
 });
@@ -70,7 +71,9 @@ test('accepts limit, cursor and order for every paginated list, within the docum
 		const check = queryValidator(query);
 		const own = access.kind === 'widget' ? { deployment_id: 'dep_1' } : {};
 		// Lists that are read from their beginning have one order.
-		const order = ['listEvents', 'listDocumentChunks', 'listModels'].includes(id) ? {} : { order: 'asc' };
+		const order = ['listEvents', 'listDocumentChunks', 'listModels', 'listInbox', 'listAssignees'].includes(id)
+			? {}
+			: { order: 'asc' };
 		assert.deepEqual(check({ ...own, limit: '100', cursor: 'abc', ...order }), {
 			...own,
 			limit: 100,

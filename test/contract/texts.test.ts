@@ -105,9 +105,11 @@ const EXEMPT: readonly RegExp[] = [
 	// Ids and cursors: any unknown value has its own error.
 	/(^|[/_])ids?$|\/cursor$|\/last_event_id$|\/types$/,
 	// Credentials and secrets: compared, never shown.
-	/^createSession\/|^setPassword\/|\/secret$|\/token$|\/password$|\/value$/,
+	/^createSession\/|^setPassword\/|\/secret$|\/token$|\/(?:current_)?password$|\/value$/,
 	// Parsed by stricter rules: user names, headers, PEM keys, URLs.
 	/\/username$|\/auth\/name$|\/headers\/\*$|\/public_key$|\/jwks_url$|^addDocument\/url$/,
+	// Filters: compared, never stored.
+	/^listAuditLog\/(?:actor|action|resource)$|^listDocuments\/name$|^listInbox\/(?:assignee|search)$/,
 	// Data that is sent unchanged in a URL.
 	/\/query\/\*$/,
 	// Searched and not stored, or indexed without its control characters.

@@ -60,6 +60,8 @@ test('the visitor sees what a person says on the stream that they have open, and
 	await takeOver(id);
 	const said = await say(id, 'This is Kim. How can I help?', { name: 'Kim' });
 	assert.deepEqual([said.status, said.body.role, said.body.author], [201, 'assistant', { type: 'human', name: 'Kim' }]);
+	const taken = (await events.next()).value;
+	assert.deepEqual([taken?.event, taken?.data.person], ['presence', { name: 'First key', typing: false }]);
 	const seen = [(await events.next()).value, (await events.next()).value];
 	assert.deepEqual(
 		seen.map((event) => [event?.event, event?.data.message.content, event?.data.message.author.name]),

@@ -95,7 +95,12 @@ test('ends an interrupted reply at a takeover with the text of its rounds', asyn
 	const { id, conversation_id } = await interruptedReply();
 	using outbox = new Outbox(store);
 	await using conversations = openConversations(outbox);
-	await conversations.handOver(conversation_id, { workspaceId, to: 'human', versions: null });
+	await conversations.handOver(conversation_id, {
+		workspaceId,
+		to: 'human',
+		by: { id: 'user_1', name: 'Kim' },
+		versions: null,
+	});
 	const reply = await store.get('messages', id);
 	assert.deepEqual([reply?.status, reply?.content], ['stopped', 'I look it up.']);
 	assert.deepEqual(

@@ -22,10 +22,11 @@ const echo = await createApiFixture(app, { model: 'scripted/any' });
 test('without a stream the answer is the reply, with the question beside it', async () => {
 	const { status, body } = await app.call('POST', MESSAGES, { deployment_id: echo.deployment, content: 'Hello' });
 	assert.equal(status, 201);
-	const { id, conversation_id, created_at, completed_at, user_message, ...rest } = body;
+	const { id, conversation_id, created_at, completed_at, user_message, first_token_ms, duration_ms, ...rest } = body;
 	assert.match(id, /^msg_/);
 	assert.match(conversation_id, /^conv_/);
 	assert.ok(completed_at >= created_at);
+	assert.ok(first_token_ms >= 0 && duration_ms >= first_token_ms);
 	assert.deepEqual(rest, {
 		role: 'assistant',
 		author: { type: 'model', name: null },
@@ -38,6 +39,7 @@ test('without a stream the answer is the reply, with the question beside it', as
 		model: 'scripted/any',
 		tool_calls: [],
 		usage: null,
+		answered_by: 'model',
 	});
 	const { id: questionId, created_at: askedAt, completed_at: storedAt, ...question } = user_message;
 	assert.match(questionId, /^msg_/);
@@ -55,6 +57,9 @@ test('without a stream the answer is the reply, with the question beside it', as
 		model: null,
 		tool_calls: [],
 		usage: null,
+		answered_by: null,
+		first_token_ms: null,
+		duration_ms: null,
 	});
 	const { body: history } = await app.call('GET', `/api/v1/conversations/${conversation_id}/messages`);
 	const { user_message: _, ...reply } = body;
@@ -71,6 +76,7 @@ test('the first message makes a conversation that reads back whole', async () =>
 	assert.equal(last_message_at, body.completed_at);
 	assert.equal(updated_at, body.completed_at);
 	assert.deepEqual(rest, {
+		assignee_id: null,
 		id: body.conversation_id,
 		deployment_id: echo.deployment,
 		assistant_id: echo.assistant,
@@ -80,6 +86,9 @@ test('the first message makes a conversation that reads back whole', async () =>
 		metadata,
 		end_user: null,
 		handled_by: 'model',
+		taken_over_by: null,
+		requested_person_at: null,
+		contact_email: null,
 		message_count: 2,
 		archived_at: null,
 	});

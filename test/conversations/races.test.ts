@@ -127,7 +127,10 @@ test('whatever is interleaved, each message gets its own reply, in turn, and eve
 				const id = ids[at] as string;
 				const events: ReceivedEvent[] = [];
 				const after = fromStart ? { seq: first[at]?.position as number, offset: 0 } : null;
-				const stream = itemsOf(conversations.follow(id, { after, audience: 'api' }), over.signal);
+				const stream = itemsOf(
+					conversations.follow({ id, workspace_id: deployment.workspace_id }, { after, audience: 'api' }),
+					over.signal,
+				);
 				followers.push({ id, events, last: record(stream, events) });
 			};
 			for (const at of ids.keys()) watch(at, true);

@@ -296,7 +296,7 @@ test('a new deployment has the documented defaults for settings that are not giv
 			theme: 'dark',
 			greeting: 'Hi! How can I help you?',
 		},
-		features: { streaming: false, rich_content: true, jwt_required: false, ai_disclosure: true },
+		features: { streaming: false, rich_content: true, jwt_required: false, ai_disclosure: true, handoff: false },
 		rate_limit: { messages_per_minute: 20 },
 		time_zone: 'UTC',
 		jwt: null,

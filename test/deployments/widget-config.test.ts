@@ -37,7 +37,7 @@ test("the bytes are the JSON of the widget's configuration: all fields that the 
 	const deployment = {
 		...base,
 		appearance: appearanceOf({ ...base, appearance: { ...base.appearance, ...own } }),
-		features: { ...base.features, ai_disclosure: false },
+		features: { ...base.features, ai_disclosure: false, handoff: true },
 	};
 	const { body } = renderConfig(deployment);
 	const config: unknown = JSON.parse(body.toString('utf8'));
@@ -59,7 +59,7 @@ test('serves the defaults of names, logos and the disclosure for a deployment th
 		...DEFAULT_APPEARANCE,
 		...deployment.appearance,
 	});
-	assert.deepEqual(config.features, { ...deployment.features, ai_disclosure: true });
+	assert.deepEqual(config.features, { ...deployment.features, ai_disclosure: true, handoff: false });
 	bodyValidator(WidgetConfig)(config);
 });
 

@@ -68,6 +68,7 @@ test('uploads, indexes and finds each of the five formats, and changes the statu
 		trained_at: null,
 		embedder: null,
 		reindex_required: false,
+		reindex: null,
 		problem: null,
 	});
 	assert.equal((await app.call('GET', `${BASES}/${base}`)).body.status, 'indexing');
@@ -87,6 +88,7 @@ test('uploads, indexes and finds each of the five formats, and changes the statu
 			trained_at: '',
 			embedder: 'builtin',
 			reindex_required: false,
+			reindex: null,
 			problem: null,
 		},
 	);
@@ -316,6 +318,7 @@ test('a broken file ends in status error with a reason, and its removal leads ba
 			trained_at: '',
 			embedder: 'builtin',
 			reindex_required: false,
+			reindex: null,
 			problem: null,
 		},
 	);
@@ -368,6 +371,7 @@ test('removes a document or its knowledge base while the document is processed',
 		trained_at: null,
 		embedder: null,
 		reindex_required: false,
+		reindex: null,
 		problem: null,
 	});
 	pool.resume();

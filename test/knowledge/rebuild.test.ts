@@ -190,7 +190,7 @@ test('a knowledge base whose documents are all removed during a rebuild is empty
 	pool.pause(({ file_name }) => file_name === 'tea.txt');
 	await knowledge.reindex(base).commit();
 	await until('it is under way', () => pool.waiting === 1);
-	for (const id of [tea, ink]) await knowledge.documents.remove(base, id, null);
+	for (const id of [tea, ink]) await knowledge.documents.remove(base, id, null).commit();
 	pool.resume();
 	assert.equal(presentStatus(await harness.untilSettled(base)).status, 'ready');
 	assert.deepEqual(await harness.search(base, 'kettle'), []);
@@ -218,7 +218,7 @@ test('finds the final state of many documents that are added, changed and remove
 			...[0, 1, 2].map((n) => addOne(round * 100 + n)),
 			...ids.slice(0, 2).map((id) => {
 				there.delete(id);
-				return knowledge.documents.remove(base, id, null);
+				return knowledge.documents.remove(base, id, null).commit();
 			}),
 			...ids.slice(2, 5).map((id) => knowledge.documents.retry(base, id).commit()),
 		]);

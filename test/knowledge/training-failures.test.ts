@@ -63,7 +63,7 @@ test('the failure of a training is not shown after the last document was removed
 	const base = await harness.newBase();
 	const only = await harness.add(base, 'a.md', manyChunks(2, 'amber'));
 	await until('the training has failed', async () => presentStatus(await harness.base(base)).problem !== null);
-	await knowledge.documents.remove(base, only, null);
+	await knowledge.documents.remove(base, only, null).commit();
 	assert.equal(presentStatus(await harness.base(base)).problem, null);
 });
 

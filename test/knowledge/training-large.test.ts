@@ -38,7 +38,7 @@ test('indexes and finds documents while a large knowledge base is trained again,
 	const late = await harness.untilProcessed(await harness.add(base, 'late.txt', 'The late kettle is made of larch.'));
 	assert.equal(late.status, 'indexed', 'it does not wait for the training');
 	assert.match((await harness.search(base, 'What is the late kettle made of?'))[0] ?? '', /larch/);
-	await harness.knowledge.documents.remove(base, await harness.add(base, 'gone.txt', 'Gone.'), null);
+	await harness.knowledge.documents.remove(base, await harness.add(base, 'gone.txt', 'Gone.'), null).commit();
 
 	pool.trainLatch.open();
 	await harness.untilTrained(base);

@@ -21,7 +21,7 @@ test('a tuned knowledge base that changes by less than a twentieth keeps its bas
 	const { trained_at } = presentStatus(await harness.untilTrained(base));
 	const { basis } = (await store.searchIndex.servingGeneration(base)) ?? assert.fail();
 	await harness.untilProcessed(await harness.add(base, 'c.md', manyChunks(1, 'amber')));
-	await knowledge.documents.remove(base, first, null);
+	await knowledge.documents.remove(base, first, null).commit();
 	const record = await harness.base(base);
 	assert.deepEqual([record.tuned_on, record.changed_chunks], [51, 2]);
 	assert.equal(presentStatus(record).trained_at, trained_at);
@@ -37,7 +37,7 @@ test('removing documents makes a training due', async () => {
 	await harness.add(base, 'b.md', manyChunks(20, 'birch'));
 	await harness.untilProcessed(removed);
 	await harness.untilTrained(base);
-	await knowledge.documents.remove(base, removed, null);
+	await knowledge.documents.remove(base, removed, null).commit();
 	assert.equal(presentStatus(await harness.base(base)).trained_at, null);
 	await harness.untilTrained(base);
 	assert.equal((await store.searchIndex.servingGeneration(base))?.trained_on, 20);
@@ -129,7 +129,7 @@ test('a request is cleared where nothing is left to train on', async () => {
 	const base = await harness.newBase();
 	const only = await harness.add(base, 'a.md', manyChunks(2, 'amber'));
 	await harness.untilTrained(base);
-	await knowledge.documents.remove(base, only, null);
+	await knowledge.documents.remove(base, only, null).commit();
 	await harness.patch(base, { training_asked_at: 1 }, [queueTraining(base, 0)]);
 	await until('the training has nothing to do', () => jobsOf(harness.dataDir, 'train') === 0);
 	assert.equal((await harness.base(base)).training_asked_at, null);

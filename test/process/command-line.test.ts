@@ -205,7 +205,7 @@ test('a command validates its arguments before it changes anything', async () =>
 		['keys create --name \u0007', /A name is one line/],
 		['users create ada@example.com --name \u202f', /A name is one line/],
 		['workspaces create \u0000', /A name is one line/],
-		['users create ada@example.com --role admin', /A role is owner or member/],
+		['users create ada@example.com --role boss', /A role is one of owner, admin, member, agent, viewer/],
 		['workspaces set-plan ws_1 gold', /A plan is one of unlimited, free, pro/],
 	];
 	for (const [args, message] of wrong) {

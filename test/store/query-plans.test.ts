@@ -34,6 +34,8 @@ test('lists by a user and events by type use the indexes that have only such row
 		await planOf(() => readers.list('conversations', { ...page, where: byUser })),
 		/conversations_by_end_user/,
 	);
+	const waiting = { ...page, where: { workspace_id: 'ws_1' }, notNull: 'requested_person_at' } as const;
+	assert.match(await planOf(() => readers.list('conversations', waiting)), /conversations_by_request/);
 	const byVisitor = { deployment_id: 'dep_1', end_user_id: 'anna' };
 	assert.match(
 		await planOf(() => readers.list('conversations', { ...page, where: byVisitor })),

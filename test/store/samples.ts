@@ -155,11 +155,15 @@ export function conversation(given: Partial<Sample<'conversations'>> = {}): Samp
 		end_user_id: null,
 		end_user: null,
 		handled_by: 'model',
+		taken_over_by: null,
+		requested_person_at: null,
+		contact_email: null,
 		message_count: 0,
 		last_message_at: null,
 		created_at: NOON,
 		updated_at: NOON,
 		archived_at: null,
+		assignee_id: null,
 		...given,
 	};
 }
@@ -186,6 +190,33 @@ export function message(given: Partial<Sample<'messages'>> = {}): Sample<'messag
 		attempts: 1,
 		created_at: NOON,
 		completed_at: NOON + 1,
+		answered_by: 'documents',
+		first_token_ms: 12,
+		duration_ms: 34,
+		...given,
+	};
+}
+
+export function note(given: Partial<Sample<'notes'>> = {}): Sample<'notes'> {
+	return {
+		id: newId('note'),
+		workspace_id: 'ws_sample',
+		conversation_id: 'conv_sample',
+		author: { id: 'user_sample', name: 'Anna' },
+		content: 'She has called twice.',
+		created_at: NOON,
+		...given,
+	};
+}
+
+export function cannedReply(given: Partial<Sample<'canned_replies'>> = {}): Sample<'canned_replies'> {
+	return {
+		id: newId('canned_reply'),
+		workspace_id: 'ws_sample',
+		shortcut: 'hours',
+		content: 'We are open from ten to six.',
+		created_at: NOON,
+		updated_at: NOON,
 		...given,
 	};
 }
@@ -202,6 +233,19 @@ export function replyRound(given: Partial<Sample<'reply_rounds'>> = {}): Sample<
 		memory: [{ type: 'reasoning', text: 'Hm.', metadata: null }],
 		grounding: { passages: [], confidence: 0 },
 		created_at: NOON,
+		...given,
+	};
+}
+
+export function questionGroup(given: Partial<Sample<'question_groups'>> = {}): Sample<'question_groups'> {
+	return {
+		id: newId('question_group'),
+		workspace_id: 'ws_sample',
+		status: 'resolved',
+		document_id: 'doc_sample',
+		resolved_at: NOON,
+		created_at: NOON,
+		updated_at: NOON,
 		...given,
 	};
 }
@@ -299,6 +343,7 @@ export function session(given: Partial<Sample<'sessions'>> = {}): Sample<'sessio
 		workspace_id: 'ws_sample',
 		user_id: 'user_sample',
 		hash: `hash of ${id}`,
+		user_agent: 'Browser/1.0',
 		expires_at: NOON,
 		created_at: NOON,
 		...given,
@@ -388,4 +433,25 @@ export function workspace(given: Partial<Sample<'workspaces'>> = {}): Sample<'wo
 
 export function event(stream: string, type = 'message.created', data: unknown = { n: 1 }): NewEvent {
 	return { id: newId('event'), stream, type, data, created_at: NOON };
+}
+
+export function auditRecord(given: Partial<Sample<'audit_log'>> = {}): Sample<'audit_log'> {
+	return {
+		id: newId('audit_record'),
+		workspace_id: 'ws_sample',
+		actor_type: 'user',
+		actor_id: 'user_sample',
+		actor_name: 'Ada',
+		action: 'updateAssistant',
+		resource_type: 'assistant',
+		resource_id: 'asst_sample',
+		resource_name: 'Kettle help',
+		fields: ['name'],
+		path: '/api/v1/assistants/asst_sample',
+		request_id: 'req_sample',
+		address: '203.0.113.7',
+		created_at: NOON,
+		expires_at: NOON,
+		...given,
+	};
 }

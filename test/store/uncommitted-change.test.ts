@@ -21,6 +21,7 @@ function freshReceipt() {
 	const key = { scope: newId('workspace'), key: 'once', body_hash: 'hash', expires_at: Date.now() + 60_000 };
 	return {
 		of: (name: string) => ({ ...key, status: 200, body: name }),
+		added: (name: string) => ({ idempotency: { ...key, status: 200, body: name } }),
 		stored: () => store.idempotency.storedResponse(key.scope, key.key),
 	};
 }
@@ -81,7 +82,7 @@ test('stores the receipt in the transaction of the change', async () => {
 			return store.commit(commit);
 		},
 	});
-	assert.equal(await append('b', id, observed).commit(receipt.of), 'ab');
+	assert.equal(await append('b', id, observed).commit(receipt.added), 'ab');
 	assert.deepEqual(
 		commits.map(({ write, idempotency }) => [write?.length, idempotency]),
 		[[1, receipt.of('ab')]],
@@ -92,7 +93,7 @@ test('stores the receipt in the transaction of the change', async () => {
 test('of concurrent changes, each receipt has the result of the decision that was committed', async () => {
 	const id = await addAssistant('');
 	const receipts = [...'abcdefgh'].map((letter) => ({ letter, receipt: freshReceipt() }));
-	const results = await Promise.all(receipts.map(({ letter, receipt }) => append(letter, id).commit(receipt.of)));
+	const results = await Promise.all(receipts.map(({ letter, receipt }) => append(letter, id).commit(receipt.added)));
 	assert.deepEqual(
 		results.map((name) => name.length).toSorted(),
 		receipts.map((_, at) => at + 1),
@@ -105,7 +106,7 @@ test('a change that is refused stores neither itself nor its receipt', async () 
 	const id = await addAssistant('a');
 	const receipt = freshReceipt();
 	const failing = withOverrides(store, { commit: async () => ({ outcome: 'fenced' as const }) });
-	await assert.rejects(append('b', id, failing).commit(receipt.of), { code: 'unavailable' });
+	await assert.rejects(append('b', id, failing).commit(receipt.added), { code: 'unavailable' });
 	assert.equal(await nameOf(id), 'a');
 	assert.equal(await receipt.stored(), undefined);
 });
@@ -113,16 +114,16 @@ test('a change that is refused stores neither itself nor its receipt', async () 
 test('a decision that changes nothing stores no receipt', async () => {
 	const receipt = freshReceipt();
 	const change = prepareChange(store, async () => ({ commit: null, result: 'the same' }));
-	assert.equal(await change.commit(receipt.of), 'the same');
+	assert.equal(await change.commit(receipt.added), 'the same');
 	assert.equal(await receipt.stored(), undefined);
 });
 
 test('a change whose receipt is stored already is not made again', async () => {
 	const id = await addAssistant('a');
 	const receipt = freshReceipt();
-	await append('b', id).commit(receipt.of);
+	await append('b', id).commit(receipt.added);
 	await assert.rejects(
-		append('c', id).commit(receipt.of),
+		append('c', id).commit(receipt.added),
 		(error) => error instanceof IdempotentReplayError && error.storedResponse.body === 'ab',
 	);
 	assert.equal(await nameOf(id), 'ab');
@@ -139,7 +140,7 @@ test('steps around a commit get the result and pass on the receipt', async () =>
 		return name;
 	});
 	assert.deepEqual(steps, []);
-	assert.equal(await change.commit(receipt.of), 'ab');
+	assert.equal(await change.commit(receipt.added), 'ab');
 	assert.deepEqual(steps, ['a', 'ab', 'ab']);
 	assert.equal((await receipt.stored())?.body, 'ab');
 });

@@ -43,7 +43,7 @@ export const ORIGIN = 'https://shop.example';
 export const quickDerive: DeriveKey = async (password, salt, bytes) =>
 	createHash('sha512').update(salt).update(password).digest().subarray(0, bytes);
 
-/** On a busy machine a search or a list of tools may take long, and a reply would go on without its passages or tools. */
+/** On a busy machine a search or a list of tools may take long, and a reply would go on without its passages or tools. So may the inbox. */
 const INPUT_TIMEOUT_MS = 120_000;
 
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
@@ -65,6 +65,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
 		searchTimeoutMs: INPUT_TIMEOUT_MS,
 		rewriteTimeoutMs: INPUT_TIMEOUT_MS,
 		toolListTimeoutMs: INPUT_TIMEOUT_MS,
+		inboxFreshnessMs: INPUT_TIMEOUT_MS,
 		...options.overrides,
 	});
 

@@ -6,10 +6,17 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 const BUILT = fileURLToPath(new URL('../../.build/widget/', import.meta.url));
 const SOURCE = fileURLToPath(new URL('../../src/widget/', import.meta.url));
+const MARKDOWN = fileURLToPath(new URL('../../src/markdown/', import.meta.url));
 /** Bytes of the button, the chat and the largest language together, as they are served. */
 const LARGEST = { br: 24_000, gz: 26_000 };
 /** What pages, storage and files of another version read: its names must stay. */
 const SHARED = ['public.d.ts', 'chat/chat-module.ts', 'languages/strings.ts', 'transport/conversation-storage.ts'];
+
+/** The paths of the source files below a folder. */
+function sourcesIn(folder: string): string[] {
+	const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+	return names.filter((name) => /\.tsx?$/.test(name)).map((name) => folder + name);
+}
 
 /** The files that the script of this build names; those of the build before may lie beside them. */
 function current(): string[] {
@@ -50,9 +57,9 @@ test('the widget’s code never writes HTML, evaluates text as code, or sets a s
 });
 
 test('the build shortens every property whose name ends with an underscore, and no other file or language reads one', () => {
-	const sources = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
+	const sources = [...sourcesIn(SOURCE), ...sourcesIn(MARKDOWN)];
 	const shortenedIn = (name: string) =>
-		readFileSync(SOURCE + name, 'utf8')
+		readFileSync(name, 'utf8')
 			.replace(/^\s*(\/?\*|\/\/).*$/gm, '')
 			.match(/\b[A-Za-z]\w*_\b['"`]?/g) ?? [];
 	const shortened = [...new Set(sources.flatMap(shortenedIn))];
@@ -62,7 +69,7 @@ test('the build shortens every property whose name ends with an underscore, and 
 		shortened.filter((name) => !name.endsWith('_')),
 		[],
 	);
-	for (const name of SHARED) assert.deepEqual(shortenedIn(name), [], name);
+	for (const name of SHARED) assert.deepEqual(shortenedIn(SOURCE + name), [], name);
 	for (const built of ['widget.js', 'widget.mjs', ...current()]) {
 		const code = readFileSync(BUILT + built, 'utf8');
 		for (const name of shortened) assert.doesNotMatch(code, new RegExp(`\\b${name}\\b`), `${name} in ${built}`);

@@ -1,5 +1,5 @@
 import { AppError } from '../../base/index.ts';
-import { type Feedback, operations, type SendMessage } from '../../contract/index.ts';
+import { type Feedback, operations, type SendMessage, type WidgetPersonRequest } from '../../contract/index.ts';
 import { type Conversations, listMessages, presentFor, presentForVisitor } from '../../conversations/index.ts';
 import type { Deployments } from '../../deployments/index.ts';
 import type { HttpRequest, RouteResponse } from '../../http/index.ts';
@@ -26,6 +26,7 @@ type VisitorOperation =
 	| 'listWidgetMessages'
 	| 'followWidgetConversation'
 	| 'stopWidgetReply'
+	| 'requestPerson'
 	| 'rateWidgetMessage';
 
 /** From this length (characters) on, an Idempotency-Key cannot be guessed. The widget's keys are longer. */
@@ -111,9 +112,9 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 		async followWidgetConversation(visit) {
 			countRequest(visit);
 			return respondWithStream(visit, async (request) => {
-				const { id } = await conversationOf(visit, request.params.id as string);
+				const conversation = await conversationOf(visit, request.params.id as string);
 				const after = resumePosition(request, visit.query.last_event_id);
-				return { events: conversations.follow(id, { after, audience: 'visitor' }) };
+				return { events: conversations.follow(conversation, { after, audience: 'visitor' }) };
 			});
 		},
 
@@ -121,6 +122,16 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 			countRequest(visit);
 			const { id } = await conversationOf(visit, visit.request.params.id as string);
 			return jsonResponse({ stopped: await conversations.stop(id) });
+		},
+
+		async requestPerson(visit) {
+			countRequest(visit);
+			const { withdraw = false, email = null } = visit.body as unknown as WidgetPersonRequest;
+			const { id } = await conversationOf(visit, visit.request.params.id as string);
+			if (!withdraw && visit.deployment.features.handoff !== true) throw new AppError('handoff_disabled');
+			const changed = await conversations.requestPerson(id, { withdraw, email });
+			const state = conversations.people.stateForVisitor(changed);
+			return jsonResponse({ conversation_id: id, ...state, has_email: changed.contact_email !== null });
 		},
 
 		async rateWidgetMessage(visit) {

@@ -43,9 +43,8 @@ function accessCodes({ method, access }: Operation): ErrorCode[] {
 			return [
 				'unauthorized',
 				...csrfCodes,
-				...(access.scope === null ? [] : (['insufficient_scope'] as const)),
-				// Members may do everything but settings.
-				...(access.scope?.startsWith('settings:') ? (['forbidden'] as const) : []),
+				// A key without the scope, or a session of a role without it.
+				...(access.scope === null ? [] : (['insufficient_scope', 'forbidden'] as const)),
 				'rate_limit_exceeded',
 			];
 		case 'session':

@@ -1,19 +1,25 @@
 import { ID_PREFIXES, type IdKind } from '../../base/index.ts';
+import * as account from '../account.ts';
 import * as apiKeys from '../api-keys.ts';
 import * as assistants from '../assistants.ts';
+import * as auditLog from '../audit-log.ts';
+import * as cannedReplies from '../canned-replies.ts';
 import * as conversations from '../conversations.ts';
 import * as deliveries from '../deliveries.ts';
 import * as deployments from '../deployments.ts';
 import * as documents from '../documents.ts';
 import * as events from '../events.ts';
+import * as inbox from '../inbox.ts';
 import * as knowledgeBases from '../knowledge-bases.ts';
 import * as messages from '../messages.ts';
 import * as models from '../models.ts';
+import * as notes from '../notes.ts';
 import * as outgoingEvents from '../outgoing-events.ts';
 import * as serverState from '../server-state.ts';
 import * as session from '../session.ts';
 import { Deleted, ErrorEnvelope } from '../shapes.ts';
 import * as sources from '../sources.ts';
+import * as statistics from '../statistics.ts';
 import * as toolConfig from '../tool-config.ts';
 import * as tools from '../tools.ts';
 import * as users from '../users.ts';
@@ -23,20 +29,26 @@ import * as workspace from '../workspace.ts';
 
 /** The contract's files. A schema that one of them exports has the name of the export. */
 const FILES: readonly object[] = [
+	account,
 	apiKeys,
 	assistants,
+	auditLog,
+	cannedReplies,
 	conversations,
 	deliveries,
 	deployments,
 	documents,
 	events,
+	inbox,
 	knowledgeBases,
 	messages,
 	models,
+	notes,
 	outgoingEvents,
 	serverState,
 	session,
 	sources,
+	statistics,
 	toolConfig,
 	tools,
 	users,

@@ -14,14 +14,19 @@ export function responsesOf(operation: Operation, components: Components): Recor
 	return { ...successResponseObjects(operation, components), ...errorResponseObjects(operation, components) };
 }
 
+/** A success as a text for people. */
+const TEXT_RESULT = { schema: { type: 'string' }, example: '# Where is my order?' };
+
 function successResponseObjects(operation: Operation, components: Components): Record<string, object> {
-	const { status = 200, streams, method, versioned } = operation;
+	const { status = 200, streams, method, versioned, download, textForm } = operation;
 	const headers = headersOf(successHeaders(operation), components);
 	const stream = { 'text/event-stream': eventStream(operation, components) };
-	const json = { 'application/json': wholeResult(operation, components) };
+	const whole = download
+		? { 'application/octet-stream': wholeResult(operation, components) }
+		: { 'application/json': wholeResult(operation, components), ...(textForm ? { [textForm]: TEXT_RESULT } : {}) };
 	if (streams === 'always') return { 200: { description: 'The events as they happen.', headers, content: stream } };
 	const responses: Record<string, object> = {
-		[status]: { description: status === 201 ? 'Made.' : 'Done.', headers, content: json },
+		[status]: { description: status === 201 ? 'Made.' : 'Done.', headers, content: whole },
 	};
 	if (streams === 'asked' && method !== 'GET') {
 		if (status === 200)

@@ -9,33 +9,48 @@ export interface FieldError {
 export class ApiError extends Error {
 	override name = 'ApiError';
 	readonly status: number;
+	/** For example `not_found`; empty where the response has none. */
+	readonly code: string;
+	/** Seconds after which the request may succeed; null where the server does not say. */
+	readonly retryAfter: number | null;
 	readonly details: readonly FieldError[];
 
 	constructor(status: number, envelope: ErrorEnvelope) {
 		super(envelope.message ?? `The server answered with status ${status}.`);
 		this.status = status;
+		this.code = envelope.code ?? '';
+		this.retryAfter = envelope.retry_after ?? null;
 		this.details = envelope.details ?? [];
 	}
 
-	/** The server's sentence about one field; null if it has none. */
+	/** The server's sentence about one field or a member of it, which it then names; null if it has none. */
 	messageFor(path: string): string | null {
-		return this.details.find((detail) => detail.path === path)?.message ?? null;
+		const found = this.details.find((detail) => detail.path === path || detail.path.startsWith(`${path}/`));
+		if (found === undefined) return null;
+		return found.path === path ? found.message : `${found.path.slice(path.length + 1)} ${found.message}`;
 	}
 }
 
 interface ErrorEnvelope {
+	code?: string;
 	message?: string;
+	retry_after?: number;
 	details?: FieldError[];
 }
 
 /** The error of a response, whatever its body is. */
 export async function errorOfResponse(response: Response): Promise<ApiError> {
-	let body: unknown;
+	return errorOfBody(response.status, await response.text().catch(() => ''));
+}
+
+/** @param body the text of the response */
+export function errorOfBody(status: number, body: string): ApiError {
+	let parsed: unknown;
 	try {
-		body = await response.json();
+		parsed = JSON.parse(body);
 	} catch {
-		body = null;
+		parsed = null;
 	}
-	const envelope = (body as { error?: ErrorEnvelope } | null)?.error;
-	return new ApiError(response.status, envelope ?? {});
+	const envelope = (parsed as { error?: ErrorEnvelope } | null)?.error;
+	return new ApiError(status, envelope ?? {});
 }

@@ -15,6 +15,11 @@ export function whenUnauthorized(listener: () => void): void {
 	onUnauthorized = listener;
 }
 
+/** Reports that the server has rejected the session. */
+export function reportUnauthorized(): void {
+	onUnauthorized();
+}
+
 /** Throws the error of a response with an error status. */
 const errors: Middleware = {
 	async onResponse({ response, schemaPath }) {

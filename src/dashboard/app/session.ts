@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { ApiError } from '../api/api-error.ts';
 import { api, type Resource, resultOf, whenUnauthorized } from '../api/client.ts';
+import { startLive, stopLive } from '../api/live.ts';
 import { queryClient } from '../api/queries.ts';
 
 export type Session = Resource<'Session'>;
@@ -18,7 +19,9 @@ const USER_KEY = 'parley-user';
 export const sessionState = signal<SessionState>({ status: 'unknown' });
 
 whenUnauthorized(() => {
-	if (sessionState.value.status === 'signed-in') sessionState.value = { status: 'expired' };
+	if (sessionState.value.status !== 'signed-in') return;
+	stopLive();
+	sessionState.value = { status: 'expired' };
 });
 
 /** Asks who is signed in. */
@@ -37,6 +40,7 @@ function begin(session: Session): void {
 	if (sessionStorage.getItem(USER_KEY) !== session.user.id) sessionStorage.clear();
 	sessionStorage.setItem(USER_KEY, session.user.id);
 	sessionState.value = { status: 'signed-in', session };
+	startLive();
 }
 
 /** Signs in. The page that was shown stays. Another user sees nothing of what was loaded or typed before. */
@@ -49,9 +53,20 @@ export async function signIn(email: string, password: string): Promise<void> {
 /** Signs out and forgets everything that was loaded or typed. */
 export async function signOut(): Promise<void> {
 	await api.DELETE('/api/v1/session');
+	stopLive();
 	queryClient.clear();
 	sessionStorage.clear();
 	sessionState.value = { status: 'signed-out' };
+}
+
+/** Shows the changed account of the signed-in user. */
+export function replaceUser(user: Session['user']): void {
+	sessionState.value = { status: 'signed-in', session: { ...currentSession(), user } };
+}
+
+/** Shows the changed workspace. */
+export function replaceWorkspace(workspace: Session['workspace']): void {
+	sessionState.value = { status: 'signed-in', session: { ...currentSession(), workspace } };
 }
 
 /** The signed-in user's session. Only pages inside of the shell call it. */
@@ -59,4 +74,10 @@ export function currentSession(): Session {
 	const state = sessionState.value;
 	if (state.status !== 'signed-in') throw new Error('No user is signed in.');
 	return state.session;
+}
+
+/** Whether the user's role permits what a scope of the API permits. */
+export function may(scope: Session['scopes'][number]): boolean {
+	const { scopes } = currentSession();
+	return scopes.includes('*') || scopes.includes(scope);
 }

@@ -1,46 +1,44 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { liveState } from '../api/live.ts';
 import { ConfirmDialog } from '../components/confirm.tsx';
-import { Icon, type IconName } from '../components/icon.tsx';
-import { chooseLanguage, LANGUAGES, type Language, language, strings } from '../languages/index.ts';
-import { currentPageName } from './pages.tsx';
-import { linkTo, route } from './route.ts';
-import { currentSession, signOut } from './session.ts';
-import { showToast, Toasts } from './toasts.tsx';
+import { LoadingLines } from '../components/page.tsx';
+import { SecretDialog } from '../components/secret-once.tsx';
+import { strings } from '../languages/index.ts';
+import { BottomBar } from './bottom-bar.tsx';
+import { decideStart } from './first-run.ts';
+import { PaletteHost } from './palette-host.tsx';
+import { isRailCollapsed, Rail } from './rail.tsx';
+import { route } from './route.ts';
+import { Toasts } from './toasts.tsx';
 
-/** A page in the rail. */
-interface Section {
-	page: string;
-	icon: IconName;
-	label: string;
-}
-
-/** The frame of every page: the rail with the sections, and the page. */
+/** The frame of every page: the navigation, and the page. */
 export function Shell({ children }: { children: ComponentChildren }) {
-	const s = strings();
-	const sections: Section[] = [{ page: 'assistants', icon: 'assistants', label: s.assistants }];
+	useEffect(() => void decideStart(), []);
 	return (
-		<div class="shell">
+		<div class={isRailCollapsed.value ? 'shell collapsed' : 'shell'}>
 			<button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
-				{s.skipToContent}
+				{strings().skipToContent}
 			</button>
-			<nav class="rail" aria-label={s.navigation}>
-				<p class="workspace">{currentSession().workspace.name}</p>
-				<ul>
-					{sections.map(({ page, icon, label }) => (
-						<li key={page}>
-							<a href={linkTo([page])} aria-current={currentPageName() === page ? 'page' : undefined}>
-								<Icon name={icon} />
-								<span>{label}</span>
-							</a>
-						</li>
-					))}
-				</ul>
-				<Account />
-			</nav>
+			<Rail />
 			<Content>{children}</Content>
+			<BottomBar />
+			<PaletteHost />
 			<Toasts />
 			<ConfirmDialog />
+			<SecretDialog />
+		</div>
+	);
+}
+
+/** The frame while it is not known who is signed in. The document has the same before the script runs. */
+export function EmptyShell() {
+	return (
+		<div class={isRailCollapsed.value ? 'shell collapsed' : 'shell'}>
+			<div class="rail" />
+			<main>
+				<LoadingLines />
+			</main>
 		</div>
 	);
 }
@@ -51,38 +49,26 @@ function Content({ children }: { children: ComponentChildren }) {
 	const page = route.value.path.join('/');
 	const isFirst = useRef(true);
 	useEffect(() => {
-		if (!isFirst.current) (main.current?.querySelector('h1') ?? main.current)?.focus();
+		if (!isFirst.current) {
+			main.current?.scrollTo(0, 0);
+			(main.current?.querySelector('h1') ?? main.current)?.focus();
+		}
 		isFirst.current = false;
 	}, [page]);
 	return (
 		<main id="content" tabIndex={-1} ref={main}>
+			<ConnectionLine />
 			{children}
 		</main>
 	);
 }
 
-/** Who is signed in, the language, and the way out. */
-function Account() {
-	const s = strings();
-	const { user } = currentSession();
-	const leave = () => signOut().catch((error: Error) => showToast(error.message, { isError: true }));
+/** Says that changes do not arrive at the moment. */
+function ConnectionLine() {
+	const isLost = liveState.value === 'lost';
 	return (
-		<div class="account">
-			<p title={user.email}>{user.name || user.email}</p>
-			<select
-				aria-label={s.language}
-				value={language.value}
-				onChange={(event) => void chooseLanguage(event.currentTarget.value as Language)}
-			>
-				{LANGUAGES.map(({ value, label }) => (
-					<option key={value} value={value} lang={value}>
-						{label}
-					</option>
-				))}
-			</select>
-			<button type="button" class="icon-button" aria-label={s.signOut} title={s.signOut} onClick={() => void leave()}>
-				<Icon name="sign-out" />
-			</button>
-		</div>
+		<p class={isLost ? 'connection' : 'visually-hidden'} role="status">
+			{isLost && strings().connectionLost}
+		</p>
 	);
 }

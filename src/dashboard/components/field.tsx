@@ -60,7 +60,7 @@ export function TextField({
 	onChange,
 	type = 'text',
 	...input
-}: TextProps & { type?: TextType; autocomplete?: string }) {
+}: TextProps & { type?: TextType; autocomplete?: string; inputMode?: 'numeric' }) {
 	return (
 		<Field label={label} hint={hint} error={error}>
 			{(ids) => (
@@ -70,11 +70,19 @@ export function TextField({
 	);
 }
 
-/** Several lines of text. */
-export function TextArea({ label, hint, error, onChange, ...area }: TextProps & { rows?: number }) {
+/** Several lines of text. @param isCode JSON, for example: in the font of code, without checks of the spelling */
+export function TextArea({
+	label,
+	hint,
+	error,
+	onChange,
+	isCode,
+	...area
+}: TextProps & { rows?: number; isCode?: boolean }) {
+	const look = isCode ? { class: 'code', spellcheck: false } : {};
 	return (
 		<Field label={label} hint={hint} error={error}>
-			{(ids) => <textarea {...ids} {...area} onInput={(event) => onChange(event.currentTarget.value)} />}
+			{(ids) => <textarea {...ids} {...area} {...look} onInput={(event) => onChange(event.currentTarget.value)} />}
 		</Field>
 	);
 }

@@ -11,9 +11,8 @@ const UNITS = [
 /** A moment relative to now, with the absolute time as its tooltip. */
 export function RelativeTime({ at }: { at: string }) {
 	const time = new Date(at);
-	const absolute = new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'short' }).format(time);
 	return (
-		<time dateTime={at} title={absolute}>
+		<time dateTime={at} title={absoluteText(time)}>
 			{relativeText(time, Date.now())}
 		</time>
 	);
@@ -24,5 +23,12 @@ export function relativeText(time: Date, now: number): string {
 	const seconds = (time.getTime() - now) / 1_000;
 	const format = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
 	const unit = UNITS.find(([, length]) => Math.abs(seconds) >= length);
-	return unit ? format.format(Math.round(seconds / unit[1]), unit[0]) : format.format(0, 'second');
+	if (unit) return format.format(Math.round(seconds / unit[1]), unit[0]);
+	// Seconds that have passed do not matter, those that remain do.
+	return format.format(Math.max(0, Math.round(seconds)), 'second');
+}
+
+/** A moment as date and time. */
+export function absoluteText(time: Date): string {
+	return new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'short' }).format(time);
 }

@@ -7,6 +7,7 @@ export function Conflict<T extends object>({
 	draft,
 	stored,
 	labelOf,
+	textOf = plainText,
 	onOverwrite,
 	onTakeTheirs,
 }: {
@@ -14,6 +15,8 @@ export function Conflict<T extends object>({
 	/** What is stored now. */
 	stored: T;
 	labelOf: (field: keyof T) => string;
+	/** A field's value as a text. Secrets are not shown. */
+	textOf?: (values: T, field: keyof T) => string;
 	onOverwrite: () => void;
 	onTakeTheirs: () => void;
 }) {
@@ -35,8 +38,8 @@ export function Conflict<T extends object>({
 						{(Object.keys(draft.changes) as (keyof T & string)[]).map((field) => (
 							<tr key={field}>
 								<th scope="row">{labelOf(field)}</th>
-								<td>{textOf(draft.values[field])}</td>
-								<td>{textOf(stored[field])}</td>
+								<td>{textOf(draft.values, field)}</td>
+								<td>{textOf(stored, field)}</td>
 							</tr>
 						))}
 					</tbody>
@@ -52,6 +55,7 @@ export function Conflict<T extends object>({
 	);
 }
 
-function textOf(value: unknown): string {
+function plainText<T>(values: T, field: keyof T): string {
+	const value = values[field];
 	return typeof value === 'string' ? value : JSON.stringify(value);
 }

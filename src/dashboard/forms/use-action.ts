@@ -13,7 +13,7 @@ export interface Action<A extends unknown[]> {
 
 /**
  * Runs an action once at a time. An error is shown: beside the fields that the server names, else as a toast.
- * @param fields the fields of the form by their JSON Pointers, whose errors the form shows itself
+ * @param fields the fields of the form by their JSON Pointers, whose errors and those of their members the form shows itself
  */
 export function useAction<A extends unknown[]>(
 	action: (...args: A) => Promise<unknown>,
@@ -30,7 +30,7 @@ export function useAction<A extends unknown[]>(
 			try {
 				await action(...args);
 			} catch (error) {
-				const isShownByFields = error instanceof ApiError && error.details.some(({ path }) => fields.includes(path));
+				const isShownByFields = error instanceof ApiError && fields.some((field) => error.messageFor(field) !== null);
 				if (isShownByFields) setRejected(error);
 				else showToast(sentenceOf(error as Error), { isError: true });
 			} finally {

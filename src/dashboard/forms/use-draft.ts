@@ -16,15 +16,20 @@ export interface Draft<T extends object> {
  * The draft of a form. Unsaved changes stay in this tab when the person looks at another page, reloads, or signs in again.
  * @param key the resource, for example `assistants/asst_1`
  * @param stored the values of the server
+ * @param withoutSecrets the changes that stay in the tab: secrets are not kept
  */
-export function useDraft<T extends object>(key: string, stored: T): Draft<T> {
+export function useDraft<T extends object>(
+	key: string,
+	stored: T,
+	withoutSecrets: (changes: Partial<T>) => Partial<T> = (changes) => changes,
+): Draft<T> {
 	const storageKey = `parley-draft:${key}`;
 	const [changes, setChanges] = useState<Partial<T>>(() => readDraft(storageKey));
 	const keep = (next: Partial<T>) => {
 		const differing = Object.entries(next).filter(([name, value]) => !isSame(value, stored[name as keyof T]));
 		const kept = Object.fromEntries(differing) as Partial<T>;
 		if (differing.length === 0) sessionStorage.removeItem(storageKey);
-		else sessionStorage.setItem(storageKey, JSON.stringify(kept));
+		else sessionStorage.setItem(storageKey, JSON.stringify(withoutSecrets(kept)));
 		setChanges(kept);
 	};
 	return {

@@ -24,7 +24,7 @@ const COURTESIES: Record<SpokenLanguage, Record<Phrased | 'filler', string>> = {
 		identity:
 			'who are you|what are you|who am i talking to|who is this|are you a robot|are you a bot|are you a chatbot|are you human|are you a human|are you a real person|are you a person|are you real|are you an ai|is this a bot|is this a robot|am i talking to a robot|am i talking to a bot|am i talking to a human|what is your name|what s your name|are you a machine|are you chatgpt|are you a computer|is this a chatbot|are you a real human|am i chatting with a bot|am i chatting with a person|am i talking to a person|am i talking to a real person|what can you do|what do you do|who made you|do you have a name',
 		human:
-			'can i talk to a human|can i speak to a human|can i talk to a person|can i speak to a person|can i talk to someone|can i speak to someone|can i speak with someone|can i talk to a real person|can i speak to a real person|i want to talk to a human|i want to speak to a human|i want to talk to a person|i want to speak to a person|i want to talk to someone|i want to speak to someone|i would like to speak to someone|i would like to talk to a person|i d like to speak to a person|i d like to talk to a human|talk to a human|speak to a human|human please|a human please|can i speak to an agent|talk to an agent|speak to an agent|i need a human|let me talk to a human|connect me to a human|connect me with a person|can i speak with a human|can i speak with a person|can i talk with a human|can i talk with a person|can i talk to an agent|can i talk to an employee|i want a human|i want a person|i want to speak to a real person|i want to talk to a real person|i want to talk to an agent|i need to talk to a person|i need to talk to someone|let me speak to a human|let me talk to a person|let me speak to someone|talk to a person|speak to a person|speak with a human|real person|get me a human|is there a human|is there a real person|can a human help me|put me through to a person|put me through to an agent|connect me to a person|connect me to an agent',
+			'can i talk to a human|can i speak to a human|can i talk to a person|can i speak to a person|can i talk to someone|can i speak to someone|can i speak with someone|can i talk to a real person|can i speak to a real person|i want to talk to a human|i want to speak to a human|i want to talk to a person|i want to speak to a person|i want to talk to someone|i want to speak to someone|i would like to speak to someone|i would like to talk to a person|i d like to speak to a person|i d like to talk to a human|talk to a human|speak to a human|human please|a human please|can i speak to an agent|talk to an agent|speak to an agent|i need a human|let me talk to a human|connect me to a human|connect me with a person|can i speak with a human|can i speak with a person|can i talk with a human|can i talk with a person|can i talk to an agent|can i talk to an employee|i want a human|i want a person|i want to speak to a real person|i want to talk to a real person|i want to talk to an agent|i need to talk to a person|i need to talk to someone|let me speak to a human|let me talk to a person|let me speak to someone|talk to a person|speak to a person|speak with a human|real person|get me a human|is there a human|is there a real person|can a human help me|put me through to a person|put me through to an agent|connect me to a person|connect me to an agent|i want to speak with a human|i want to speak with a person|i want to speak with someone|i want to talk with a human|i would like to talk to a human|i would like to talk to someone|i would like to speak to a human|i would like to speak to a person|i would like to speak with someone|i d like to talk to a person|i d like to talk to someone|i d like to speak to a human|i d like to speak to someone|i d like to speak with someone|could i talk to a human|could i talk to someone|could i talk to a person|could i speak to a human|could i speak to someone|could i speak to a person|may i speak to someone|may i speak to a person|i need to speak to a human|i need to speak to a person|i need to speak to someone|i need to talk to a human|talk to a real person|speak to a real person|talk to a representative|speak to a representative|can i talk to a representative|can i speak to a representative|i want to talk to a representative|i want to speak to a representative|i want to speak to an agent|human agent|live agent',
 		filler:
 			'there|all|everyone|team|bot|ok|okay|great|and|you|well|a lot|for your help|for the help|so much|very much|please|pls|now|right now|here|instead',
 	},
@@ -35,7 +35,7 @@ const COURTESIES: Record<SpokenLanguage, Record<Phrased | 'filler', string>> = {
 		identity:
 			'wer bist du|wer sind sie|was bist du|was sind sie|bist du ein roboter|sind sie ein roboter|bist du ein bot|sind sie ein bot|bist du ein mensch|sind sie ein mensch|bist du eine ki|sind sie eine ki|spreche ich mit einem roboter|spreche ich mit einem menschen|wie heißt du|wie heißen sie|bist du eine maschine|sind sie eine maschine|bist du chatgpt|sind sie chatgpt|bist du ein chatbot|sind sie ein chatbot|bist du echt|spreche ich mit einem bot|rede ich mit einem roboter|rede ich mit einem menschen|was kannst du|was können sie|bin ich mit einem menschen verbunden',
 		human:
-			'kann ich mit einem menschen sprechen|kann ich mit einem mitarbeiter sprechen|kann ich mit jemandem sprechen|kann ich mit einer person sprechen|ich möchte mit einem menschen sprechen|ich möchte mit einem mitarbeiter sprechen|ich möchte mit jemandem sprechen|ich will mit einem menschen sprechen|mit einem menschen sprechen|mitarbeiter bitte|einen menschen bitte|kann ich mit einem menschen reden|kann ich mit jemandem reden|kann ich einen mitarbeiter sprechen|kann ich jemanden sprechen|ich möchte einen menschen sprechen|ich möchte einen mitarbeiter sprechen|ich möchte mit einer person sprechen|ich will einen menschen sprechen|ich will mit jemandem reden|ich will mit einem mitarbeiter sprechen|ich brauche einen menschen|mit einem mitarbeiter sprechen|verbinden sie mich mit einem mitarbeiter|verbinde mich mit einem menschen|echter mensch|gibt es hier einen menschen',
+			'kann ich mit einem menschen sprechen|kann ich mit einem mitarbeiter sprechen|kann ich mit jemandem sprechen|kann ich mit einer person sprechen|ich möchte mit einem menschen sprechen|ich möchte mit einem mitarbeiter sprechen|ich möchte mit jemandem sprechen|ich will mit einem menschen sprechen|mit einem menschen sprechen|mitarbeiter bitte|einen menschen bitte|kann ich mit einem menschen reden|kann ich mit jemandem reden|kann ich einen mitarbeiter sprechen|kann ich jemanden sprechen|ich möchte einen menschen sprechen|ich möchte einen mitarbeiter sprechen|ich möchte mit einer person sprechen|ich will einen menschen sprechen|ich will mit jemandem reden|ich will mit einem mitarbeiter sprechen|ich brauche einen menschen|mit einem mitarbeiter sprechen|verbinden sie mich mit einem mitarbeiter|verbinde mich mit einem menschen|echter mensch|gibt es hier einen menschen|ich will mit einem menschen reden|ich möchte mit einem menschen reden|ich möchte mit jemandem reden|ich möchte mit einem mitarbeiter reden|ich möchte gern mit einem menschen sprechen|ich würde gerne mit einem menschen sprechen|ich würde gerne mit einem mitarbeiter sprechen|ich würde gerne mit jemandem sprechen|kann ich mit einem mitarbeiter reden|könnte ich mit einem menschen sprechen|könnte ich mit einem mitarbeiter sprechen|könnte ich mit jemandem sprechen|ich brauche einen mitarbeiter|ich muss mit einem menschen sprechen|ich muss mit jemandem sprechen|mit einem menschen reden|mit einem mitarbeiter reden|verbinden sie mich mit einem menschen|verbinde mich mit einem mitarbeiter|bitte einen menschen|bitte einen mitarbeiter|lassen sie mich mit einem menschen sprechen|ich möchte mit einem echten menschen sprechen|ich will mit einem echten menschen sprechen|kann ich mit einem echten menschen sprechen',
 		filler: 'zusammen|ok|okay|prima|und|für die hilfe|für ihre hilfe|für deine hilfe|bitte|jetzt|hier|gerne|mal|auch',
 	},
 	fr: {
@@ -149,10 +149,37 @@ export function courtesyOf(message: string): Courtesy | null {
 	return phrasedCourtesy(words) ?? phrasedCourtesy(words.filter((word) => !FILLERS.has(word))) ?? rudenessOf(message);
 }
 
+/** A wish for a person at the beginning of a message that goes on. */
+export interface WishForPerson {
+	language: SpokenLanguage;
+	/** The number of words of its phrase. */
+	phraseWords: number;
+	/** The word after the phrase. */
+	nextWord: string;
+}
+
+/** The wish for a person with which words begin, after greetings and fillers; null if there is none, or nothing follows it. */
+export function leadingWishForPerson(words: readonly string[]): WishForPerson | null {
+	for (let at = 0; at < words.length; ) {
+		const phrase = phraseAt(words, at);
+		if (!phrase) return null;
+		at += phrase.words.length;
+		const nextWord = words[at];
+		if (phrase.kind !== 'human' || nextWord === undefined) continue;
+		return { language: phrase.language, phraseWords: phrase.words.length, nextWord };
+	}
+	return null;
+}
+
+/** The longest phrase at a position. */
+function phraseAt(words: readonly string[], at: number): Phrase | undefined {
+	return phrases.get(words[at] as string)?.find(({ words: own }) => own.every((w, i) => words[at + i] === w));
+}
+
 function phrasedCourtesy(words: readonly string[]): Courtesy | null {
 	let courtesy: Phrase | null = null;
 	for (let at = 0; at < words.length; ) {
-		const phrase = phrases.get(words[at] as string)?.find(({ words: own }) => own.every((w, i) => words[at + i] === w));
+		const phrase = phraseAt(words, at);
 		if (!phrase) return null;
 		if (!courtesy || RANK[phrase.kind] > RANK[courtesy.kind]) courtesy = phrase;
 		at += phrase.words.length;
@@ -163,6 +190,11 @@ function phrasedCourtesy(words: readonly string[]): Courtesy | null {
 function rudenessOf(message: string): Courtesy | null {
 	const language = rudeLanguage(message);
 	return language === null ? null : { kind: 'rude', language };
+}
+
+/** Whether a message asks nothing of the documents. */
+export function isSmallTalk(message: string): boolean {
+	return courtesyOf(message) !== null;
 }
 
 /** The message without opening and closing courtesies: `Hi! Where do I park? Thanks` → `Where do I park?`. */

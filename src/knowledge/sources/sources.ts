@@ -3,7 +3,6 @@ import type { Source, SourceCreate, SourcePage, SourcePatch } from '../../contra
 import {
 	aroundCommit,
 	type Commit,
-	decideAndCommit,
 	expectVersion,
 	type KnowledgeBaseRecord,
 	prepareChange,
@@ -135,13 +134,13 @@ export class Sources {
 	 * Changes the settings of a source. The next run, or the rest of the current one, uses them.
 	 * @param versions the versions that the client accepts; null accepts any
 	 */
-	async update(
+	update(
 		knowledgeBaseId: string,
 		id: string,
 		patch: SourcePatch,
 		versions: readonly number[] | null,
-	): Promise<SourceRecord> {
-		const record = await decideAndCommit(this.#store, async () => {
+	): UncommittedChange<SourceRecord> {
+		const change = prepareChange(this.#store, async () => {
 			const source = await this.#sourceOf(knowledgeBaseId, id);
 			requireVersion(source, versions);
 			requireFields(source.type, patch);
@@ -161,8 +160,7 @@ export class Sources {
 			};
 			return { commit, result: next };
 		});
-		this.#deps.onQueued();
-		return record;
+		return this.#thenWake(change);
 	}
 
 	/** Begins a run now. A run in progress continues. */
@@ -187,8 +185,8 @@ export class Sources {
 	 * Deletes a source with its documents. Resolves when no search finds any of them.
 	 * @param versions the versions that the client accepts; null accepts any
 	 */
-	async remove(knowledgeBaseId: string, id: string, versions: readonly number[] | null): Promise<void> {
-		await decideAndCommit(this.#store, async () => {
+	remove(knowledgeBaseId: string, id: string, versions: readonly number[] | null): UncommittedChange<SourceRecord> {
+		const change = prepareChange(this.#store, async () => {
 			const source = await this.#sourceOf(knowledgeBaseId, id);
 			requireVersion(source, versions);
 			const now = this.#clock.now();
@@ -197,11 +195,15 @@ export class Sources {
 				write: [{ op: 'patch', kind: 'sources', id, set: { state: 'deleting', updated_at: now } }],
 				jobs: replaceJob(source, now + CONTINUE_DELETION_MS),
 			};
-			return { commit, result: undefined };
+			return { commit, result: source };
 		});
-		await removeSource(this.#deps, id);
-		// Its removal may make a training due.
-		this.#deps.onQueued();
+		return aroundCommit(change, async (commit) => {
+			const source = await commit();
+			await removeSource(this.#deps, id);
+			// Its removal may make a training due.
+			this.#deps.onQueued();
+			return source;
+		});
 	}
 
 	#change(

@@ -2,6 +2,7 @@ import { newId } from '../../base/index.ts';
 import { CONVERSATION_ERASURE_JOB } from '../commit.ts';
 import { eraseDeliveriesOf } from './deliveries.ts';
 import type { Prepare } from './statements.ts';
+import { countErasedConversation, eraseQuestions } from './statistics/index.ts';
 
 /** The rows of a conversation besides its record. */
 const UNERASED_ROWS = [
@@ -9,10 +10,13 @@ const UNERASED_ROWS = [
 	'SELECT 1 FROM events WHERE stream = @id',
 	'SELECT 1 FROM idempotency WHERE subject = @id',
 	'SELECT 1 FROM messages WHERE conversation_id = @id',
+	'SELECT 1 FROM notes WHERE conversation_id = @id',
 ];
 
 /** Removes a conversation, and at most `limit` of its other rows of each kind; see the write `erase_conversation`. */
 export function eraseConversation(prepare: Prepare, id: string, limit = -1): void {
+	countErasedConversation(prepare, id);
+	eraseQuestions(prepare, id);
 	prepare('DELETE FROM conversations WHERE id = ?').run(id);
 	const aboutIt = prepare('SELECT seq FROM events WHERE subject = ? LIMIT ?').pluck().all(id, limit) as number[];
 	const inItsStream = prepare('SELECT seq FROM events WHERE stream = ? LIMIT ?').pluck().all(id, limit) as number[];
@@ -21,10 +25,12 @@ export function eraseConversation(prepare: Prepare, id: string, limit = -1): voi
 	prepare(
 		`DELETE FROM idempotency WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE subject = ? LIMIT ?)`,
 	).run(id, limit);
-	prepare('DELETE FROM messages WHERE id IN (SELECT id FROM messages WHERE conversation_id = ? LIMIT ?)').run(
-		id,
-		limit,
-	);
+	for (const table of ['messages', 'notes']) {
+		prepare(`DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE conversation_id = ? LIMIT ?)`).run(
+			id,
+			limit,
+		);
+	}
 
 	prepare('DELETE FROM jobs WHERE ref = ? AND kind = ?').run(id, CONVERSATION_ERASURE_JOB);
 	if (!hasUnerasedRows(prepare, id)) return;

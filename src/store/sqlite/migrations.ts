@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3';
+import { AUDIT_LOG_SCHEMA } from './audit-log.ts';
 import { DELIVERIES_SCHEMA } from './deliveries.ts';
+import { INBOX_SCHEMA } from './inbox/index.ts';
 import {
 	repairLanguages,
 	SEARCH_INDEX_CHANGES,
@@ -9,6 +11,7 @@ import {
 	SEARCH_INDEX_SCHEMA,
 } from './search-index.ts';
 import { SOURCES_SCHEMA } from './source-pages.ts';
+import { STATISTICS_SCHEMA } from './statistics/schema.ts';
 
 /** The steps from an empty database to the current schema, in order. A released step is never edited. */
 export const MIGRATIONS: readonly string[] = [
@@ -272,6 +275,39 @@ export const MIGRATIONS: readonly string[] = [
 	CREATE INDEX conversations_by_visitor ON conversations (deployment_id, end_user_id, created_at, id) WHERE end_user_id IS NOT NULL;
 	DROP INDEX events_by_type;
 	CREATE INDEX events_by_type ON events (stream, type, seq) WHERE stream GLOB 'ws_*';
+	`,
+	`
+	ALTER TABLE messages ADD COLUMN answered_by TEXT;
+	ALTER TABLE messages ADD COLUMN first_token_ms INTEGER;
+	ALTER TABLE messages ADD COLUMN duration_ms INTEGER;
+	`,
+	// A message changes no row of the index: few visitors wait for a person.
+	`
+	ALTER TABLE conversations ADD COLUMN taken_over_by TEXT;
+	ALTER TABLE conversations ADD COLUMN requested_person_at INTEGER;
+	ALTER TABLE conversations ADD COLUMN contact_email TEXT;
+	CREATE INDEX conversations_by_request ON conversations (workspace_id, created_at, id) WHERE requested_person_at IS NOT NULL;
+	`,
+	// The list of a knowledge base's failed documents reads no others.
+	`
+	CREATE INDEX documents_by_status ON documents (knowledge_base_id, status, created_at, id);
+	`,
+	INBOX_SCHEMA,
+	AUDIT_LOG_SCHEMA,
+	'ALTER TABLE sessions ADD COLUMN user_agent TEXT;',
+	STATISTICS_SCHEMA,
+	`
+	CREATE TABLE notes (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, conversation_id TEXT NOT NULL,
+		author TEXT NOT NULL, content TEXT NOT NULL, created_at INTEGER NOT NULL
+	) STRICT;
+	CREATE INDEX notes_by_conversation ON notes (conversation_id, created_at, id);
+
+	CREATE TABLE canned_replies (
+		id TEXT PRIMARY KEY, version INTEGER NOT NULL, workspace_id TEXT NOT NULL, shortcut TEXT NOT NULL, content TEXT NOT NULL,
+		created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL
+	) STRICT;
+	CREATE INDEX canned_replies_by_creation ON canned_replies (workspace_id, created_at, id);
 	`,
 ];
 

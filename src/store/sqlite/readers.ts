@@ -8,11 +8,13 @@ import { deliveryTypes, SqliteDeliveriesReader } from './readers/deliveries.ts';
 import { SqliteDocumentsReader } from './readers/documents.ts';
 import { SqliteEventsReader } from './readers/events.ts';
 import { SqliteIdempotencyReader } from './readers/idempotency.ts';
+import { SqliteInboxReader } from './readers/inbox.ts';
 import { unionAll } from './readers/list.ts';
 import { SqliteSearchIndexReader } from './readers/search-index.ts';
 import { SqliteSourcesReader } from './readers/sources.ts';
+import { SqliteStatisticsReader } from './readers/statistics.ts';
 import { type Prepare, statementsOf } from './statements.ts';
-import { columnsOf, decodeRow, encodeColumn } from './tables.ts';
+import { columnOf, columnsOf, decodeRow, encodeColumn } from './tables.ts';
 
 /** Point reads, lists and the readers of the aggregates, from the prepared statements of one read-only connection. */
 export class SqliteReaders implements Readers {
@@ -25,6 +27,8 @@ export class SqliteReaders implements Readers {
 	readonly searchIndex: SqliteSearchIndexReader;
 	readonly events: SqliteEventsReader;
 	readonly deliveries: SqliteDeliveriesReader;
+	readonly inbox: SqliteInboxReader;
+	readonly statistics: SqliteStatisticsReader;
 	readonly #prepare: Prepare;
 
 	constructor(db: Database) {
@@ -38,6 +42,8 @@ export class SqliteReaders implements Readers {
 		this.searchIndex = new SqliteSearchIndexReader(prepare);
 		this.events = new SqliteEventsReader(prepare);
 		this.deliveries = new SqliteDeliveriesReader(prepare);
+		this.inbox = new SqliteInboxReader(prepare);
+		this.statistics = new SqliteStatisticsReader(prepare);
 		this.#prepare = prepare;
 	}
 
@@ -69,7 +75,7 @@ export class SqliteReaders implements Readers {
 function conditionsOf<K extends Kind>(
 	kind: K,
 	orderColumn: string,
-	{ where, createdAfter, createdBefore, after, order }: ListQuery<K>,
+	{ where, notNull, createdAfter, createdBefore, after, order }: ListQuery<K>,
 ): { conditions: string[]; values: unknown[] } {
 	const conditions: string[] = [];
 	const values: unknown[] = [];
@@ -80,6 +86,7 @@ function conditionsOf<K extends Kind>(
 		conditions.push(encoded === null ? `${field} IS NULL` : `${field} = ?`);
 		if (encoded !== null) values.push(encoded);
 	}
+	if (notNull !== undefined) conditions.push(`${columnOf(kind, notNull as string)} IS NOT NULL`);
 	if (createdAfter !== undefined) {
 		conditions.push('created_at > ?');
 		values.push(createdAfter);

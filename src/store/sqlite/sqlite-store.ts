@@ -108,6 +108,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	readonly #readOnly: Database;
 	readonly #messageCache = new MessageCache();
 	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
+	readonly #commitListeners = new Set<(commit: Commit) => void>();
 	readonly #tasks: WriterQueue;
 	#failure: Error | undefined;
 	#closing = false;
@@ -172,6 +173,11 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	onEvents(listener: (events: StoredEvent[]) => void): () => void {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
+	}
+
+	onCommits(listener: (commit: Commit) => void): () => void {
+		this.#commitListeners.add(listener);
+		return () => this.#commitListeners.delete(listener);
 	}
 
 	/** @throws AppError `unavailable` when the disk does not answer in time */
@@ -248,18 +254,10 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		if (committed.outcome === 'fenced') this.#isFenced = true;
 		if (committed.outcome !== 'committed') return;
 		this.#messageCache.applyCommit(task.commit);
+		callEach(this.#commitListeners, task.commit);
 		if (!task.commit.events?.length || this.#listeners.size === 0) return;
 		const events = task.commit.events.map((event, index) => ({ ...event, seq: committed.seqs[index] as number }));
-		for (const listener of this.#listeners) {
-			try {
-				listener(events);
-			} catch (defect) {
-				// The defect becomes an uncaught exception, but the other listeners still get the durable events.
-				queueMicrotask(() => {
-					throw defect;
-				});
-			}
-		}
+		callEach(this.#listeners, events);
 	}
 
 	#fail(error: Error): void {
@@ -269,5 +267,18 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		this.#tasks.failAll(error.message);
 		this.#closed.resolve();
 		if (!this.#closing) this.#onFailure(error);
+	}
+}
+
+/** A defect of a listener becomes an uncaught exception, but the other listeners are still called. */
+function callEach<T>(listeners: ReadonlySet<(value: T) => void>, value: T): void {
+	for (const listener of listeners) {
+		try {
+			listener(value);
+		} catch (defect) {
+			queueMicrotask(() => {
+				throw defect;
+			});
+		}
 	}
 }

@@ -53,8 +53,27 @@ const TABLES: { readonly [K in Kind]: Columns<K> } = {
 		workspace_id: 'plain',
 		user_id: 'plain',
 		hash: 'plain',
+		user_agent: 'plain',
 		expires_at: 'plain',
 		created_at: 'plain',
+	},
+	audit_log: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		actor_type: 'plain',
+		actor_id: 'plain',
+		actor_name: 'plain',
+		action: 'plain',
+		resource_type: 'plain',
+		resource_id: 'plain',
+		resource_name: 'plain',
+		fields: 'json',
+		path: 'plain',
+		request_id: 'plain',
+		address: 'plain',
+		created_at: 'plain',
+		expires_at: 'plain',
 	},
 	workspace_guards: {
 		id: 'plain',
@@ -268,11 +287,15 @@ const TABLES: { readonly [K in Kind]: Columns<K> } = {
 		end_user_id: 'plain',
 		end_user: 'json',
 		handled_by: 'plain',
+		taken_over_by: 'json',
+		requested_person_at: 'plain',
+		contact_email: 'plain',
 		message_count: 'plain',
 		last_message_at: 'plain',
 		created_at: 'plain',
 		updated_at: 'plain',
 		archived_at: 'plain',
+		assignee_id: 'plain',
 	},
 	messages: {
 		id: 'plain',
@@ -294,6 +317,19 @@ const TABLES: { readonly [K in Kind]: Columns<K> } = {
 		attempts: 'plain',
 		created_at: 'plain',
 		completed_at: 'plain',
+		answered_by: 'plain',
+		first_token_ms: 'plain',
+		duration_ms: 'plain',
+	},
+	question_groups: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		status: 'plain',
+		document_id: 'plain',
+		resolved_at: 'plain',
+		created_at: 'plain',
+		updated_at: 'plain',
 	},
 	reply_rounds: {
 		id: 'plain',
@@ -315,6 +351,24 @@ const TABLES: { readonly [K in Kind]: Columns<K> } = {
 		number: 'plain',
 		call: 'json',
 		created_at: 'plain',
+	},
+	notes: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		conversation_id: 'plain',
+		author: 'json',
+		content: 'plain',
+		created_at: 'plain',
+	},
+	canned_replies: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		shortcut: 'plain',
+		content: 'plain',
+		created_at: 'plain',
+		updated_at: 'plain',
 	},
 };
 
@@ -355,10 +409,21 @@ export function decodeRow<K extends Kind>(kind: K, row: unknown): Records[K] {
 	return record as unknown as Records[K];
 }
 
-/** A value as its column stores it. Throws for an unknown field, because SQL is built from field names. */
-export function encodeColumn(kind: Kind, field: string, value: unknown): unknown {
+/** The name of a field's column. Throws for an unknown field, because SQL is built from field names. */
+export function columnOf(kind: Kind, field: string): string {
+	codecOf(kind, field);
+	return field;
+}
+
+function codecOf(kind: Kind, field: string): Codec {
 	const codec = (TABLES[kind] as Record<string, Codec>)[field];
 	if (codec === undefined) throw new Error(`${kind} has no field ${field}`);
+	return codec;
+}
+
+/** A value as its column stores it. Throws for an unknown field, because SQL is built from field names. */
+export function encodeColumn(kind: Kind, field: string, value: unknown): unknown {
+	const codec = codecOf(kind, field);
 	if (value === null || value === undefined) return null;
 	return codec === 'json' ? JSON.stringify(value) : value;
 }

@@ -5,10 +5,12 @@ import type { Kind } from '../records.ts';
 import { eraseConversation } from './conversation-erasure.ts';
 import { addDeliveries, applyDeliveryWrite, eraseEvents } from './deliveries.ts';
 import { ExpiredEventScanner } from './expired-events.ts';
+import { applyInboxWrite } from './inbox/index.ts';
 import { IS_SEALED, storedResponse } from './readers/idempotency.ts';
 import { applyIndexWrite, dropGenerationsOf } from './search-index.ts';
 import { applySourceWrite } from './source-pages.ts';
 import { type Prepare, statementsOf } from './statements.ts';
+import { applyStatisticsWrite, recordExpiry } from './statistics/index.ts';
 import { columnsOf, encodeColumn, insertionOf } from './tables.ts';
 
 /** Which process may write. The epoch grows each time an owner takes the shard. */
@@ -63,6 +65,7 @@ const ERASE_EXPIRED = [
 	`DELETE FROM idempotency WHERE (scope, key) IN
 	 (SELECT scope, key FROM idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
 	'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',
+	'DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',
 ];
 
 /** A request to the writer. */
@@ -217,9 +220,12 @@ export class Writer {
 			case 'erase_sealed_responses':
 				this.#prepare(`DELETE FROM idempotency WHERE ${IS_SEALED}`).run();
 				return;
-			case 'erase_events':
-				eraseEvents(this.#prepare, this.#expiredEvents.find(this.#prepare, write.before, write.limit).seqs);
+			case 'erase_events': {
+				const { seqs } = this.#expiredEvents.find(this.#prepare, write.before, write.limit);
+				if (seqs.length > 0) recordExpiry(this.#prepare, write.before);
+				eraseEvents(this.#prepare, seqs);
 				return;
+			}
 			case 'cancel_deliveries':
 			case 'erase_deliveries':
 			case 'redeliver':
@@ -233,6 +239,19 @@ export class Writer {
 			case 'sources.remove_sitemaps':
 			case 'sources.erase':
 				applySourceWrite(this.#prepare, write);
+				return;
+			case 'inbox.project':
+			case 'inbox.refresh':
+			case 'inbox.read':
+			case 'inbox.read_before':
+			case 'inbox.rebuild':
+				applyInboxWrite(this.#prepare, write);
+				return;
+			case 'statistics.project':
+			case 'statistics.rebuild':
+			case 'statistics.trim':
+			case 'statistics.group':
+				applyStatisticsWrite(this.#prepare, write);
 				return;
 			default:
 				applyIndexWrite(this.#db, write);

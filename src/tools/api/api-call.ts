@@ -1,12 +1,8 @@
-import type { ApiToolConfig } from '../../contract/index.ts';
 import type { Network } from '../../net/index.ts';
-import { TemplateFiller } from '../placeholders.ts';
 import { MAX_RESULT_BYTES, truncateResult } from '../result-text.ts';
 import type { SecretRedactor } from '../secret-redactor.ts';
 import { ToolFailure } from '../tool-failure.ts';
-import { fillBody } from './fill-body.ts';
-import { fillHeaders } from './fill-headers.ts';
-import { fillUrl } from './fill-url.ts';
+import type { ApiRequest } from './api-request.ts';
 import { type ResponsePrefix, responseText } from './response-text.ts';
 
 /** Bytes of a response that are read: more than the result holds, because redacted secrets become shorter. */
@@ -22,48 +18,23 @@ export interface ApiResult {
 }
 
 /**
- * Calls an API once, with valid arguments. No redirect is followed: it would send the credentials to another URL.
- * @param config opened
- * @param idempotencyKey identifies the call: a repeat of it has the same key, any other call another one
+ * Calls an API once. No redirect is followed: it would send the credentials to another URL.
  * @param signal aborts the whole call
  * @throws ToolFailure; AppError of the network; the signal's reason
  */
 export async function callApi(
 	network: Pick<Network, 'fetch'>,
-	config: ApiToolConfig,
+	{ method, url, headers, body }: ApiRequest,
 	redactor: SecretRedactor,
-	args: Record<string, unknown>,
-	idempotencyKey: string,
 	signal: AbortSignal,
 ): Promise<ApiResult> {
-	const filling = new TemplateFiller(config.parameters, args);
-	const body = fillBody(config.body, filling);
-	const headers = { ...idempotencyHeader(config, idempotencyKey), ...fillHeaders(config, filling) };
-	const hasBody = config.body !== null && body !== undefined;
-	const response = await network.fetch(
-		fillUrl(config, filling),
-		{
-			method: config.method,
-			headers: hasBody ? { 'content-type': 'application/json', ...headers } : headers,
-			...(hasBody ? { body: JSON.stringify(body) } : {}),
-			signal,
-		},
-		HTTPS,
-	);
+	const response = await network.fetch(url, { method, headers, ...(body === null ? {} : { body }), signal }, HTTPS);
 	const responsePrefix = await readResponsePrefix(response, signal);
 	const { status } = responsePrefix;
 	if (status < 200 || status > 299) throw statusFailure(responsePrefix, redactor);
 	const text = redactResponse(responseText(responsePrefix), responsePrefix, redactor);
 	const emptyResult = `The API answered with status ${status} and no content.`;
 	return { status, result: text === '' ? emptyResult : truncateResult(text, responsePrefix.isTruncated) };
-}
-
-/**
- * The header by which an API recognises a repeat (draft-ietf-httpapi-idempotency-key-header). Safe methods (RFC 9110, 9.2.1)
- * need none.
- */
-function idempotencyHeader({ method }: Pick<ApiToolConfig, 'method'>, key: string): Record<string, string> {
-	return method === 'GET' ? {} : { 'idempotency-key': key };
 }
 
 /** A truncated text may end within a secret, which could not be redacted: that end is removed. */

@@ -1,6 +1,7 @@
 import type { WidgetConfig } from '../../contract/index.ts';
 import type { Language } from '../languages/choose.ts';
 import type { Strings } from '../languages/strings.ts';
+import type { ChatFetch } from '../page/config.ts';
 import type { WidgetEvents } from '../public.d.ts';
 
 /** Why there is no configuration: the HTTP status of the refusal, or 0 if the server was not reached. */
@@ -24,6 +25,8 @@ export interface ChatOptions {
 	smallScreen: MediaQueryList;
 	/** Whether the visitor waited for a person on the previous page. */
 	humanExpected: boolean;
+	/** Sends requests in place of the browser's `fetch`. */
+	fetch?: ChatFetch | undefined;
 	/** The visitor closes the chat. */
 	onClose(): void;
 	/** The visitor asks to load the configuration again. */
@@ -40,6 +43,8 @@ export interface Chat {
 	show(open: boolean, takeFocus: boolean): void;
 	send(text: string): void;
 	identify(jwt: string): void;
+	/** Shows another appearance. Only the dashboard's preview changes it while the chat exists. */
+	configure(config: WidgetConfig): void;
 	destroy(): void;
 }
 

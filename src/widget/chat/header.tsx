@@ -18,6 +18,8 @@ export interface HeaderProps {
 	onLogo(isLoaded: boolean): void;
 	onMenu(): void;
 	onRestart(): void;
+	/** Sends a message. */
+	onSend(text: string): boolean;
 	/** The visitor downloads the conversation. */
 	onTranscript(): void;
 	onClose(): void;
@@ -27,6 +29,7 @@ export interface HeaderProps {
 export function Header(props: HeaderProps): VirtualNode {
 	const { strings, title, messages, config, menuOpen, onMenu, onRestart, onTranscript, onClose } = props;
 	const privacy = config?.appearance.privacy_url;
+	const handoff = config?.features.handoff;
 	const status = statusOf(props);
 	return (
 		<div class="header">
@@ -37,11 +40,16 @@ export function Header(props: HeaderProps): VirtualNode {
 					{status}
 				</p>
 			</div>
-			{(messages.length > 0 || privacy) && (
+			{(messages.length > 0 || privacy || handoff) && (
 				<IconButton shape="menu" label={strings.menu} expanded={menuOpen} onClick={onMenu} />
 			)}
 			{menuOpen && (
 				<div class="menu">
+					{handoff && (
+						<button type="button" onClick={() => props.onSend(strings.talk)}>
+							{strings.talk}
+						</button>
+					)}
 					{messages.length > 0 && (
 						<button type="button" onClick={onRestart}>
 							{strings.restart}

@@ -1,6 +1,6 @@
+import { parseMarkdown, plainText } from '../../markdown/index.ts';
 import type { Strings } from '../languages/strings.ts';
 import { styleSheet } from '../page/style-sheets.ts';
-import { parseMarkdown, plainText } from '../text/markdown.ts';
 import css from './chat.css';
 import type { Chat, ChatOptions } from './chat-module.ts';
 import { closeOnBack } from './close-on-back.ts';
@@ -24,11 +24,12 @@ const CAPTURED_EVENTS = ['keydown', 'keypress', 'keyup', 'beforeinput', 'input']
 
 /** Creates the chat behind a button. The session has the state, the panel renders it. */
 export function createChat(options: ChatOptions): Chat {
-	const { container, root, base, config, strings, smallScreen, onClose, onUnread, emit } = options;
+	const { container, root, base, strings, smallScreen, onClose, onUnread, emit } = options;
 	const lifetime = new AbortController();
 	const { signal } = lifetime;
 	// A previous chat may have added it.
 	if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
+	let { config } = options;
 	const openSources = new Map<string, string>();
 	let copiedText: string | null = null;
 	let open = false;
@@ -48,7 +49,7 @@ export function createChat(options: ChatOptions): Chat {
 	let readMessageId: string | undefined;
 	/** The scroll position that the chat itself has set. */
 	let scrolledTo = -1;
-	const name = options.title ?? config?.appearance.assistant_name;
+	const name = () => options.title ?? config?.appearance.assistant_name;
 	const formatTime = createTimeFormatter(options.language);
 
 	const problem: Notice | null = options.problem && { stringKey: problemStringKey(options.problem.status) };
@@ -57,6 +58,7 @@ export function createChat(options: ChatOptions): Chat {
 		createSession({
 			base,
 			config,
+			fetch: options.fetch,
 			humanExpected: options.humanExpected,
 			onHumanExpected: options.onHumanExpected,
 			onChanged: () => scheduleRender(),
@@ -119,8 +121,8 @@ export function createChat(options: ChatOptions): Chat {
 				config={config}
 				problem={problem}
 				strings={strings}
-				title={name ?? strings.title}
-				isNamed={Boolean(name)}
+				title={name() ?? strings.title}
+				isNamed={Boolean(name())}
 				menuOpen={menuOpen}
 				hasLogo={hasLogo}
 				time={formatTime}
@@ -233,7 +235,7 @@ export function createChat(options: ChatOptions): Chat {
 			await session.loadOlder_();
 		}
 		// If the rest cannot be loaded, a notice is shown already.
-		if (!session.hasOlder_()) saveTranscript(session.messages_(), name ?? strings.title, strings);
+		if (!session.hasOlder_()) saveTranscript(session.messages_(), name() ?? strings.title, strings);
 	};
 
 	const copy = async (text: string) => {
@@ -300,6 +302,11 @@ export function createChat(options: ChatOptions): Chat {
 			copiedText = null;
 			rerender();
 			write(draft.get(session.storageKey_()));
+		},
+		configure(changed) {
+			hasLogo = null;
+			config = changed;
+			scheduleRender();
 		},
 		destroy() {
 			lifetime.abort();

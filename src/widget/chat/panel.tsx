@@ -90,7 +90,7 @@ function renderMessages(session: Session, props: PanelProps): Child {
 		const grouped = previous?.author.type === message.author.type && previous.author.name === message.author.name;
 		const open = openSources.get(message.id);
 		const time = message.created_at < LOCAL_TIME ? props.time(message.created_at) : '';
-		const from = [strings, mayRetry, open, copiedText, grouped, time];
+		const from = [strings, mayRetry, open, copiedText, grouped, time, features.rich_content];
 		const cached = renderCache.get(message);
 		if (cached && from.every((value, index) => value === cached.from[index])) return cached.drawing;
 		const drawing = (
@@ -125,6 +125,13 @@ function renderMessages(session: Session, props: PanelProps): Child {
 			appearance.greeting.trim() && renderMessage(localMessage('', 'assistant', appearance.greeting, 'completed'))
 		),
 		list.map((message, index) => renderMessage(message, index)),
+		features.handoff && isUnanswered(list, strings) && mayRetry && (
+			<div class="suggestions">
+				<button type="button" onClick={() => onSend(strings.talk)}>
+					{strings.talk}
+				</button>
+			</div>
+		),
 		list.length === 0 && !session.isBlocked_() && (
 			<div class="suggestions">
 				{appearance.suggested_questions.map((question) => (
@@ -135,6 +142,12 @@ function renderMessages(session: Session, props: PanelProps): Child {
 			</div>
 		),
 	];
+}
+
+/** Whether the last message is the model's, cites no document, and does not acknowledge a request for a person. */
+function isUnanswered(list: readonly DisplayedMessage[], { talk }: Strings): boolean {
+	const last = list.at(-1);
+	return last?.author.type === 'model' && last.citations.length === 0 && list.at(-2)?.content !== talk;
 }
 
 /** The text of a notice, with its remaining seconds. */

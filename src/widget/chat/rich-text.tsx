@@ -1,5 +1,5 @@
+import { type MarkdownNode, parseMarkdown } from '../../markdown/index.ts';
 import type { Strings } from '../languages/strings.ts';
-import { type MarkdownNode, parseMarkdown } from '../text/markdown.ts';
 import { IconButton } from './icons.tsx';
 import { type Child, h, type VirtualNode } from './virtual-dom.ts';
 

@@ -1,5 +1,5 @@
+import { parseMarkdown, plainText } from '../../markdown/index.ts';
 import type { Strings } from '../languages/strings.ts';
-import { parseMarkdown, plainText } from '../text/markdown.ts';
 import { nameOf } from './message.tsx';
 import type { DisplayedMessage } from './transcript.ts';
 

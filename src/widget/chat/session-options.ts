@@ -1,10 +1,13 @@
 import type { WidgetConfig } from '../../contract/index.ts';
+import type { ChatFetch } from '../page/config.ts';
 import type { WidgetEvents } from '../public.d.ts';
 import type { Announcement } from './announcement.ts';
 
 export interface SessionOptions {
 	base: string;
 	config: WidgetConfig;
+	/** Sends requests in place of the browser's `fetch`. */
+	fetch?: ChatFetch | undefined;
 	/** Whether the visitor waited for a person on the previous page. */
 	humanExpected: boolean;
 	/** The visitor begins or stops to wait for a person. */

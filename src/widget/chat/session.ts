@@ -75,10 +75,10 @@ export function createSession(options: SessionOptions) {
 
 /** Constructs the parts of a session in the order of their dependencies. */
 function createParts(options: SessionOptions, signal: AbortSignal) {
-	const { base, config, announce, onChanged, emit } = options;
+	const { base, config, fetch, announce, onChanged, emit } = options;
 	const { streaming, jwt_required: isRequired } = config.features;
 	const deploymentId = config.deployment_id;
-	const requests = createRequests({ base, deploymentId, token: () => identity.token() });
+	const requests = createRequests({ base, deploymentId, token: () => identity.token(), fetch });
 	const conversation = createConversation(deploymentId);
 	const notices = createNotices(isRequired ? { stringKey: 'signIn' } : null, (stringKey) => {
 		if (stringKey) announce({ stringKey });

@@ -1,6 +1,6 @@
 import type { Citation } from '../../contract/index.ts';
+import { safeUrl } from '../../markdown/index.ts';
 import type { Strings } from '../languages/strings.ts';
-import { safeUrl } from '../text/safe-url.ts';
 import { Icon } from './icons.tsx';
 import { Link, type RichTextProps, richText } from './rich-text.tsx';
 import { type Child, h, type VirtualNode } from './virtual-dom.ts';

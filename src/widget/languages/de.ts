@@ -49,5 +49,6 @@ export const strings: Strings = {
 	reason: 'Was fehlte oder war falsch? (freiwillig)',
 	submit: 'Absenden',
 	copyAnswer: 'Antwort kopieren',
+	talk: 'Mit einem Menschen sprechen',
 	trouble: 'Das hat nicht geklappt. Bitte versuchen Sie es noch einmal.',
 };

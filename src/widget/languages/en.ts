@@ -49,5 +49,6 @@ export const strings: Strings = {
 	reason: 'What was missing or wrong? (optional)',
 	submit: 'Submit',
 	copyAnswer: 'Copy answer',
+	talk: 'Talk to a person',
 	trouble: 'That did not work. Please try again.',
 };

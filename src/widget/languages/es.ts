@@ -49,5 +49,6 @@ export const strings: Strings = {
 	reason: '¿Qué faltaba o fallaba? (opcional)',
 	submit: 'Confirmar',
 	copyAnswer: 'Copiar la respuesta',
+	talk: 'Hablar con una persona',
 	trouble: 'No ha funcionado. Inténtelo de nuevo.',
 };

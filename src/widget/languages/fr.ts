@@ -49,5 +49,6 @@ export const strings: Strings = {
 	reason: 'Que manquait-il ? (facultatif)',
 	submit: 'Valider',
 	copyAnswer: 'Copier la réponse',
+	talk: 'Parler à un conseiller',
 	trouble: 'Cela n’a pas fonctionné. Veuillez réessayer.',
 };

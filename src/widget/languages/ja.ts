@@ -49,5 +49,6 @@ export const strings: Strings = {
 	reason: '足りない点や誤りをお聞かせください（任意）',
 	submit: '送る',
 	copyAnswer: '回答をコピー',
+	talk: '担当者と話したいです',
 	trouble: 'うまくいきませんでした。もう一度お試しください。',
 };

@@ -49,5 +49,6 @@ export const strings: Strings = {
 	reason: 'Wat ontbrak of klopte niet? (optioneel)',
 	submit: 'Indienen',
 	copyAnswer: 'Antwoord kopiëren',
+	talk: 'Met een medewerker praten',
 	trouble: 'Dat is niet gelukt. Probeer het opnieuw.',
 };

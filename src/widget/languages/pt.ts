@@ -49,5 +49,6 @@ export const strings: Strings = {
 	reason: 'O que faltou ou estava errado? (opcional)',
 	submit: 'Confirmar',
 	copyAnswer: 'Copiar a resposta',
+	talk: 'Falar com uma pessoa',
 	trouble: 'Não funcionou. Tente de novo.',
 };

@@ -48,5 +48,7 @@ export interface Strings {
 	reason: string;
 	submit: string;
 	copyAnswer: string;
+	/** A button, and the message that it sends: the server recognises it as a request for a person. */
+	talk: string;
 	trouble: string;
 }

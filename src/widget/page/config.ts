@@ -14,6 +14,19 @@ export class ConfigError extends Error {
 	}
 }
 
+/** Where a widget's configuration comes from, and how its chat sends requests. The dashboard's preview has another one. */
+export interface WidgetSource {
+	/** @throws ConfigError */
+	fetchConfig(base: string, deploymentId: string): Promise<WidgetConfig>;
+	/** Calls the listener with each later configuration. */
+	onChanged?(listener: (config: WidgetConfig) => void): void;
+	/** Sends the chat's requests in place of the browser's `fetch`. */
+	fetch?: ChatFetch;
+}
+
+/** The part of `fetch` that the chat uses. */
+export type ChatFetch = (url: string, init: RequestInit) => Promise<Response>;
+
 /**
  * Requests a deployment's configuration from the server.
  * @throws ConfigError

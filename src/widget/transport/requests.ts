@@ -1,4 +1,5 @@
 import type { WidgetConfig, WidgetMessage, WidgetMessageReply } from '../../contract/index.ts';
+import type { ChatFetch } from '../page/config.ts';
 import { readEvents, type ServerSentEvent } from './event-stream.ts';
 import { withoutControls } from './without-controls.ts';
 
@@ -21,6 +22,8 @@ export interface RequestDefaults {
 	deploymentId: string;
 	/** The visitor's token, if any. */
 	token(): string | null;
+	/** Sends requests in place of the browser's `fetch`. */
+	fetch?: ChatFetch | undefined;
 }
 
 interface ApiRequestOptions {
@@ -55,8 +58,8 @@ const PAGE_SIZE = 50;
 /** The public operations of the API, as one widget calls them. */
 export type Requests = ReturnType<typeof createRequests>;
 
-export function createRequests({ base, deploymentId, token }: RequestDefaults) {
-	const { request, refusedTokens_ } = createRequester(base, token);
+export function createRequests({ base, deploymentId, token, fetch }: RequestDefaults) {
+	const { request, refusedTokens_ } = createRequester(base, token, fetch);
 	const queryString = (more: Record<string, string> = {}) =>
 		new URLSearchParams({ deployment_id: deploymentId, ...more }).toString();
 	const conversation = (id: string) => `conversations/${encodeURIComponent(id)}`;
@@ -108,7 +111,7 @@ export function createRequests({ base, deploymentId, token }: RequestDefaults) {
 }
 
 /** Makes requests with the visitor's token, and counts the refused ones. */
-function createRequester(base: string, token: RequestDefaults['token']) {
+function createRequester(base: string, token: RequestDefaults['token'], send: ChatFetch = fetch) {
 	/** Number of refused tokens since the last accepted one. */
 	let refusedTokens = 0;
 	/** @throws ApiError for an error response; another Error if no response came */
@@ -127,7 +130,7 @@ function createRequester(base: string, token: RequestDefaults['token']) {
 		if (key) headers['Idempotency-Key'] = key;
 		if (body) headers['Content-Type'] = 'application/json';
 		try {
-			const response = await fetch(`${base}api/v1/widget/${path}`, {
+			const response = await send(`${base}api/v1/widget/${path}`, {
 				method: body ? 'POST' : 'GET',
 				headers,
 				...(body ? { body: JSON.stringify(body) } : {}),

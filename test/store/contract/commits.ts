@@ -5,6 +5,8 @@ import { type Commit, decideAndCommit, type Kind, type Records, type Store } fro
 import {
 	apiKey,
 	assistant,
+	auditRecord,
+	cannedReply,
 	conversation,
 	delivery,
 	deliveryAttempt,
@@ -14,6 +16,8 @@ import {
 	knowledgeBase,
 	message,
 	NOON,
+	note,
+	questionGroup,
 	replyCall,
 	replyRound,
 	session,
@@ -35,6 +39,7 @@ export function commitContract(opened: () => Store): void {
 			api_keys: apiKey(),
 			users: user(),
 			sessions: session(),
+			audit_log: auditRecord(),
 			workspace_guards: { id: newId('workspace'), created_at: NOON },
 			tools: tool(),
 			webhooks: webhook(),
@@ -48,8 +53,11 @@ export function commitContract(opened: () => Store): void {
 			deployments: deployment(),
 			conversations: conversation(),
 			messages: message({ conversation_id: newId('conversation') }),
+			question_groups: questionGroup(),
 			reply_rounds: replyRound(),
 			reply_calls: replyCall(),
+			notes: note(),
+			canned_replies: cannedReply(),
 		};
 		const write = Object.entries(samples).map(([kind, record]) => ({ op: 'insert', kind, record }));
 		assert.deepEqual(await store.commit({ write } as Commit), { outcome: 'committed', seqs: [] });

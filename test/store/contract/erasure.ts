@@ -2,7 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
 import { CONVERSATION_ERASURE_JOB, type Commit, type Store } from '../../../src/store/index.ts';
-import { conversation, document, event, knowledgeBase, message, replyCall, replyRound, session } from '../samples.ts';
+import {
+	conversation,
+	document,
+	event,
+	knowledgeBase,
+	message,
+	note,
+	replyCall,
+	replyRound,
+	session,
+} from '../samples.ts';
 import { job } from './jobs.ts';
 
 /** An erasure removes all traces, and nothing else. */
@@ -11,8 +21,13 @@ export function erasureContract(opened: () => Store): void {
 		const store = opened();
 		const doomed = await talk(store);
 		const kept = await talk(store);
+		const notes = [doomed, kept].map(({ id }) => note({ conversation_id: id }));
+		await store.commit({ write: notes.map((record) => ({ op: 'insert', kind: 'notes', record })) });
 		await store.commit({ write: [{ op: 'erase_conversation', id: doomed.id }] });
 		assert.deepEqual(await doomed.traces(), { record: false, messages: 0, stream: 0, log: 0, answered: false });
+		const left = await store.list('notes', { where: {}, order: 'asc', limit: 10 });
+		const withNotes = left.map(({ conversation_id }) => conversation_id);
+		assert.deepEqual([withNotes.includes(doomed.id), withNotes.includes(kept.id)], [false, true]);
 		assert.deepEqual(await kept.traces(), { record: true, messages: 1, stream: 1, log: 1, answered: true });
 	});
 

@@ -43,6 +43,22 @@ export function eventContract(opened: () => Store): void {
 		}
 	});
 
+	test('listeners get each commit that was carried out, once and in order, until they end', async () => {
+		const store = opened();
+		const heard: unknown[] = [];
+		const end = store.onCommits(({ events }) => heard.push(events?.[0]?.data));
+		const commits = Array.from({ length: 20 }, (_, n) => ({ events: [event('elsewhere', 'tick', { n })] }));
+		await Promise.all(commits.map((commit) => store.commit(commit)));
+		const missing = { kind: 'assistants', id: newId('assistant'), version: 1 } as const;
+		assert.equal((await store.commit({ expect: [missing], events: [event('elsewhere')] })).outcome, 'conflict');
+		end();
+		await store.commit({ events: [event('elsewhere')] });
+		assert.deepEqual(
+			heard,
+			commits.map(({ events }) => events[0]?.data),
+		);
+	});
+
 	test('the log can be read from any position', async () => {
 		const store = opened();
 		const stream = newId('conversation');

@@ -48,8 +48,6 @@ export const assistants: AssistantStrings = {
 	tryAgain: 'Neues Gespräch',
 	tryLog: 'Gespräch mit dem Assistenten',
 	you: 'Sie',
-	sources: { one: '{n} Quelle', other: '{n} Quellen' },
-	page: 'Seite {n}',
 	timings: 'Erstes Wort nach {first} ms, ganze Antwort nach {whole} ms',
 	tokens: '{input} Tokens hinein, {output} heraus',
 	toolCall: 'Werkzeug {name}',

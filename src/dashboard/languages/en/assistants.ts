@@ -45,8 +45,6 @@ export const assistants = {
 	tryAgain: 'New conversation',
 	tryLog: 'Conversation with the assistant',
 	you: 'You',
-	sources: { one: '{n} source', other: '{n} sources' },
-	page: 'page {n}',
 	timings: 'First word after {first} ms, whole reply after {whole} ms',
 	tokens: '{input} tokens in, {output} out',
 	toolCall: 'Tool {name}',

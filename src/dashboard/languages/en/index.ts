@@ -1,6 +1,32 @@
 import type { Strings } from '../strings.ts';
+import { access } from './access.ts';
 import { assistants } from './assistants.ts';
+import { cannedReplies } from './canned-replies.ts';
+import { deployments } from './deployments.ts';
+import { inbox } from './inbox.ts';
+import { inboxTools } from './inbox-tools.ts';
+import { knowledge } from './knowledge.ts';
+import { overview } from './overview.ts';
+import { parts } from './parts.ts';
 import { shell } from './shell.ts';
+import { start } from './start.ts';
+import { tools } from './tools.ts';
+import { eventNames, webhooks } from './webhooks.ts';
 
-const en: Strings = { ...shell, assistantPages: assistants };
+const en: Strings = {
+	...shell,
+	parts,
+	accessPages: access,
+	startPage: start,
+	assistantPages: assistants,
+	overviewPage: overview,
+	cannedReplyPages: cannedReplies,
+	inboxPages: inbox,
+	inboxTools,
+	knowledgePages: knowledge,
+	deploymentPages: deployments,
+	toolPages: tools,
+	webhookPages: webhooks,
+	eventNames,
+};
 export default en;

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../../api/api-error.ts';
 import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
+import { type LiveEvent, useLiveQueries } from '../../api/live.ts';
 import { invalidate, queryClient, useQuery } from '../../api/queries.ts';
 import { linkTo } from '../../app/route.ts';
 import { showToast } from '../../app/toasts.tsx';
@@ -37,6 +38,10 @@ function Editor({ assistant: { value: assistant, etag } }: { assistant: Versione
 	const t = s.assistantPages;
 	const draft = useDraft<AssistantFields>(`assistants/${assistant.id}`, fieldsOf(assistant));
 	const [conflicting, setConflicting] = useState<Versioned<Assistant> | null>(null);
+	// A form with changes keeps the version that it began with, so that saving finds the conflict.
+	const isOutdated = ({ data: { id, updated_at } }: LiveEvent<'assistant.updated'>) =>
+		id === assistant.id && updated_at !== assistant.updated_at && !draft.isDirty;
+	useLiveQueries(['assistant.updated'], assistantById(assistant.id).queryKey, isOutdated);
 	const params = { path: { id: assistant.id } };
 	const save = useAction(async (version: string) => {
 		try {

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api, resultOf } from '../../api/client.ts';
+import { useLiveQueries } from '../../api/live.ts';
 import { invalidate, useQuery } from '../../api/queries.ts';
 import { changeQuery, linkTo, navigate, route } from '../../app/route.ts';
 import { showToast } from '../../app/toasts.tsx';
@@ -19,6 +20,7 @@ export function AssistantsList() {
 	const [isCreating, setCreating] = useState(false);
 	const isArchived = route.value.query.get('status') === 'archived';
 	const query = useQuery(assistantList(isArchived ? 'archived' : 'active'));
+	useLiveQueries(['assistant.updated'], ['assistants', 'list']);
 	return (
 		<>
 			<PageHeader title={s.assistants} purpose={t.purpose}>

@@ -1,4 +1,5 @@
-import { count, fill, strings } from '../../languages/index.ts';
+import { CitedText } from '../../components/citations.tsx';
+import { fill, strings } from '../../languages/index.ts';
 import type { Reply } from './try-out-conversation.ts';
 
 /** A reply with its sources, tool calls and times. */
@@ -7,7 +8,7 @@ export function ReplyView({ reply }: { reply: Reply }) {
 	const t = s.assistantPages;
 	return (
 		<article class="reply" aria-busy={reply.isRunning}>
-			{reply.content !== '' && <p class="reply-text">{reply.content}</p>}
+			{reply.content !== '' && <CitedText text={reply.content} citations={reply.citations} />}
 			{reply.isRunning && reply.content === '' && <p class="soft">{s.loading}</p>}
 			{reply.error !== null && <p class="field-error">{reply.error}</p>}
 			{reply.toolCalls.map((call) => (
@@ -22,20 +23,6 @@ export function ReplyView({ reply }: { reply: Reply }) {
 					<pre>{typeof call.result === 'string' ? call.result : JSON.stringify(call.result, null, 2)}</pre>
 				</details>
 			))}
-			{reply.citations.length > 0 && (
-				<details>
-					<summary>{count(t.sources, reply.citations.length)}</summary>
-					<ol class="sources">
-						{reply.citations.map(({ index, title, page, text }) => (
-							<li key={index} value={index}>
-								<b>{title}</b>
-								{page !== null && `, ${fill(t.page, { n: page })}`}
-								<blockquote>{text}</blockquote>
-							</li>
-						))}
-					</ol>
-				</details>
-			)}
 			{!reply.isRunning && reply.firstWordMs !== null && (
 				<p class="hint">
 					{fill(t.timings, { first: reply.firstWordMs, whole: reply.wholeMs })}

@@ -6,8 +6,20 @@ import type { Assistant } from './queries.ts';
 import { ReplyView } from './reply-view.tsx';
 import { type Entry, TryOutConversation } from './try-out-conversation.ts';
 
-/** A conversation with the saved version of an assistant. @param isSaved whether the form shows that version */
-export function TryOut({ assistant, isSaved }: { assistant: Assistant; isSaved: boolean }) {
+/**
+ * A conversation with the saved version of an assistant.
+ * @param isSaved whether the form shows that version
+ * @param suggestions questions to begin with
+ */
+export function TryOut({
+	assistant,
+	isSaved,
+	suggestions = [],
+}: {
+	assistant: Assistant;
+	isSaved: boolean;
+	suggestions?: readonly string[];
+}) {
 	const s = strings();
 	const t = s.assistantPages;
 	const [, render] = useState(0);
@@ -39,7 +51,18 @@ export function TryOut({ assistant, isSaved }: { assistant: Assistant; isSaved: 
 			</header>
 			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard */}
 			<div class="try-log" ref={log} role="log" aria-label={t.tryLog} tabIndex={0}>
-				{conversation.entries.length === 0 && <p class="soft">{t.tryHint}</p>}
+				{conversation.entries.length === 0 && (
+					<>
+						<p class="soft">{t.tryHint}</p>
+						<div class="suggestions">
+							{suggestions.map((text) => (
+								<Button key={text} onClick={() => void conversation.ask(text)}>
+									{text}
+								</Button>
+							))}
+						</div>
+					</>
+				)}
 				{conversation.entries.map((entry) => (
 					<EntryView key={entry.id} entry={entry} />
 				))}

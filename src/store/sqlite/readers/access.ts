@@ -29,7 +29,8 @@ export class SqliteAccessReader implements AccessReader {
 	async hasExpiredRecords(before: number): Promise<boolean> {
 		const found = this.#prepare(
 			`SELECT EXISTS (SELECT 1 FROM idempotency WHERE expires_at <= @before)
-			 OR EXISTS (SELECT 1 FROM sessions WHERE expires_at <= @before) AS found`,
+			 OR EXISTS (SELECT 1 FROM sessions WHERE expires_at <= @before)
+			 OR EXISTS (SELECT 1 FROM audit_log WHERE expires_at <= @before) AS found`,
 		).get({ before }) as { found: number };
 		return found.found === 1;
 	}

@@ -54,6 +54,11 @@ export class SqliteSearchIndexReader implements SearchIndexReader {
 		return rows.map(({ built_from, ...row }) => ({ document: decodeRow('documents', row), built_from }));
 	}
 
+	async documentCount(generation: string): Promise<number> {
+		const sql = 'SELECT count(*) FROM indexed_documents WHERE generation = ?';
+		return this.#prepare(sql).pluck().get(generation) as number;
+	}
+
 	async termsAfter(generation: string, chunkId: number, limit: number): Promise<StoredTerms[]> {
 		return this.#prepare(
 			`SELECT c.id, c.title_terms, c.body_terms FROM chunks c CROSS JOIN indexed_documents d

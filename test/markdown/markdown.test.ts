@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type MarkdownNode, parseMarkdown, plainText } from '../../src/widget/text/markdown.ts';
-import { safeUrl } from '../../src/widget/text/safe-url.ts';
+import { type MarkdownNode, parseMarkdown, plainText, safeUrl } from '../../src/markdown/index.ts';
 import { HOSTILE } from '../browser/hostile-texts.ts';
 
 /** Nodes in a short notation: `p(text strong(bold))`. */

@@ -1,0 +1,57 @@
+import { type CredentialMonitor, lastUseOf, type OwnAccount, type Sessions } from '../access/index.ts';
+import { timestamp } from '../base/index.ts';
+import { type OwnSession, operations } from '../contract/index.ts';
+import type { Route } from '../http/index.ts';
+import type { SessionRecord } from '../store/index.ts';
+import { type SessionRouteOptions, userRouteFactory } from './session-route.ts';
+import { presentUser } from './users.ts';
+
+export interface AccountRoutesOptions extends SessionRouteOptions {
+	sessions: Sessions;
+	ownAccount: OwnAccount;
+	credentialMonitor: CredentialMonitor;
+}
+
+function presentSession(record: SessionRecord, currentId: string): OwnSession {
+	return {
+		id: record.id,
+		is_current: record.id === currentId,
+		user_agent: record.user_agent,
+		last_used_at: timestamp(lastUseOf(record)),
+		created_at: timestamp(record.created_at),
+		expires_at: timestamp(record.expires_at),
+	};
+}
+
+/** The account of the signed-in user: name, password and sessions. */
+export function accountRoutes(options: AccountRoutesOptions): Route[] {
+	const { sessions, ownAccount, credentialMonitor } = options;
+	const userRoute = userRouteFactory(options);
+	return [
+		userRoute(operations.updateAccount, async ({ caller, body, origin, audit }) => {
+			const user = await ownAccount.change(caller.userSession, body, origin, audit);
+			await credentialMonitor.recheckAll();
+			// A new password ends the device cookies of the account.
+			const cookie = body.password === undefined ? null : sessions.deviceCookie(user, origin.cookies);
+			return { result: presentUser(user), cookies: [cookie] };
+		}),
+
+		userRoute(operations.listSessions, async ({ caller }) => {
+			const { session, user } = caller.userSession;
+			const records = await sessions.listOf(user.id);
+			return { result: { data: records.map((record) => presentSession(record, session.id)), next_cursor: null } };
+		}),
+
+		userRoute(operations.endSession, async ({ caller, params, audit }) => {
+			await sessions.end(caller.userSession, params.id, audit);
+			await credentialMonitor.recheckAll();
+			return { result: { id: params.id, deleted: true as const } };
+		}),
+
+		userRoute(operations.endOtherSessions, async ({ caller, audit }) => {
+			const ended = await sessions.endOthers(caller.userSession, audit);
+			await credentialMonitor.recheckAll();
+			return { result: { ended } };
+		}),
+	];
+}

@@ -1,0 +1,111 @@
+import type { Access, AuditWrites, Caller, SignInOrigin, UserSession } from '../access/index.ts';
+import type { Operation, OperationInput, OperationResult } from '../contract/index.ts';
+import type { HttpRequest, Route, RouteResponse } from '../http/index.ts';
+import { type AdmissionOptions, admitAnonymous, admitCaller } from './admission.ts';
+import { AuditTrail, type AuditTrailOptions } from './audit-trail.ts';
+import { requireWellFormedKey } from './idempotent-call.ts';
+import { inputReader } from './pipeline.ts';
+
+export interface SessionRouteOptions extends AdmissionOptions, AuditTrailOptions {
+	access: Access;
+}
+
+/** A request to an operation that needs no credential beside its input. */
+interface AnonymousCall<O extends Operation> extends OperationInput<O> {
+	/** Where the request comes from. */
+	origin: SignInOrigin;
+	/** Records what the request does. */
+	audit: AuditWrites;
+}
+
+/** A request of a user who is signed in. */
+interface UserCall<O extends Operation> extends AnonymousCall<O> {
+	caller: Caller & { userSession: UserSession };
+}
+
+/** A result with cookies for the browser. */
+interface SessionResult<O extends Operation> {
+	result: OperationResult<O>;
+	/** Set-Cookie headers. */
+	cookies?: readonly (string | null)[];
+}
+
+type RouteFactory<C> = <O extends Operation>(
+	operation: O,
+	handle: (call: C & AnonymousCall<O>) => Promise<SessionResult<O>>,
+) => Route;
+
+const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
+const NO_STORE = ['cache-control', 'no-store'] as const;
+
+/** Makes public routes, which pages of other websites cannot call. */
+export function anonymousRouteFactory(options: SessionRouteOptions): RouteFactory<object> {
+	return (operation, handle) => {
+		const read = inputReader(operation);
+		return {
+			method: operation.method,
+			path: operation.path,
+			handle: (request) =>
+				admitAnonymous(
+					request,
+					async () => {
+						options.sameOriginCheck.rejectCrossOrigin(request);
+						requireWellFormedKey(request);
+						const input = { params: request.params, query: read.query(request), body: await read.body(request) };
+						const call = { ...input, origin: originOf(request), audit: auditOf(operation, request, input, options) };
+						return toResponse(operation, await handle(call as never));
+					},
+					options,
+				),
+		};
+	};
+}
+
+/** Makes routes for signed-in users: only the session counts. */
+export function userRouteFactory(options: SessionRouteOptions): RouteFactory<Pick<UserCall<Operation>, 'caller'>> {
+	return (operation, handle) => {
+		const read = inputReader(operation);
+		return {
+			method: operation.method,
+			path: operation.path,
+			handle: (request) =>
+				admitCaller(
+					request,
+					(credentials) => options.access.authenticateUser(credentials),
+					async (caller) => {
+						const input = { params: request.params, query: read.query(request), body: await read.body(request) };
+						const audit = auditOf(operation, request, input, options);
+						return toResponse(operation, await handle({ ...input, origin: originOf(request), audit, caller } as never));
+					},
+					options,
+				),
+		};
+	};
+}
+
+function originOf(request: HttpRequest): SignInOrigin {
+	return {
+		address: request.clientAddress,
+		cookies: request.header('cookie'),
+		userAgent: request.header('user-agent'),
+	};
+}
+
+function auditOf(
+	operation: Operation,
+	request: HttpRequest,
+	input: { query: unknown; body: unknown },
+	options: AuditTrailOptions,
+): AuditWrites {
+	const trail = new AuditTrail(operation, request, input, options);
+	return ({ id, name, workspace_id }, changed) =>
+		trail.writes({ workspace_id, actor_type: 'user', actor_id: id, actor_name: name }, changed);
+}
+
+function toResponse<O extends Operation>(
+	{ status = 200 }: O,
+	{ result, cookies = [] }: SessionResult<O>,
+): RouteResponse {
+	const headers = cookies.flatMap((cookie) => (cookie === null ? [] : [['set-cookie', cookie] as const]));
+	return { status, headers: [JSON_HEADER, NO_STORE, ...headers], body: JSON.stringify(result) };
+}

@@ -1,0 +1,75 @@
+import { type Static, Type } from 'typebox';
+import { asUser, type OperationTable, SMALL_BODY } from './operation.ts';
+import { Deleted, NullableText, Strict, Timestamp } from './shapes.ts';
+import { SingleLineText } from './text-shapes.ts';
+import { User } from './users.ts';
+
+export const OwnSession = Type.Object({
+	id: Type.String(),
+	is_current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
+	user_agent: NullableText({ description: 'The `User-Agent` of the browser that signed in.' }),
+	last_used_at: Type.String({ format: 'date-time', description: 'To the hour.' }),
+	created_at: Timestamp,
+	expires_at: Timestamp,
+});
+export type OwnSession = Static<typeof OwnSession>;
+
+export const AccountPatch = Strict({
+	name: Type.Optional(SingleLineText({ maxLength: 200, examples: ['Ada'] })),
+	password: Type.Optional(
+		Type.String({
+			minLength: 12,
+			maxLength: 200,
+			description: 'The new password. It needs `current_password`.',
+			examples: ['correct horse battery staple'],
+		}),
+	),
+	current_password: Type.Optional(Type.String({ minLength: 1, maxLength: 200, examples: ['correct horse'] })),
+});
+export type AccountPatch = Static<typeof AccountPatch>;
+
+/** The account of the signed-in user. */
+export const accountOperations = {
+	updateAccount: {
+		setsCookie: true,
+		method: 'PATCH',
+		path: '/api/v1/session/account',
+		summary: 'Change the own account',
+		description:
+			'The name, and the password with the present one. A new password signs the user out everywhere else. Wrong present passwords count as failed sign-ins, with the same limits.',
+		tag: 'Session',
+		access: asUser,
+		body: AccountPatch,
+		maxBodyBytes: SMALL_BODY,
+		examples: { 'a name': { name: 'Ada' } },
+		errors: ['unavailable'],
+		result: User,
+	},
+	listSessions: {
+		method: 'GET',
+		path: '/api/v1/sessions',
+		summary: 'List the own sessions',
+		description: 'All of them, at most 100, the newest first.',
+		tag: 'Session',
+		access: asUser,
+		result: Type.Object({ data: Type.Array(OwnSession), next_cursor: Type.Null() }),
+	},
+	endSession: {
+		method: 'DELETE',
+		path: '/api/v1/sessions/{id}',
+		summary: 'End one of the own sessions',
+		description: 'Takes effect at once, also on open connections.',
+		tag: 'Session',
+		access: asUser,
+		result: Deleted,
+	},
+	endOtherSessions: {
+		method: 'DELETE',
+		path: '/api/v1/sessions',
+		summary: 'End all other sessions of the user',
+		description: 'The session of the request stays. The other browsers of the user must sign in again.',
+		tag: 'Session',
+		access: asUser,
+		result: Type.Object({ ended: Type.Integer({ description: 'How many sessions were ended.' }) }),
+	},
+} as const satisfies OperationTable;

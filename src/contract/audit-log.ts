@@ -1,0 +1,58 @@
+import { type Static, Type } from 'typebox';
+import { type OperationTable, withKey } from './operation.ts';
+import { NullableText, OneOf, PageOf, PageQueryWith, Timestamp } from './shapes.ts';
+
+const filter = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 100, description }));
+
+export const AuditLogRecord = Type.Object({
+	id: Type.String({ examples: ['aud_06gzhmza00001mjww6bbdevcx5ss2c8f'] }),
+	created_at: Timestamp,
+	actor: Type.Object({
+		type: OneOf(['user', 'api_key']),
+		id: Type.String({ examples: ['user_06gzhmza00001mjww6bbdevcx5ss2c8f'] }),
+		name: Type.String({ description: 'At the time of the change.', examples: ['Ada'] }),
+	}),
+	action: Type.String({ description: 'The operationId of the operation.', examples: ['updateAssistant'] }),
+	resource: Type.Object({
+		type: NullableText({ description: 'The kind of the resource; null if its id has no known form.' }),
+		id: Type.String({ examples: ['asst_06gzhmza00001mjww6bbdevcx5ss2c8f'] }),
+		name: NullableText({
+			description:
+				'At the time of the change. Null where the response did not show it, and for conversations, because visitors write their titles.',
+		}),
+	}),
+	fields: Type.Array(Type.String(), {
+		description: 'The names of the fields and parameters that the request had; never their values.',
+		examples: [['name', 'model']],
+	}),
+	path: Type.String({
+		description: 'The path of the request.',
+		examples: ['/api/v1/assistants/asst_06gzhmza00001mjww6bbdevcx5ss2c8f'],
+	}),
+	request_id: Type.String({ description: 'The `X-Request-Id` of the response.' }),
+	address: Type.String({ description: 'The client’s address.', examples: ['203.0.113.7'] }),
+});
+export type AuditLogRecord = Static<typeof AuditLogRecord>;
+
+export const AuditLogQuery = PageQueryWith({
+	actor: filter('Only changes of this user or key, by its id.'),
+	action: filter('Only this action.'),
+	resource: filter('Only changes of this resource, by its id.'),
+	created_after: Type.Optional(Type.String({ format: 'date-time', description: 'Only changes after this time.' })),
+	created_before: Type.Optional(Type.String({ format: 'date-time', description: 'Only changes before this time.' })),
+});
+
+/** The audit log. */
+export const auditLogOperations = {
+	listAuditLog: {
+		method: 'GET',
+		path: '/api/v1/audit-log',
+		summary: 'List the audit log',
+		description:
+			'Who has changed what, and when. Each change that a person or a program makes through the API leaves one record, which is committed with the change. A request that changes nothing leaves none; nor do the messages of conversations, their ratings, and requests of visitors. Records are kept for 400 days.',
+		tag: 'Audit log',
+		access: withKey('settings:read'),
+		query: AuditLogQuery,
+		result: PageOf(AuditLogRecord),
+	},
+} as const satisfies OperationTable;

@@ -1,0 +1,108 @@
+import { AppError, anySignal, type Clock, SlidingWindowLimiter } from '../base/index.ts';
+import type { Citation, Usage } from '../contract/index.ts';
+import type { ConversationRecord, Store } from '../store/index.ts';
+import { conversationNotFound } from './not-found.ts';
+import { type ReplyDependencies, writeReply } from './reply.ts';
+import { progressFrom, type ReplyListener } from './reply-progress.ts';
+import { emptyMessage, type Turn } from './turn.ts';
+
+/** A reply that a person may send. It is not stored. */
+export interface SuggestedReply {
+	content: string;
+	citations: Citation[];
+	model: string;
+	usage: Usage | null;
+}
+
+export interface SuggestionRequest {
+	workspaceId: string;
+	/** Who asks: the suggestions of each are limited. */
+	personId: string;
+	/** Aborts when the client leaves. */
+	signal: AbortSignal;
+}
+
+export interface SuggestionsOptions extends Omit<ReplyDependencies, 'store'> {
+	store: Pick<Store, 'conversations' | 'get' | 'list'>;
+	clock: Clock;
+}
+
+const DEADLINE_MS = 45_000;
+const PER_MINUTE = 60;
+const MAX_PEOPLE = 10_000;
+/** Suggestions that are written at once. Replies to visitors have no such limit. */
+const MAX_CONCURRENT = 16;
+/** Messages among which the last one of the visitor is looked for. */
+const MAX_MESSAGES_BACK = 100;
+
+/** A suggestion has no followers while it is written, and without tools it has no rounds. */
+const SILENT: ReplyListener = { text() {}, round: async () => {}, toolCall() {} };
+
+/** Writes replies that people may send in place of the model. */
+export class Suggestions {
+	readonly #deps: SuggestionsOptions;
+	readonly #limiter: SlidingWindowLimiter;
+	#running = 0;
+
+	constructor(deps: SuggestionsOptions) {
+		this.#deps = deps;
+		this.#limiter = new SlidingWindowLimiter(deps.clock, 60_000, MAX_PEOPLE);
+	}
+
+	/**
+	 * The reply that the assistant would write to the last message of the visitor, with the same search and model, and without its
+	 * tools: a suggestion must not change anything.
+	 * @throws AppError `not_found`, `invalid_request` where the visitor has written nothing, `rate_limit_exceeded`, `model_error`
+	 */
+	async suggest(id: string, { workspaceId, personId, signal }: SuggestionRequest): Promise<SuggestedReply> {
+		const conversation = await this.#deps.store.get('conversations', id);
+		if (conversation?.workspace_id !== workspaceId) throw conversationNotFound();
+		const turn = await this.#turnOf(conversation);
+		this.#requireCapacity(personId);
+		this.#running++;
+		try {
+			const outcome = await this.#write(turn, signal);
+			if (outcome.error) throw new AppError('model_error', outcome.error.message);
+			const { content, citations, usage } = outcome;
+			return { content, citations, model: turn.reply.model as string, usage };
+		} finally {
+			this.#running--;
+		}
+	}
+
+	async #turnOf(record: ConversationRecord): Promise<Turn> {
+		const { store, clock } = this.#deps;
+		const where = { conversation_id: record.id };
+		const latest = await store.list('messages', { where, order: 'desc', limit: MAX_MESSAGES_BACK });
+		const question = latest.find(({ role }) => role === 'user');
+		if (!question)
+			throw new AppError('invalid_request', 'The visitor has written nothing to which a reply could be suggested.');
+		const assistant = await store.get('assistants', record.assistant_id);
+		if (!assistant) throw new AppError('model_error', 'The assistant of this conversation does not exist any more.');
+		// A suggestion of a person does not say that a person was asked.
+		const conversation = { ...record, requested_person_at: null };
+		const reply = {
+			...emptyMessage(conversation, 'assistant', record.message_count + 1, clock.now()),
+			author: { type: 'model' as const, name: null },
+			status: 'in_progress' as const,
+			model: assistant.model,
+		};
+		return { conversation, question, reply, rounds: [] };
+	}
+
+	async #write(turn: Turn, signal: AbortSignal) {
+		const deadline = AbortSignal.timeout(DEADLINE_MS);
+		const deps = { ...this.#deps, tools: { functionsOf: async () => [] } };
+		const ends = anySignal(signal, deadline);
+		const outcome = await writeReply(deps, turn, progressFrom([]), SILENT, ends);
+		if (deadline.aborted && outcome.error) throw new AppError('model_error', 'The model took too long to answer.');
+		return outcome;
+	}
+
+	#requireCapacity(personId: string): void {
+		const retry_after = this.#limiter.tryConsume(personId, PER_MINUTE) || (this.#running < MAX_CONCURRENT ? 0 : 5);
+		if (retry_after === 0) return;
+		const sentence = `Too many suggestions are requested. Try again in ${retry_after} seconds.`;
+		throw new AppError('rate_limit_exceeded', sentence, { retry_after });
+	}
+}

@@ -1,0 +1,47 @@
+import type { StartStrings } from '../strings.ts';
+
+export const start: StartStrings = {
+	title: 'Ihren ersten Assistenten einrichten',
+	purpose: 'Vier Schritte bis zu Antworten auf Ihrer Website. Jeden können Sie überspringen und später nachholen.',
+	leave: 'Einrichtung verlassen',
+	next: 'Weiter',
+	skip: 'Schritt überspringen',
+	finish: 'Fertig',
+	done: 'erledigt',
+
+	nameTitle: 'Assistenten benennen',
+	nameText: 'Ihr Team findet ihn unter diesem Namen, und Besucher sehen ihn über dem Chat.',
+	nameDone: 'Ihr Assistent heißt {name}.',
+	createAssistant: 'Assistenten anlegen',
+
+	documentsTitle: 'Dokumente hinzufügen',
+	documentsText: 'Der Assistent antwortet daraus und nennt die Textstelle. Für den Anfang genügen wenige Seiten.',
+	documentsNeedAssistant: 'Benennen Sie zuerst den Assistenten: Dokumente kommen in seine Wissensbasis.',
+	dropLabel: 'Dateien für die Wissensbasis',
+	dropText: 'Dateien hierher ziehen',
+	dropHint: 'PDF, Word, Excel, PowerPoint, OpenDocument, HTML, Markdown, Text und mehr',
+	chooseFiles: 'Dateien wählen',
+	useSamples: 'Die fünf Beispiele nehmen',
+	url: 'Oder die Adresse einer Webseite',
+	addUrl: 'Seite hinzufügen',
+	queued: 'Wartet',
+	processing: 'Wird gelesen',
+	indexed: 'Bereit',
+	failed: 'Gescheitert',
+
+	askTitle: 'Eine Frage ausprobieren',
+	askText: 'Fragen Sie wie ein Besucher. Die Antwort nennt ihre Quellen; öffnen Sie eine, um die Textstelle zu sehen.',
+	askNeedsAssistant: 'Benennen Sie zuerst den Assistenten: Er beantwortet die Fragen.',
+	sampleQuestion1: 'How do I descale the kettle?',
+	sampleQuestion2: 'How many days do I have to return an order?',
+	sampleQuestion3: 'How long is the warranty on the heating element?',
+
+	snippetTitle: 'Auf Ihre Website bringen',
+	snippetText: 'Nennen Sie die Website, die den Chat zeigen darf, und fügen Sie eine Zeile in ihre Seiten ein.',
+	snippetNeedsAssistant: 'Benennen Sie zuerst den Assistenten: Die Zeile gehört zu seinem Chat.',
+	website: 'Website',
+	websiteHint: 'Nur Seiten dieser Website dürfen den Chat zeigen. Weitere können Sie später hinzufügen.',
+	allowWebsite: 'Diese Website erlauben',
+	snippetFor: 'Fügen Sie dies vor dem Ende des Body jeder Seite von {website} ein:',
+	copySnippet: 'Zeile kopieren',
+};

@@ -1,0 +1,77 @@
+import { useState } from 'preact/hooks';
+import { useQuery } from '../../api/queries.ts';
+import { changeQuery, linkTo, route } from '../../app/route.ts';
+import { Button } from '../../components/button.tsx';
+import { Checkbox } from '../../components/field.tsx';
+import { EmptyState, PageHeader } from '../../components/page.tsx';
+import { QueryContent } from '../../components/query-content.tsx';
+import { Table } from '../../components/table.tsx';
+import { RelativeTime } from '../../components/time.tsx';
+import { strings } from '../../languages/index.ts';
+import { NewDeployment } from './new-deployment.tsx';
+import { assistantChoices, type Deployment, deploymentList } from './queries.ts';
+
+export function DeploymentsList() {
+	const s = strings();
+	const t = s.deploymentPages;
+	const [isCreating, setCreating] = useState(false);
+	const isArchived = route.value.query.get('status') === 'archived';
+	const query = useQuery(deploymentList(isArchived ? 'archived' : 'active'));
+	return (
+		<>
+			<PageHeader title={s.deployments} purpose={t.purpose}>
+				<Button look="primary" icon="plus" onClick={() => setCreating(true)}>
+					{t.create}
+				</Button>
+			</PageHeader>
+			{isCreating && <NewDeployment onCancel={() => setCreating(false)} />}
+			<Checkbox
+				label={t.showArchived}
+				checked={isArchived}
+				onChange={(checked) => changeQuery({ status: checked ? 'archived' : undefined })}
+			/>
+			<QueryContent query={query}>
+				{(deployments) =>
+					deployments.length === 0 ? (
+						<EmptyState
+							title={isArchived ? t.noneArchived : t.none}
+							text={isArchived ? t.noneArchivedText : t.noneText}
+						>
+							{!isCreating && !isArchived && <Button onClick={() => setCreating(true)}>{t.create}</Button>}
+						</EmptyState>
+					) : (
+						<DeploymentTable deployments={deployments} />
+					)
+				}
+			</QueryContent>
+		</>
+	);
+}
+
+function DeploymentTable({ deployments }: { deployments: readonly Deployment[] }) {
+	const s = strings();
+	const t = s.deploymentPages;
+	const { data: assistants } = useQuery(assistantChoices());
+	const pathOf = ({ id }: Deployment) => ['deployments', id];
+	const assistantName = ({ assistant_id }: Deployment) => assistants?.find(({ id }) => id === assistant_id)?.name ?? '';
+	return (
+		<Table
+			label={s.deployments}
+			rows={deployments}
+			pathOf={pathOf}
+			columns={[
+				{ title: t.name, cell: (deployment) => <a href={linkTo(pathOf(deployment))}>{deployment.name}</a> },
+				{ title: t.assistant, cell: assistantName, isMinor: true },
+				{ title: t.websites, cell: ({ allowed_domains }) => websitesOf(allowed_domains, t.noWebsiteYet) },
+				{ title: t.changed, cell: ({ updated_at }) => <RelativeTime at={updated_at} />, isMinor: true },
+			]}
+		/>
+	);
+}
+
+/** The first entries of the allowlist, in one line. */
+function websitesOf(domains: readonly string[], none: string) {
+	if (domains.length === 0) return <span class="soft">{none}</span>;
+	const more = domains.length > 2 ? ` +${domains.length - 2}` : '';
+	return `${domains.slice(0, 2).join(', ')}${more}`;
+}

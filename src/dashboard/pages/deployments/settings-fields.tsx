@@ -1,0 +1,68 @@
+import type { ApiError } from '../../api/api-error.ts';
+import { useQuery } from '../../api/queries.ts';
+import { Field, SelectField, TextField } from '../../components/field.tsx';
+import type { Draft } from '../../forms/use-draft.ts';
+import { strings } from '../../languages/index.ts';
+import { type DeploymentFields, pointerOf } from './fields.ts';
+import { assistantChoices } from './queries.ts';
+
+/** Name, assistant, limit and time zone. */
+export function SettingsFields({ draft, rejected }: { draft: Draft<DeploymentFields>; rejected: ApiError | null }) {
+	const t = strings().deploymentPages;
+	const { values, change } = draft;
+	const { data: assistants = [] } = useQuery(assistantChoices());
+	const errorOf = (field: keyof DeploymentFields) => rejected?.messageFor(pointerOf(field));
+	const options = assistants.map(({ id, name }) => ({ value: id, label: name }));
+	// An archived assistant, or one beyond the first hundred.
+	if (!options.some(({ value }) => value === values.assistant_id)) {
+		options.unshift({ value: values.assistant_id, label: values.assistant_id });
+	}
+	return (
+		<>
+			<TextField
+				label={t.name}
+				hint={t.nameHint}
+				maxLength={200}
+				required
+				value={values.name}
+				error={errorOf('name')}
+				onChange={(name) => change({ name })}
+			/>
+			<SelectField
+				label={t.assistant}
+				value={values.assistant_id}
+				options={options}
+				error={errorOf('assistant_id')}
+				onChange={(assistant_id) => change({ assistant_id })}
+			/>
+			<Field label={t.messagesPerMinute} hint={t.messagesPerMinuteHint} error={errorOf('messages_per_minute')}>
+				{(ids) => (
+					<input
+						{...ids}
+						type="number"
+						class="short"
+						min={1}
+						max={10_000}
+						value={values.messages_per_minute}
+						onInput={({ currentTarget: { valueAsNumber } }) => {
+							if (!Number.isNaN(valueAsNumber)) change({ messages_per_minute: valueAsNumber });
+						}}
+					/>
+				)}
+			</Field>
+			<SelectField
+				label={t.timeZone}
+				hint={t.timeZoneHint}
+				value={values.time_zone}
+				options={timeZones(values.time_zone).map((value) => ({ value, label: value.replaceAll('_', ' ') }))}
+				error={errorOf('time_zone')}
+				onChange={(time_zone) => change({ time_zone })}
+			/>
+		</>
+	);
+}
+
+/** The time zones that the browser knows, with UTC and the present one. */
+function timeZones(present: string): string[] {
+	return [...new Set(['UTC', present, ...Intl.supportedValuesOf('timeZone')])].toSorted();
+}

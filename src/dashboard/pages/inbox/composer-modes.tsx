@@ -1,0 +1,94 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { api } from '../../api/client.ts';
+import { showToast } from '../../app/toasts.tsx';
+import { Button } from '../../components/button.tsx';
+import { sentenceOf } from '../../components/page.tsx';
+import { strings } from '../../languages/index.ts';
+import { Composer, type ComposerProps } from './composer.tsx';
+import { reloadNotes } from './notes.tsx';
+
+type Mode = 'reply' | 'note';
+
+const draftKey = (id: string) => `inbox-note ${id}`;
+
+/** Where a person writes: to the visitor, or on an amber ground a note for the team. A note needs no takeover. */
+export function ComposerModes(props: ComposerProps) {
+	const t = strings().inboxPages;
+	const [mode, setMode] = useState<Mode>('reply');
+	const tab = (value: Mode, label: string) => (
+		<button type="button" class="composer-tab" aria-pressed={mode === value} onClick={() => setMode(value)}>
+			{label}
+		</button>
+	);
+	return (
+		<div class={mode === 'note' ? 'composer-modes is-note' : 'composer-modes'}>
+			{/* biome-ignore lint/a11y/useSemanticElements: a fieldset would need a visible legend */}
+			<div class="composer-tabs" role="group" aria-label={t.composer}>
+				{tab('reply', t.reply)}
+				{tab('note', t.note)}
+			</div>
+			{mode === 'note' ? <NoteComposer id={props.conversation.id} /> : <Composer {...props} />}
+		</div>
+	);
+}
+
+/** Where a person writes a note. What is not added stays in this tab of the browser. */
+function NoteComposer({ id }: { id: string }) {
+	const t = strings().inboxPages;
+	const [text, setText] = useState(() => sessionStorage.getItem(draftKey(id)) ?? '');
+	const [error, setError] = useState<string | null>(null);
+	const [isBusy, setBusy] = useState(false);
+	const field = useRef<HTMLTextAreaElement>(null);
+	/** The key of the note that is being added: a repeat after a lost connection stores it once. */
+	const key = useRef(crypto.randomUUID());
+	useEffect(() => field.current?.focus(), []);
+	useEffect(() => {
+		if (text === '') sessionStorage.removeItem(draftKey(id));
+		else sessionStorage.setItem(draftKey(id), text);
+		key.current = crypto.randomUUID();
+	}, [text]);
+	const add = async (event: Event) => {
+		event.preventDefault();
+		const content = text.trim();
+		if (content === '' || isBusy) return;
+		setBusy(true);
+		setError(null);
+		try {
+			const headers = { 'Idempotency-Key': key.current };
+			await api.POST('/api/v1/conversations/{id}/notes', { params: { path: { id } }, body: { content }, headers });
+			setText('');
+			reloadNotes(id);
+			showToast(t.noteAdded);
+		} catch (failure) {
+			setError(sentenceOf(failure as Error));
+		}
+		setBusy(false);
+		field.current?.focus();
+	};
+	return (
+		<form class="inbox-composer" onSubmit={(event) => void add(event)}>
+			<textarea
+				ref={field}
+				rows={3}
+				aria-label={t.notePlaceholder}
+				placeholder={t.notePlaceholder}
+				maxLength={10_000}
+				value={text}
+				onInput={(event) => setText(event.currentTarget.value)}
+				onKeyDown={(event) => {
+					if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) void add(event);
+				}}
+			/>
+			{error && (
+				<p class="field-error" role="alert">
+					{error}
+				</p>
+			)}
+			<div class="actions">
+				<Button type="submit" look="primary" isBusy={isBusy} disabled={text.trim() === ''}>
+					{strings().inboxTools.addNote}
+				</Button>
+			</div>
+		</form>
+	);
+}

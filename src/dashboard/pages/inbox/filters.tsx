@@ -1,0 +1,78 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useQuery } from '../../api/queries.ts';
+import { changeQuery } from '../../app/route.ts';
+import { strings } from '../../languages/index.ts';
+import { deploymentNames, type InboxFilters } from './queries.ts';
+
+/** A search starts when nothing was typed for this long (ms). */
+const TYPING_MS = 250;
+
+/** The search field and the filters. Both are in the address. */
+export function Filters({ filters }: { filters: InboxFilters }) {
+	const t = strings().inboxPages;
+	const deployments = useQuery(deploymentNames());
+	const chips = [
+		{ name: 'unread', value: '1', label: t.filterUnread },
+		{ name: 'waiting', value: '1', label: t.filterWaiting },
+		{ name: 'mine', value: '1', label: t.filterMine },
+		{ name: 'unanswered', value: '1', label: t.filterUnanswered },
+		{ name: 'down', value: '1', label: t.filterRatedDown },
+		{ name: 'status', value: 'archived', label: t.filterArchived },
+	] as const;
+	return (
+		<div class="inbox-filters">
+			<SearchField value={filters.search ?? ''} />
+			{/* biome-ignore lint/a11y/useSemanticElements: a fieldset would need a visible legend */}
+			<div class="chips" role="group" aria-label={t.filters}>
+				{chips.map(({ name, value, label }) => (
+					<button
+						key={name}
+						type="button"
+						class="chip"
+						aria-pressed={filters[name] !== undefined}
+						onClick={() => changeQuery({ [name]: filters[name] === undefined ? value : undefined })}
+					>
+						{label}
+					</button>
+				))}
+				{(deployments.data?.length ?? 0) > 1 && (
+					<select
+						class={filters.deployment ? 'chip is-set' : 'chip'}
+						aria-label={t.deployment}
+						value={filters.deployment ?? ''}
+						onChange={(event) => changeQuery({ deployment: event.currentTarget.value || undefined })}
+					>
+						<option value="">{t.allDeployments}</option>
+						{deployments.data?.map(({ id, name }) => (
+							<option key={id} value={id}>
+								{name}
+							</option>
+						))}
+					</select>
+				)}
+			</div>
+		</div>
+	);
+}
+
+function SearchField({ value }: { value: string }) {
+	const t = strings().inboxPages;
+	const [text, setText] = useState(value);
+	useEffect(() => setText(value), [value]);
+	useEffect(() => {
+		if (text.trim() === value) return;
+		const timer = setTimeout(() => changeQuery({ search: text.trim() || undefined }), TYPING_MS);
+		return () => clearTimeout(timer);
+	}, [text]);
+	return (
+		<input
+			type="search"
+			id="inbox-search"
+			aria-label={t.search}
+			placeholder={t.searchHint}
+			maxLength={200}
+			value={text}
+			onInput={(event) => setText(event.currentTarget.value)}
+		/>
+	);
+}

@@ -1,0 +1,93 @@
+import type { QueryObserverOptions } from '@tanstack/query-core';
+import { api, type Resource, resultOf } from '../../api/client.ts';
+
+export type Conversation = Resource<'Conversation'>;
+export type InboxEntry = Resource<'InboxEntry'>;
+export type Message = Resource<'Message'>;
+
+/** What the list shows, as in the address. */
+export interface InboxFilters {
+	search?: string;
+	deployment?: string;
+	status?: 'archived';
+	unread?: '1';
+	waiting?: '1';
+	mine?: '1';
+	down?: '1';
+	unanswered?: '1';
+}
+
+export const FILTER_NAMES = [
+	'search',
+	'deployment',
+	'status',
+	'unread',
+	'waiting',
+	'mine',
+	'down',
+	'unanswered',
+] as const;
+
+/** The filters of an address. */
+export function filtersOf(query: URLSearchParams): InboxFilters {
+	const set = FILTER_NAMES.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : []));
+	return Object.fromEntries(set) as InboxFilters;
+}
+
+const PAGE_SIZE = 100;
+
+/** A page of the list. @param unread of a list in two sections: which section */
+export async function loadPage(
+	filters: InboxFilters,
+	unread: boolean | undefined,
+	cursor: string | null,
+	signal: AbortSignal,
+): Promise<{ data: InboxEntry[]; next_cursor: string | null }> {
+	const query = {
+		limit: PAGE_SIZE,
+		...(cursor === null ? {} : { cursor }),
+		...(filters.search ? { search: filters.search } : {}),
+		...(filters.status ? { status: filters.status } : {}),
+		...(filters.deployment ? { deployment_id: filters.deployment } : {}),
+		...(filters.mine ? { assignee: 'me' } : {}),
+		...(unread === undefined ? {} : { unread }),
+		...(filters.waiting ? { waiting: true } : {}),
+		...(filters.down ? { rated_down: true } : {}),
+		...(filters.unanswered ? { unanswered: true } : {}),
+	};
+	return resultOf(api.GET('/api/v1/inbox', { params: { query }, signal }));
+}
+
+export function loadEntry(id: string, signal?: AbortSignal): Promise<InboxEntry> {
+	return resultOf(
+		api.GET('/api/v1/conversations/{id}/inbox', { params: { path: { id } }, ...(signal ? { signal } : {}) }),
+	);
+}
+
+/** The first hundred deployments, for the filter and for names. */
+export function deploymentNames(): QueryObserverOptions<Resource<'Deployment'>[]> {
+	return {
+		queryKey: ['deployments', 'names'],
+		queryFn: async ({ signal }) =>
+			(await resultOf(api.GET('/api/v1/deployments', { params: { query: { limit: 100 } }, signal }))).data,
+	};
+}
+
+export function assignees(): QueryObserverOptions<Resource<'Assignee'>[]> {
+	return {
+		queryKey: ['inbox', 'assignees'],
+		queryFn: async ({ signal }) =>
+			(await resultOf(api.GET('/api/v1/inbox/assignees', { params: { query: { limit: 100 } }, signal }))).data,
+	};
+}
+
+/** The latest other conversations of a visitor who is known. */
+export function conversationsOf(endUserId: string): QueryObserverOptions<Conversation[]> {
+	return {
+		queryKey: ['inbox', 'visitor', endUserId],
+		queryFn: async ({ signal }) => {
+			const query = { end_user_id: endUserId, limit: 10 };
+			return (await resultOf(api.GET('/api/v1/conversations', { params: { query }, signal }))).data;
+		},
+	};
+}

@@ -1,0 +1,111 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { api, resultOf } from '../../api/client.ts';
+import { invalidate, useQuery } from '../../api/queries.ts';
+import { showToast } from '../../app/toasts.tsx';
+import { Button } from '../../components/button.tsx';
+import { SelectField, TextArea, TextField } from '../../components/field.tsx';
+import { QueryContent } from '../../components/query-content.tsx';
+import { useAction } from '../../forms/use-action.ts';
+import { strings } from '../../languages/index.ts';
+import { choices, OVERVIEW_KEY, type UnansweredGroup } from './queries.ts';
+
+const MAX_TITLE = 200;
+
+/** The form that makes a document from a question and the person's answer. The browser returns the focus when it closes. */
+export function AnswerDialog({ group, onClose }: { group: UnansweredGroup; onClose: () => void }) {
+	const t = strings().overviewPage;
+	const dialog = useRef<HTMLDialogElement>(null);
+	const query = useQuery(choices());
+	useEffect(() => dialog.current?.showModal(), []);
+	const close = () => dialog.current?.close();
+	return (
+		<dialog ref={dialog} class="dialog answer-dialog" aria-labelledby="answer-title" onClose={onClose}>
+			<h2 id="answer-title">{t.answerTitle}</h2>
+			<QueryContent query={query}>
+				{({ knowledgeBases }) =>
+					knowledgeBases.length === 0 ? (
+						<>
+							<p>{t.noKnowledgeBase}</p>
+							<div class="actions">
+								<Button onClick={close}>{strings().close}</Button>
+							</div>
+						</>
+					) : (
+						<AnswerForm group={group} knowledgeBases={knowledgeBases} onClose={close} />
+					)
+				}
+			</QueryContent>
+		</dialog>
+	);
+}
+
+function AnswerForm({
+	group,
+	knowledgeBases,
+	onClose,
+}: {
+	group: UnansweredGroup;
+	knowledgeBases: readonly { id: string; name: string }[];
+	onClose: () => void;
+}) {
+	const s = strings();
+	const t = s.overviewPage;
+	const [title, setTitle] = useState(group.question.slice(0, MAX_TITLE));
+	const [answer, setAnswer] = useState('');
+	const [baseId, setBaseId] = useState(knowledgeBases[0]?.id ?? '');
+	const add = useAction(async () => {
+		const body = {
+			source_type: 'text' as const,
+			title: title.trim(),
+			content: `# ${title.trim()}\n\n${answer.trim()}`,
+		};
+		const params = { path: { id: baseId } };
+		const { id } = await resultOf(api.POST('/api/v1/knowledge-bases/{id}/documents', { params, body }));
+		await api.POST('/api/v1/stats/unanswered/{id}/resolve', {
+			params: { path: { id: group.id } },
+			body: { document_id: id },
+		});
+		showToast(t.addedNow);
+		void invalidate(...OVERVIEW_KEY);
+		onClose();
+	}, ['/title', '/content']);
+	return (
+		<form
+			onSubmit={(event) => {
+				event.preventDefault();
+				void add.run();
+			}}
+		>
+			<TextField
+				label={t.question}
+				hint={t.questionHint}
+				maxLength={MAX_TITLE}
+				required
+				value={title}
+				error={add.rejected?.messageFor('/title')}
+				onChange={setTitle}
+			/>
+			<TextArea
+				label={t.answer}
+				hint={t.answerHint}
+				rows={6}
+				required
+				value={answer}
+				error={add.rejected?.messageFor('/content')}
+				onChange={setAnswer}
+			/>
+			<SelectField
+				label={t.knowledgeBase}
+				value={baseId}
+				options={knowledgeBases.map(({ id, name }) => ({ value: id, label: name }))}
+				onChange={setBaseId}
+			/>
+			<div class="actions">
+				<Button onClick={onClose}>{s.cancel}</Button>
+				<Button look="primary" type="submit" isBusy={add.isBusy} disabled={title.trim() === '' || answer.trim() === ''}>
+					{t.add}
+				</Button>
+			</div>
+		</form>
+	);
+}

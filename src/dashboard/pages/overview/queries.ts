@@ -1,0 +1,58 @@
+import type { QueryObserverOptions } from '@tanstack/query-core';
+import { api, type Resource, resultOf } from '../../api/client.ts';
+
+export type Report = Resource<'StatisticsReport'>;
+export type Figures = Report['total'];
+export type UnansweredGroup = Resource<'UnansweredGroup'>;
+
+const DAY_MS = 86_400_000;
+const LIST_LIMIT = 100;
+
+/** The ranges that can be chosen, with their days; the first one is shown by hours. */
+export const RANGES = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const;
+export type Range = keyof typeof RANGES;
+
+/** The beginning of the keys of all queries of this page. */
+export const OVERVIEW_KEY = ['overview'];
+
+export function reportOf(range: Range, assistantId: string | undefined): QueryObserverOptions<Report> {
+	return {
+		queryKey: [...OVERVIEW_KEY, 'report', range, assistantId ?? ''],
+		queryFn: ({ signal }) => {
+			const filter = assistantId === undefined ? {} : { assistant_id: assistantId };
+			const query =
+				range === '24h'
+					? { interval: 'hour' as const, ...filter }
+					: { from: new Date(Date.now() - (RANGES[range] - 1) * DAY_MS).toISOString(), ...filter };
+			return resultOf(api.GET('/api/v1/stats', { params: { query }, signal }));
+		},
+	};
+}
+
+export function unansweredGroups(assistantId: string | undefined): QueryObserverOptions<UnansweredGroup[]> {
+	return {
+		queryKey: [...OVERVIEW_KEY, 'unanswered', assistantId ?? ''],
+		queryFn: async ({ signal }) => {
+			const query = assistantId === undefined ? {} : { assistant_id: assistantId };
+			return (await resultOf(api.GET('/api/v1/stats/unanswered', { params: { query }, signal }))).data;
+		},
+	};
+}
+
+/** What the filter and the dialog choose from: the first hundred of each. */
+export function choices(): QueryObserverOptions<{
+	assistants: Resource<'Assistant'>[];
+	knowledgeBases: Resource<'KnowledgeBase'>[];
+}> {
+	return {
+		queryKey: ['overview-choices'],
+		queryFn: async ({ signal }) => {
+			const options = { params: { query: { limit: LIST_LIMIT } }, signal };
+			const [assistants, knowledgeBases] = await Promise.all([
+				resultOf(api.GET('/api/v1/assistants', options)),
+				resultOf(api.GET('/api/v1/knowledge-bases', options)),
+			]);
+			return { assistants: assistants.data, knowledgeBases: knowledgeBases.data };
+		},
+	};
+}

@@ -1,0 +1,128 @@
+import { useState } from 'preact/hooks';
+import { ApiError } from '../../api/api-error.ts';
+import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
+import { useQuery } from '../../api/queries.ts';
+import { linkTo } from '../../app/route.ts';
+import { may } from '../../app/session.ts';
+import { showToast } from '../../app/toasts.tsx';
+import { ShortId } from '../../components/copy-button.tsx';
+import { PageHeader } from '../../components/page.tsx';
+import { QueryContent } from '../../components/query-content.tsx';
+import { Conflict } from '../../forms/conflict.tsx';
+import { SaveBar } from '../../forms/save-bar.tsx';
+import { useAction } from '../../forms/use-action.ts';
+import { type Draft, useDraft } from '../../forms/use-draft.ts';
+import { strings } from '../../languages/index.ts';
+import { Fields, isComplete } from './fields.tsx';
+import { FunctionsField } from './functions-field.tsx';
+import { ToolStatus } from './list.tsx';
+import { mergePatch } from './merge-patch.ts';
+import { assistantsWithTools, keepTool, type Tool, toolById } from './queries.ts';
+import { StatusButtons } from './status-buttons.tsx';
+import {
+	configOf,
+	FIELD_POINTERS,
+	fieldsOf,
+	labelsOf,
+	type ToolFields,
+	textOfField,
+	withoutSecrets,
+} from './tool-fields.ts';
+import { TryOut } from './try-out.tsx';
+
+/** One tool: the form at the left, and a call of the saved version at the right. */
+export function ToolEditor({ id }: { id: string }) {
+	const query = useQuery(toolById(id));
+	return <QueryContent query={query}>{(tool) => <Editor tool={tool} />}</QueryContent>;
+}
+
+function Editor({ tool: { value: tool, etag } }: { tool: Versioned<Tool> }) {
+	const s = strings();
+	const isWriter = may('tools:write');
+	const stored = fieldsOf(tool);
+	const draft = useDraft<ToolFields>(`tools/${tool.id}`, stored, withoutSecrets);
+	const [conflicting, setConflicting] = useState<Versioned<Tool> | null>(null);
+	const params = { path: { id: tool.id } };
+	const save = useAction(async (version: string, latest: Tool) => {
+		try {
+			const body = patchOf(draft, latest);
+			const options = { params, body, headers: { 'If-Match': version } };
+			keepTool(await versionedResultOf(api.PATCH('/api/v1/tools/{id}', options)));
+		} catch (error) {
+			if (!(error instanceof ApiError) || error.status !== 412) throw error;
+			setConflicting(await versionedResultOf(api.GET('/api/v1/tools/{id}', { params })));
+			return;
+		}
+		draft.reset();
+		setConflicting(null);
+		showToast(s.saved);
+	}, FIELD_POINTERS);
+	const takeTheirs = (theirs: Versioned<Tool>) => {
+		draft.reset();
+		setConflicting(null);
+		keepTool(theirs);
+	};
+	return (
+		<>
+			<PageHeader title={tool.name} back={{ label: s.tools, href: linkTo(['tools']) }}>
+				<ToolStatus tool={tool} />
+				<ShortId id={tool.id} />
+				{isWriter && <StatusButtons tool={tool} />}
+			</PageHeader>
+			<div class="columns">
+				<div>
+					{conflicting && (
+						<Conflict
+							draft={draft}
+							stored={fieldsOf(conflicting.value)}
+							labelOf={(field) => labelsOf(s.toolPages)[field]}
+							textOf={textOfField}
+							onOverwrite={() => void save.run(conflicting.etag, conflicting.value)}
+							onTakeTheirs={() => takeTheirs(conflicting)}
+						/>
+					)}
+					<form class="card" onSubmit={(event) => event.preventDefault()}>
+						<Fields type={tool.type} draft={draft} stored={stored} rejected={save.rejected} />
+						{tool.type === 'mcp' && (
+							<FunctionsField
+								id={tool.id}
+								allowed={draft.values.allowed_tools}
+								onChange={(allowed_tools) => draft.change({ allowed_tools })}
+							/>
+						)}
+						{isWriter && (
+							<SaveBar
+								draft={draft}
+								isBusy={save.isBusy}
+								onSave={() => {
+									if (isComplete(draft.values, tool.type)) void save.run(etag, tool);
+								}}
+							/>
+						)}
+					</form>
+					<UnusedHint tool={tool} />
+				</div>
+				{isWriter && <TryOut tool={tool} isSaved={!draft.isDirty} />}
+			</div>
+		</>
+	);
+}
+
+/** What a PATCH sends: the changes of the form, applied to what is stored now. */
+function patchOf(draft: Draft<ToolFields>, latest: Tool) {
+	const next = { ...fieldsOf(latest), ...draft.changes };
+	const config = mergePatch(latest.config, configOf(next, latest.type, latest.config));
+	const { name, description } = draft.changes;
+	return {
+		...(name !== undefined && { name: name.trim() }),
+		...(description !== undefined && { description }),
+		...(config && { config }),
+	};
+}
+
+/** Tells that nothing calls the tool yet. */
+function UnusedHint({ tool: { id } }: { tool: Tool }) {
+	const { data: assistants } = useQuery(assistantsWithTools());
+	if (assistants?.some(({ tool_ids }) => tool_ids.includes(id)) ?? true) return null;
+	return <p class="notice">{strings().toolPages.attachHint}</p>;
+}

@@ -1,0 +1,123 @@
+import { useState } from 'preact/hooks';
+import { ApiError } from '../../api/api-error.ts';
+import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
+import { queryClient } from '../../api/queries.ts';
+import { may, replaceWorkspace } from '../../app/session.ts';
+import { showToast } from '../../app/toasts.tsx';
+import { confirm } from '../../components/confirm.tsx';
+import { SelectField, TextField } from '../../components/field.tsx';
+import { Conflict } from '../../forms/conflict.tsx';
+import { SaveBar } from '../../forms/save-bar.tsx';
+import { useAction } from '../../forms/use-action.ts';
+import { useDraft } from '../../forms/use-draft.ts';
+import { count, fill, strings } from '../../languages/index.ts';
+import { type Workspace, workspace } from './queries.ts';
+
+type WorkspaceFields = Pick<Workspace, 'name' | 'retention_days'>;
+
+/** Days that a person most likely chooses. */
+const SUGGESTED_DAYS = 365;
+
+const fieldsOf = ({ name, retention_days }: Workspace): WorkspaceFields => ({ name, retention_days });
+
+/** The name of the workspace, and how long it keeps conversations. */
+export function WorkspaceForm({ stored: { value, etag } }: { stored: Versioned<Workspace> }) {
+	const s = strings();
+	const t = s.accessPages;
+	const draft = useDraft<WorkspaceFields>('workspace', fieldsOf(value));
+	const [conflicting, setConflicting] = useState<Versioned<Workspace> | null>(null);
+	const keep = (next: Versioned<Workspace>) => {
+		draft.reset();
+		setConflicting(null);
+		queryClient.setQueryData(workspace().queryKey, next);
+		replaceWorkspace(next.value);
+	};
+	const save = useAction(
+		async (version: string) => {
+			if (!(await confirmErasure(draft.changes.retention_days))) return;
+			try {
+				const headers = { 'If-Match': version };
+				keep(await versionedResultOf(api.PATCH('/api/v1/workspace', { body: draft.changes, headers })));
+				showToast(s.saved);
+			} catch (error) {
+				if (!(error instanceof ApiError) || error.status !== 412) throw error;
+				setConflicting(await versionedResultOf(api.GET('/api/v1/workspace')));
+			}
+		},
+		['/name', '/retention_days'],
+	);
+	return (
+		<div>
+			{conflicting && (
+				<Conflict
+					draft={draft}
+					stored={fieldsOf(conflicting.value)}
+					labelOf={(field) => (field === 'name' ? t.workspaceName : t.retention)}
+					onOverwrite={() => void save.run(conflicting.etag)}
+					onTakeTheirs={() => keep(conflicting)}
+				/>
+			)}
+			<form class="card" onSubmit={(event) => event.preventDefault()}>
+				<TextField
+					label={t.workspaceName}
+					required
+					maxLength={200}
+					disabled={!may('settings:write')}
+					value={draft.values.name}
+					error={save.rejected?.messageFor('/name')}
+					onChange={(name) => draft.change({ name })}
+				/>
+				<Retention
+					days={draft.values.retention_days}
+					error={save.rejected?.messageFor('/retention_days')}
+					onChange={(retention_days) => draft.change({ retention_days })}
+				/>
+				<SaveBar draft={draft} isBusy={save.isBusy} onSave={() => void save.run(etag)} />
+			</form>
+		</div>
+	);
+}
+
+/** A retention erases conversations at once, so it is asked about. */
+async function confirmErasure(days: number | null | undefined): Promise<boolean> {
+	if (days === null || days === undefined) return true;
+	const t = strings().accessPages;
+	const title = fill(t.retentionTitle, { days: count(t.forDays, days) });
+	return confirm({ title, text: t.retentionText, action: t.retentionAction });
+}
+
+function Retention({
+	days,
+	error,
+	onChange,
+}: {
+	days: number | null;
+	error: string | null | undefined;
+	onChange: (days: number | null) => void;
+}) {
+	const t = strings().accessPages;
+	return (
+		<>
+			<SelectField
+				label={t.retention}
+				hint={days === null ? undefined : t.retentionHint}
+				value={days === null ? 'always' : 'days'}
+				options={[
+					{ value: 'always', label: t.retentionForEver },
+					{ value: 'days', label: t.retentionDays },
+				]}
+				onChange={(value) => onChange(value === 'always' ? null : SUGGESTED_DAYS)}
+			/>
+			{days !== null && (
+				<TextField
+					label={t.days}
+					inputMode="numeric"
+					maxLength={5}
+					value={days === 0 ? '' : String(days)}
+					error={error}
+					onChange={(text) => onChange(Number(text.replace(/\D/g, '')))}
+				/>
+			)}
+		</>
+	);
+}

@@ -1,0 +1,2 @@
+export { INBOX_SCHEMA } from './tables.ts';
+export { applyInboxWrite } from './write.ts';

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { createApiFixture } from '../api/fixture.ts';
+import { ManualModel } from '../conversations/manual-model.ts';
+import { axeFindings } from '../support/axe.ts';
+import { embed, SHOP, shopPage, noBrowser as skip, startBrowser, startSite } from '../support/browser.ts';
+import { openDashboard, overflowOf, startOwnedApp } from './dashboard.ts';
+import { chatOn } from './shop.ts';
+
+/** Replies to questions that end with "wait" are written by the test, others at once. */
+const model = new ManualModel({
+	autoReply: ({ question }) => (question.endsWith('wait') ? undefined : ['We ', 'open at nine.']),
+});
+const app = await startOwnedApp({}, { providers: [model.provider] });
+after(() => app[Symbol.asyncDispose]());
+const { deployment } = await createApiFixture(app, { model: 'scripted/any', deployment: { name: 'Shop' } });
+
+/** A conversation that begins with this message. */
+async function ask(content: string, more: object = {}): Promise<string> {
+	const sent = await app.call('POST', '/api/v1/messages', { deployment_id: deployment, content, ...more });
+	assert.equal(sent.status, 201, JSON.stringify(sent.body));
+	return sent.body.conversation_id;
+}
+
+test('an agent reads along, takes over in mid-reply, answers the visitor and gives the conversation back', {
+	skip,
+}, async () => {
+	await using site = await startSite();
+	await using browser = await startBrowser();
+	const settings = { allowed_domains: [`${SHOP}:*`], features: { handoff: true } };
+	await app.call('PATCH', `/api/v1/deployments/${deployment}`, settings);
+	site.serve('/', shopPage(embed(app.url, deployment)));
+	await using visitor = await browser.visitor();
+	await visitor.page.goto(site.url('/'));
+	const chat = chatOn(visitor.page);
+	await using agent = await openDashboard(app, browser, {}, '#/inbox');
+	const { page } = agent;
+	await chat.open();
+	await chat.ask('Please wait');
+	const reply = await model.reply(0);
+	await page.getByRole('link', { name: /Please wait/ }).click();
+	reply.say('Let me look that');
+	await page.getByText('Let me look that').waitFor();
+	await page.getByRole('button', { name: 'Take over' }).click();
+	await page.getByRole('textbox', { name: 'Write to the visitor' }).fill('This is Anna. How can I help?');
+	await page.keyboard.press('Enter');
+	await visitor.page.getByText('This is Anna. How can I help?', { exact: true }).waitFor();
+	await page.getByRole('log').getByText('This is Anna. How can I help?').waitFor();
+	await page.getByRole('log').getByText('Stopped').waitFor();
+	await chat.ask('Where are you?');
+	await page.getByRole('log').getByText('Where are you?').waitFor();
+	await page
+		.getByText(/^waits /)
+		.first()
+		.waitFor();
+	await page.getByRole('button', { name: 'Give back' }).click();
+	await page.getByText('The assistant answers again.').waitFor();
+	await chat.ask('When do you open?');
+	await page.getByRole('log').getByText('We open at nine.').waitFor();
+	assert.deepEqual([agent.problems, agent.foreignRequests], [[], []]);
+});
+
+test('unread conversations come first, and the keys open, search and archive', { skip }, async () => {
+	const older = await ask('About the blue kettle');
+	await ask('About the green teapot');
+	await using browser = await startBrowser();
+	await using agent = await openDashboard(app, browser, {}, '#/inbox');
+	const { page } = agent;
+	const entry = (text: string) => page.getByRole('link', { name: text });
+	await entry('About the green teapot').getByText('2 unread messages').waitFor();
+	await page.keyboard.press('j');
+	await page.getByRole('heading', { level: 1, name: 'About the green teapot' }).waitFor();
+	await entry('About the green teapot').getByText('unread').waitFor({ state: 'detached' });
+	await page.keyboard.press('j');
+	await page.getByRole('heading', { level: 1, name: 'About the blue kettle' }).waitFor();
+	await page.keyboard.press('k');
+	await page.getByRole('heading', { level: 1, name: 'About the green teapot' }).waitFor();
+	await page.keyboard.press('/');
+	await page.keyboard.type('blue');
+	await entry('About the green teapot').waitFor({ state: 'detached' });
+	await page.keyboard.press('Escape');
+	await page.keyboard.press('j');
+	await page.getByRole('heading', { level: 1, name: 'About the blue kettle' }).waitFor();
+	await page.keyboard.press('r');
+	await page.getByRole('textbox', { name: 'Write to the visitor' }).waitFor();
+	assert.equal((await app.call('GET', `/api/v1/conversations/${older}`)).body.handled_by, 'human');
+	await page.keyboard.press('Escape');
+	await page.keyboard.press('?');
+	await page.getByRole('dialog').getByText('Next conversation').waitFor();
+	await page.keyboard.press('Escape');
+	await page.keyboard.press('e');
+	await page.getByText('The conversation was archived.').waitFor();
+	assert.equal((await app.call('GET', `/api/v1/conversations/${older}`)).body.status, 'archived');
+});
+
+test('the list changes by itself, an assignee is chosen, and an erasure says what is lost', { skip }, async () => {
+	await using browser = await startBrowser();
+	await using agent = await openDashboard(app, browser, {}, '#/inbox');
+	const { page } = agent;
+	await page.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor();
+	const id = await ask('A brand new question');
+	await page.getByRole('link', { name: 'A brand new question' }).click();
+	await page.getByLabel('Assignee').selectOption({ index: 1 });
+	await page.getByText(/takes care of this conversation/).waitFor();
+	await page.getByRole('button', { name: 'Mine' }).click();
+	await page.getByRole('link', { name: 'A brand new question' }).waitFor();
+	await page.getByRole('button', { name: 'Erase' }).click();
+	await page.getByRole('dialog').getByText('All 2 messages').waitFor();
+	await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
+	await page.getByText('The conversation was erased.').waitFor();
+	await page.getByRole('link', { name: 'A brand new question' }).waitFor({ state: 'detached' });
+	assert.equal((await app.call('GET', `/api/v1/conversations/${id}`)).status, 404);
+	await page.getByRole('button', { name: 'Remove all filters' }).waitFor();
+});
+
+test('a list that cannot be loaded says so, and a retry loads it', { skip }, async () => {
+	await using browser = await startBrowser();
+	await using agent = await openDashboard(app, browser);
+	const { page } = agent;
+	let isDown = true;
+	await page.route('**/api/v1/inbox?*', (route) => (isDown ? route.abort('connectionreset') : route.continue()));
+	await page.goto(`${app.url}/dashboard#/inbox`);
+	await page.getByRole('alert').getByText('The server cannot be reached').waitFor();
+	isDown = false;
+	await page.getByRole('button', { name: 'Try again' }).click();
+	await page.getByRole('list', { name: 'Conversations' }).waitFor();
+});
+
+test('axe finds nothing wrong in light and dark, in English and German, and a phone shows one column at a time', {
+	skip,
+}, async () => {
+	const id = await ask('Donaudampfschifffahrtsgesellschaftskapitänsmütze im Angebot?');
+	await app.call('POST', `/api/v1/conversations/${id}/takeover`);
+	await ask('Bitte antworten', { conversation_id: id }).catch(() => {});
+	await using browser = await startBrowser();
+	for (const [colorScheme, locale, width] of [
+		['light', 'en-GB', 1440],
+		['dark', 'de-DE', 320],
+	] as const) {
+		const options = { colorScheme, locale, bypassCSP: true, viewport: { width, height: 640 } };
+		await using agent = await openDashboard(app, browser, options);
+		for (const hash of ['#/inbox', '#/inbox?search=nothing-like-it', `#/inbox/${id}`, `#/inbox/${id}?details=1`]) {
+			await agent.page.goto(`${app.url}/dashboard${hash}`);
+			await agent.page.locator('h1').first().waitFor({ state: 'attached' });
+			await agent.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+			assert.deepEqual(await axeFindings(agent.page), [], `${hash} ${colorScheme}`);
+			assert.equal(await overflowOf(agent.page), 0, `${hash} is wider than ${width} pixels`);
+		}
+		if (width > 400) continue;
+		await agent.page.goto(`${app.url}/dashboard#/inbox/${id}`);
+		await agent.page.getByRole('textbox', { name: 'Schreiben Sie dem Besucher' }).waitFor();
+		await agent.page.getByRole('link', { name: 'Zurück zur Liste' }).click();
+		await agent.page.getByRole('heading', { level: 1, name: 'Posteingang' }).waitFor();
+	}
+});

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { createApiFixture, untilSettled } from '../api/fixture.ts';
+import { axeFindings } from '../support/axe.ts';
+import { noBrowser as skip, startBrowser } from '../support/browser.ts';
+import { openDashboard, overflowOf, startOwnedApp } from './dashboard.ts';
+
+const app = await startOwnedApp();
+after(() => app[Symbol.asyncDispose]());
+const shop = await createApiFixture(app, { texts: ['The Lumen kettle is made of steel and costs forty euros.'] });
+
+const ask = async (content: string) => {
+	const { status, body } = await app.call('POST', '/api/v1/messages', { deployment_id: shop.deployment, content });
+	assert.equal(status, 201, JSON.stringify(body));
+	return body;
+};
+
+test('a question without an answer gets one: the person writes it, and the assistant answers from the new document', {
+	skip,
+}, async () => {
+	await ask('What is the Lumen kettle made of?');
+	await ask('Do you deliver to Norway?');
+	await using browser = await startBrowser();
+	await using owner = await openDashboard(app, browser, {}, '#/overview');
+	const { page } = owner;
+	await page.getByRole('heading', { name: 'Do you deliver to Norway?' }).waitFor();
+	// Live: another question of the kind arrives while the page is open.
+	await ask('do you deliver to norway');
+	await page.getByText('asked 2 times').waitFor();
+	await page.getByRole('button', { name: 'Write an answer' }).click();
+	const dialog = page.getByRole('dialog');
+	await dialog.getByLabel('Question').fill('Do you deliver to Norway?');
+	await dialog.getByLabel('Answer', { exact: true }).fill('We deliver to Norway within five working days.');
+	await dialog.getByLabel('Knowledge base').selectOption({ label: 'Shop' });
+	await dialog.getByRole('button', { name: 'Add the document' }).click();
+	await page.getByText('The document was added.').waitFor();
+	await page.getByRole('heading', { name: 'No open question' }).waitFor();
+	await untilSettled(app, shop.knowledgeBase);
+	const answered = await ask('Do you deliver to Norway?');
+	assert.equal(answered.answered_by, 'documents', answered.content);
+	assert.match(answered.content, /five working days/);
+	assert.deepEqual([owner.problems, owner.foreignRequests], [[], []]);
+});
+
+test('figures and charts are drawn under the policy, each chart has a table, and the range is in the address', {
+	skip,
+}, async () => {
+	await ask('What is the Lumen kettle made of?');
+	await using browser = await startBrowser();
+	await using owner = await openDashboard(app, browser, {}, '#/overview');
+	const { page } = owner;
+	await page.locator('.chart-frame canvas').nth(2).waitFor();
+	assert.deepEqual(owner.problems, [], 'the policy allows what the charts do');
+	await page.getByText('Show as a table').first().click();
+	await page.getByRole('columnheader', { name: 'Visitors' }).waitFor();
+	await page.getByRole('button', { name: '24 hours' }).click();
+	await page.waitForFunction("location.hash.includes('range=24h')");
+	await page.reload();
+	await page.locator('button[aria-pressed=true]', { hasText: '24 hours' }).waitFor();
+	assert.equal(await page.getByRole('table', { name: 'Models' }).getByText('builtin/extractive').count(), 1);
+});
+
+test('figures that cannot be loaded are loaded again with a button', { skip }, async () => {
+	await using browser = await startBrowser();
+	await using owner = await openDashboard(app, browser);
+	const { page } = owner;
+	await page.route('**/api/v1/stats?*', (route) =>
+		route.fulfill({ status: 400, json: { error: { message: 'Not now.' } } }),
+	);
+	await page.route('**/api/v1/stats', (route) =>
+		route.fulfill({ status: 400, json: { error: { message: 'Not now.' } } }),
+	);
+	await page.goto(`${app.url}/dashboard#/overview`);
+	await page.getByText('Not now.').waitFor();
+	await page.unrouteAll();
+	await page.getByRole('button', { name: 'Try again' }).click();
+	await page.locator('.chart-frame canvas').first().waitFor();
+});
+
+test('axe finds nothing wrong in light and dark, in English and German, and a phone needs no sideways scrolling', {
+	skip,
+}, async () => {
+	await ask('Is the toaster of the Donaudampfschifffahrtsgesellschaft waterproof?');
+	await using browser = await startBrowser();
+	for (const [colorScheme, locale, width] of [
+		['light', 'en-GB', 1440],
+		['dark', 'de-DE', 320],
+	] as const) {
+		const options = { colorScheme, locale, bypassCSP: true, viewport: { width, height: 640 } };
+		await using owner = await openDashboard(app, browser, options, '#/overview');
+		const { page } = owner;
+		await page.locator('.question-groups').waitFor();
+		await page.locator('.chart-frame canvas').nth(2).waitFor();
+		assert.deepEqual(await axeFindings(page), [], colorScheme);
+		assert.equal(await overflowOf(page), 0, `wider than ${width} pixels`);
+		await page
+			.getByRole('button', { name: /Write an answer|Antwort schreiben/ })
+			.first()
+			.click();
+		await page.getByRole('dialog').getByRole('textbox').first().waitFor();
+		assert.deepEqual(await axeFindings(page), [], `the dialog, ${colorScheme}`);
+		await page.keyboard.press('Escape');
+	}
+});
