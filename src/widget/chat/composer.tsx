@@ -12,19 +12,19 @@ export interface ComposerProps {
 	paused: boolean;
 	onSend(text: string): boolean;
 	/** The text in the field has changed. */
-	onDraft(text: string): void;
+	onDraft_(text: string): void;
 	onStop(): void;
 }
 
 const MAX_MESSAGE_CHARS = 32_000;
 
 /** The form with the text field. The DOM owns the field's text: rendering never overwrites it. */
-export function Composer({ strings, disabled, busy, paused, onSend, onDraft, onStop }: ComposerProps): VirtualNode {
+export function Composer({ strings, disabled, busy, paused, onSend, onDraft_, onStop }: ComposerProps): VirtualNode {
 	const send = (form: HTMLFormElement) => {
 		const field = form.elements[0] as HTMLTextAreaElement;
 		if (paused || disabled || !field.value.trim() || !onSend(field.value)) return;
 		field.value = '';
-		onDraft('');
+		onDraft_('');
 		autoSize(field);
 	};
 	return (
@@ -44,7 +44,7 @@ export function Composer({ strings, disabled, busy, paused, onSend, onDraft, onS
 				aria-disabled={disabled}
 				onInput={(event: Event) => {
 					const field = event.currentTarget as HTMLTextAreaElement;
-					onDraft(field.value);
+					onDraft_(field.value);
 					autoSize(field);
 				}}
 				onKeyDown={(event: KeyboardEvent) => {

@@ -10,24 +10,24 @@ export interface HeaderProps {
 	strings: Strings;
 	title: string;
 	/** Whether the title is a name that the website has set. Then its initial is shown. */
-	isNamed: boolean;
+	isNamed_: boolean;
 	messages: readonly DisplayedMessage[];
-	menuOpen: boolean;
+	menuOpen_: boolean;
 	/** Null: the logo is loading. False: it failed, or the page's policy refuses it. */
-	hasLogo: boolean | null;
-	onLogo(isLoaded: boolean): void;
-	onMenu(): void;
-	onRestart(): void;
+	hasLogo_: boolean | null;
+	onLogo_(isLoaded: boolean): void;
+	onMenu_(): void;
+	onRestart_(): void;
 	/** Sends a message. */
 	onSend(text: string): boolean;
 	/** The visitor downloads the conversation. */
-	onTranscript(): void;
+	onTranscript_(): void;
 	onClose(): void;
 }
 
 /** The assistant's name and status, a menu, and the close button. */
 export function Header(props: HeaderProps): VirtualNode {
-	const { strings, title, messages, config, menuOpen, onMenu, onRestart, onTranscript, onClose } = props;
+	const { strings, title, messages, config, menuOpen_, onMenu_, onRestart_, onTranscript_, onClose } = props;
 	const privacy = config?.appearance.privacy_url;
 	const handoff = config?.features.handoff;
 	const status = statusOf(props);
@@ -41,9 +41,9 @@ export function Header(props: HeaderProps): VirtualNode {
 				</p>
 			</div>
 			{(messages.length > 0 || privacy || handoff) && (
-				<IconButton shape="menu" label={strings.menu} expanded={menuOpen} onClick={onMenu} />
+				<IconButton shape="menu" label={strings.menu} expanded={menuOpen_} onClick={onMenu_} />
 			)}
-			{menuOpen && (
+			{menuOpen_ && (
 				<div class="menu">
 					{handoff && (
 						<button type="button" onClick={() => props.onSend(strings.talk)}>
@@ -51,12 +51,12 @@ export function Header(props: HeaderProps): VirtualNode {
 						</button>
 					)}
 					{messages.length > 0 && (
-						<button type="button" onClick={onRestart}>
+						<button type="button" onClick={onRestart_}>
 							{strings.restart}
 						</button>
 					)}
 					{messages.length > 0 && (
-						<button type="button" onClick={onTranscript}>
+						<button type="button" onClick={onTranscript_}>
 							{strings.download}
 						</button>
 					)}
@@ -71,7 +71,7 @@ export function Header(props: HeaderProps): VirtualNode {
 /** The status line: the person who answers, or the AI disclosure and the status text. */
 function statusOf({ config, strings, messages }: HeaderProps): string {
 	if (!config) return '';
-	const last = [...messages].reverse().find(({ role }) => role === 'assistant');
+	const last = messages.findLast(({ role }) => role === 'assistant');
 	if (last?.author.type === 'human')
 		return strings.replying.replace('{name}', () => last.author.name ?? strings.person);
 	const { disclosure_text, status_text } = config.appearance;
@@ -80,22 +80,22 @@ function statusOf({ config, strings, messages }: HeaderProps): string {
 }
 
 /** The logo, or the initial of the name while the logo loads and where it fails. */
-function avatar({ config, title, isNamed, hasLogo, onLogo }: HeaderProps): Child {
-	const logo = hasLogo !== false && config?.appearance.logo_url;
+function avatar({ config, title, isNamed_, hasLogo_, onLogo_ }: HeaderProps): Child {
+	const logo = hasLogo_ !== false && config?.appearance.logo_url;
 	return [
 		logo && (
 			<img
-				class={hasLogo ? 'avatar' : null}
-				hidden={!hasLogo}
+				class={hasLogo_ ? 'avatar' : null}
+				hidden={!hasLogo_}
 				alt=""
-				onLoad={() => onLogo(true)}
-				onError={() => onLogo(false)}
+				onLoad={() => onLogo_(true)}
+				onError={() => onLogo_(false)}
 				// Set before `src`, so that it applies to the first request.
 				referrerpolicy="no-referrer"
 				src={logo}
 			/>
 		),
-		!hasLogo && (isNamed || logo) && avatarInitial(isNamed ? title : ''),
+		!hasLogo_ && (isNamed_ || logo) && avatarInitial(isNamed_ ? title : ''),
 	];
 }
 

@@ -122,46 +122,46 @@ export function createChat(options: ChatOptions): Chat {
 				problem={problem}
 				strings={strings}
 				title={name() ?? strings.title}
-				isNamed={Boolean(name())}
-				menuOpen={menuOpen}
-				hasLogo={hasLogo}
+				isNamed_={Boolean(name())}
+				menuOpen_={menuOpen}
+				hasLogo_={hasLogo}
 				time={formatTime}
-				onLogo={(isLoaded: boolean) => {
+				onLogo_={(isLoaded: boolean) => {
 					hasLogo = isLoaded;
 					scheduleRender();
 				}}
-				onMenu={() => {
+				onMenu_={() => {
 					menuOpen = !menuOpen;
 					rerender();
 				}}
 				open={open}
 				modal={modal}
-				openSources={openSources}
+				openSources_={openSources}
 				copiedText={copiedText}
 				onClose={closeByVisitor}
 				onReload={options.onReload}
-				onRestart={() => {
+				onRestart_={() => {
 					menuOpen = false;
 					const unsent = session?.startNewConversation_() ?? [];
 					rerender();
 					if (unsent.length) write([...unsent, container.querySelector('textarea')?.value].join('\n').trim());
 					focus();
 				}}
-				onTranscript={() => void transcript()}
+				onTranscript_={() => void transcript()}
 				onSend={(text: string) => {
 					const isTaken = send(text);
 					// A used suggestion disappears. The focus must stay in the chat.
 					focus();
 					return isTaken;
 				}}
-				onDraft={saveDraft}
-				onCancel={(id: string) => {
+				onDraft_={saveDraft}
+				onCancel_={(id: string) => {
 					const text = session?.cancelMessage_(id);
 					if (text && !container.querySelector('textarea')?.value) write(text);
 					focus();
 				}}
-				onEarlier={() => void loadEarlier()}
-				onSource={(id: string, source: string) => {
+				onEarlier_={() => void loadEarlier()}
+				onSource_={(id: string, source: string) => {
 					if (openSources.get(id) === source) openSources.delete(id);
 					else openSources.set(id, source);
 					sticksToEnd = false;

@@ -68,7 +68,7 @@ export function createDelivery(options: DeliveryOptions) {
 
 function createParts(options: DeliveryOptions): DeliveryParts {
 	const { conversation, notices, load, update } = options;
-	const { transcript, retryable } = conversation;
+	const { transcript, retryable_ } = conversation;
 	const state: DeliveryState = { current_: null, isStuck_: false, isStopRequested_: false, waitingForToken_: null };
 	const isBusy = () => state.current_ !== null || transcript.isWriting_();
 	const deliver = async (pending: PendingMessage) => {
@@ -76,7 +76,7 @@ function createParts(options: DeliveryOptions): DeliveryParts {
 		state.current_?.abort();
 		state.current_ = controller;
 		state.isStuck_ = state.isStopRequested_ = false;
-		retryable.set(pending.key, pending);
+		retryable_.set(pending.key, pending);
 		if (!pending.message) transcript.send(pending);
 		notices.dismiss('trouble', 'limited');
 		update();
@@ -95,7 +95,7 @@ function createParts(options: DeliveryOptions): DeliveryParts {
 	};
 	const queue = createMessageQueue({
 		conversation,
-		mayDeliver: () => !isBusy() && !notices.isBlocking_() && !notices.is('limited'),
+		mayDeliver_: () => !isBusy() && !notices.isBlocking_() && !notices.is('limited'),
 		deliver: (pending) => void deliver(pending),
 		load,
 		update,

@@ -7,7 +7,7 @@ const MAX_QUEUED = 20;
 export interface MessageQueueOptions {
 	conversation: Conversation;
 	/** Whether the next message may be sent now. */
-	mayDeliver(): boolean;
+	mayDeliver_(): boolean;
 	deliver(pending: PendingMessage): void;
 	load(conversation: string, signal?: AbortSignal): Promise<void>;
 	/** Something visible has changed. */
@@ -17,7 +17,7 @@ export interface MessageQueueOptions {
 /** Messages that are shown but not sent yet. The browser's storage has a copy for the next page. */
 export type MessageQueue = ReturnType<typeof createMessageQueue>;
 
-export function createMessageQueue({ conversation, mayDeliver, deliver, load, update }: MessageQueueOptions) {
+export function createMessageQueue({ conversation, mayDeliver_, deliver, load, update }: MessageQueueOptions) {
 	const { transcript } = conversation;
 	const queue: QueuedMessage[] = [];
 	/** Earlier messages are being loaded. The queue waits for them. */
@@ -25,7 +25,7 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 	let conversationScope = new AbortController();
 
 	/** Adds a message to the end of the queue and shows it as waiting. */
-	const enqueue = (message: QueuedMessage) => {
+	const enqueue_ = (message: QueuedMessage) => {
 		queue.push(message);
 		transcript.send(message);
 		transcript.change(message.key, { status: 'waiting' });
@@ -35,7 +35,7 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 			const { key, content } = next;
 			const pending: PendingMessage = { key, content, conversation: conversation.id(), message: '', at: Date.now() };
 			// Stored before it is sent: if the page reloads now, the next page sends it again under the same key.
-			if (conversation.dequeue(pending)) return deliver(pending);
+			if (conversation.dequeue_(pending)) return deliver(pending);
 			// Another tab has sent or cancelled it.
 			transcript.remove(key);
 			update();
@@ -43,7 +43,7 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 	};
 
 	return {
-		enqueue,
+		enqueue_,
 		isEmpty: () => queue.length === 0,
 		isFull: () => queue.length >= MAX_QUEUED,
 		has: (id: string) => queue.some(({ key }) => key === id),
@@ -51,13 +51,13 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 		/** Adds a new message of the visitor. */
 		add(content: string): void {
 			const next = { key: newKey(), content, at: Date.now() };
-			enqueue(next);
-			conversation.enqueue(next);
+			enqueue_(next);
+			conversation.enqueue_(next);
 		},
 
 		/** Sends the first message if it may be sent now. */
 		drain(): void {
-			if (isLoadingFirst || !mayDeliver()) return;
+			if (isLoadingFirst || !mayDeliver_()) return;
 			const id = conversation.id();
 			if (queue.length === 0 || id === null || conversation.isLoaded_()) {
 				sendNext();
@@ -71,7 +71,7 @@ export function createMessageQueue({ conversation, mayDeliver, deliver, load, up
 				.then(() => {
 					if (signal.aborted) return;
 					isLoadingFirst = false;
-					if (mayDeliver()) sendNext();
+					if (mayDeliver_()) sendNext();
 				});
 		},
 

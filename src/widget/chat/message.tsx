@@ -11,7 +11,7 @@ export interface MessageProps {
 	strings: Strings;
 	rich: boolean;
 	/** Whether a failed message may be retried now. */
-	mayRetry: boolean;
+	mayRetry_: boolean;
 	/** The previous message has the same author. */
 	grouped: boolean;
 	/** The formatted time. */
@@ -20,11 +20,11 @@ export interface MessageProps {
 	open: string | undefined;
 	/** Text that was copied recently. */
 	copiedText: string | null;
-	onSource(id: string, source: string): void;
+	onSource_(id: string, source: string): void;
 	onRetry(id: string): void;
-	onCancel(id: string): void;
-	onRate(id: string, rating: 'up' | 'down'): void;
-	onReason(id: string, text: string): void;
+	onCancel_(id: string): void;
+	onRate_(id: string, rating: 'up' | 'down'): void;
+	onReason_(id: string, text: string): void;
 	onCopy(text: string): void;
 }
 
@@ -33,7 +33,7 @@ const LONGEST_TITLE = 120;
 
 /** A message with its actions. */
 export function Message(props: MessageProps): VirtualNode {
-	const { message, strings, grouped, onSource } = props;
+	const { message, strings, grouped, onSource_ } = props;
 	const { id, role, author, status, content, citations, toolRunning } = message;
 	const isVisitors = role === 'user';
 	const writing = status === 'in_progress';
@@ -46,7 +46,7 @@ export function Message(props: MessageProps): VirtualNode {
 		author.type === 'human' && 'person',
 		grouped && 'grouped',
 	];
-	const toggle = (source: string) => onSource(id, source);
+	const toggle = (source: string) => onSource_(id, source);
 	return (
 		<div key={id} id={id || null} class={classes.filter(Boolean).join(' ')}>
 			<div class={author.type === 'human' && !grouped ? 'name' : 'unseen'}>
@@ -58,12 +58,12 @@ export function Message(props: MessageProps): VirtualNode {
 					{isVisitors ? (
 						<p dir="auto">{content}</p>
 					) : (
-						richText({ ...props, content, citedNumbers: citations.map(({ index }) => index), onSource: toggle })
+						richText({ ...props, content, citedNumbers_: citations.map(({ index }) => index), onSource_: toggle })
 					)}
 					{writing && (toolRunning || !content) && writingIndicator(strings, toolRunning)}
 				</div>
 			)}
-			{citations.length > 0 && <Sources {...props} citations={citations} onSource={toggle} />}
+			{citations.length > 0 && <Sources {...props} citations={citations} onSource_={toggle} />}
 			{footer(props)}
 		</div>
 	);
@@ -89,13 +89,13 @@ function writingIndicator(strings: Strings, searching: boolean): VirtualNode {
 }
 
 function footer(props: MessageProps): Child {
-	const { message, strings, mayRetry, time, copiedText, onRetry, onCancel, onRate, onReason, onCopy } = props;
+	const { message, strings, mayRetry_, time, copiedText, onRetry, onCancel_, onRate_, onReason_, onCopy } = props;
 	const { status, role, id, feedback, author, content } = message;
 	if (status === 'waiting') {
 		return (
 			<p class="trouble">
 				<span>{strings.waiting}</span>{' '}
-				<button type="button" class="plain" onClick={() => onCancel(id)}>
+				<button type="button" class="plain" onClick={() => onCancel_(id)}>
 					{strings.cancel}
 				</button>
 			</p>
@@ -105,7 +105,7 @@ function footer(props: MessageProps): Child {
 		return (
 			<p class="trouble">
 				<span>{strings[status]}</span>{' '}
-				<button type="button" class="plain" disabled={!mayRetry} onClick={() => onRetry(id)}>
+				<button type="button" class="plain" disabled={!mayRetry_} onClick={() => onRetry(id)}>
 					{strings.retry}
 				</button>
 			</p>
@@ -121,7 +121,7 @@ function footer(props: MessageProps): Child {
 			shape={rating}
 			label={strings[rating]}
 			pressed={feedback === rating}
-			onClick={() => onRate(id, rating)}
+			onClick={() => onRate_(id, rating)}
 		/>
 	);
 	const isCopied = copiedText === content;
@@ -137,23 +137,23 @@ function footer(props: MessageProps): Child {
 				{thumb('up')}
 				{thumb('down')}
 				{status === 'stopped' && <span class="aside">{strings.stopped}</span>}
-				{message.feedbackState && <span class="aside">{strings.thanks}</span>}
-				{!message.feedbackState && at}
+				{message.feedbackState_ && <span class="aside">{strings.thanks}</span>}
+				{!message.feedbackState_ && at}
 			</div>
-			{message.feedbackState === 'ask' && reasonForm(strings, (text) => onReason(id, text))}
+			{message.feedbackState_ === 'ask' && reasonForm(strings, (text) => onReason_(id, text))}
 		</div>
 	);
 }
 
 /** The optional form for the reason of a rating. */
-function reasonForm(strings: Strings, onReason: (text: string) => void): VirtualNode {
+function reasonForm(strings: Strings, onReason_: (text: string) => void): VirtualNode {
 	return (
 		<form
 			class="reason"
 			onSubmit={(event: Event) => {
 				event.preventDefault();
 				const [field] = (event.currentTarget as HTMLFormElement).elements as unknown as [HTMLInputElement];
-				if (field.value.trim()) onReason(field.value.trim());
+				if (field.value.trim()) onReason_(field.value.trim());
 			}}
 		>
 			<input type="text" maxlength="2000" aria-label={strings.reason} placeholder={strings.reason} />

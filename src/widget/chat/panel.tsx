@@ -15,32 +15,32 @@ export interface PanelProps {
 	problem: Notice | null;
 	strings: Strings;
 	title: string;
-	isNamed: boolean;
-	menuOpen: boolean;
+	isNamed_: boolean;
+	menuOpen_: boolean;
 	/** Null: the logo is loading. */
-	hasLogo: boolean | null;
+	hasLogo_: boolean | null;
 	open: boolean;
 	/** The chat covers the page, which is inert. */
 	modal: boolean;
 	/** The open source of each message. */
-	openSources: ReadonlyMap<string, string>;
+	openSources_: ReadonlyMap<string, string>;
 	copiedText: string | null;
 	/** Formats an ISO 8601 timestamp in the visitor's language. */
 	time(at: string): string;
-	onLogo(isLoaded: boolean): void;
-	onMenu(): void;
+	onLogo_(isLoaded: boolean): void;
+	onMenu_(): void;
 	onClose(): void;
 	onReload(): void;
-	onRestart(): void;
+	onRestart_(): void;
 	/** The visitor downloads the conversation. */
-	onTranscript(): void;
+	onTranscript_(): void;
 	/** @returns false if it cannot be sent: then it stays in the field */
 	onSend(text: string): boolean;
 	/** The text in the field has changed. */
-	onDraft(text: string): void;
-	onCancel(id: string): void;
-	onEarlier(): void;
-	onSource(id: string, source: string): void;
+	onDraft_(text: string): void;
+	onCancel_(id: string): void;
+	onEarlier_(): void;
+	onSource_(id: string, source: string): void;
 	onCopy(text: string): void;
 	onScroll(event: Event): void;
 }
@@ -72,7 +72,7 @@ export function Panel(props: PanelProps): VirtualNode {
 				busy={session?.isBusy() ?? false}
 				paused={notice?.stringKey === 'limited' || notice?.stringKey === 'full'}
 				onSend={props.onSend}
-				onDraft={props.onDraft}
+				onDraft_={props.onDraft_}
 				onStop={() => void session?.stopReply_()}
 			/>
 		</div>
@@ -80,17 +80,17 @@ export function Panel(props: PanelProps): VirtualNode {
 }
 
 function renderMessages(session: Session, props: PanelProps): Child {
-	const { strings, config, openSources, copiedText, onCopy, onSource, onSend, onEarlier } = props;
+	const { strings, config, openSources_, copiedText, onCopy, onSource_, onSend, onEarlier_ } = props;
 	const { appearance, features } = config as WidgetConfig;
 	const isPaused = session.notice()?.stringKey === 'limited';
-	const mayRetry = !session.isBusy() && !session.isBlocked_() && !isPaused;
+	const mayRetry_ = !session.isBusy() && !session.isBlocked_() && !isPaused;
 	const list = session.messages_();
 	const renderMessage = (message: DisplayedMessage, index = 0) => {
 		const previous = list[index - 1];
 		const grouped = previous?.author.type === message.author.type && previous.author.name === message.author.name;
-		const open = openSources.get(message.id);
+		const open = openSources_.get(message.id);
 		const time = message.created_at < LOCAL_TIME ? props.time(message.created_at) : '';
-		const from = [strings, mayRetry, open, copiedText, grouped, time, features.rich_content];
+		const from = [strings, mayRetry_, open, copiedText, grouped, time, features.rich_content];
 		const cached = renderCache.get(message);
 		if (cached && from.every((value, index) => value === cached.from[index])) return cached.drawing;
 		const drawing = (
@@ -98,26 +98,28 @@ function renderMessages(session: Session, props: PanelProps): Child {
 				message={message}
 				strings={strings}
 				rich={features.rich_content}
-				mayRetry={mayRetry}
+				mayRetry_={mayRetry_}
 				grouped={grouped}
 				time={time}
 				open={open}
 				copiedText={copiedText}
-				onSource={onSource}
-				onCancel={props.onCancel}
+				onSource_={onSource_}
+				onCancel_={props.onCancel_}
 				onRetry={(id: string) => session.retryMessage_(id)}
-				onRate={(id: string, rating: 'up' | 'down') => void session.rateReply_(id, rating)}
-				onReason={(id: string, text: string) => void session.giveReason_(id, text)}
+				onRate_={(id: string, rating: 'up' | 'down') => void session.rateReply_(id, rating)}
+				onReason_={(id: string, text: string) => void session.giveReason_(id, text)}
 				onCopy={onCopy}
 			/>
 		);
 		renderCache.set(message, { from, drawing });
 		return drawing;
 	};
+	const mayAskForPerson = features.handoff && !session.isBusy() && isUnanswered(list, strings);
+	const suggestions = list.length === 0 ? appearance.suggested_questions : mayAskForPerson ? [strings.talk] : [];
 	if (session.isLoading_() && list.length === 0) return <p class="aside">{strings.loading}</p>;
 	return [
 		session.hasOlder_() ? (
-			<button type="button" class="plain earlier" onClick={onEarlier}>
+			<button type="button" class="plain earlier" onClick={onEarlier_}>
 				{strings.earlier}
 			</button>
 		) : (
@@ -125,18 +127,11 @@ function renderMessages(session: Session, props: PanelProps): Child {
 			appearance.greeting.trim() && renderMessage(localMessage('', 'assistant', appearance.greeting, 'completed'))
 		),
 		list.map((message, index) => renderMessage(message, index)),
-		features.handoff && isUnanswered(list, strings) && mayRetry && (
+		!session.isBlocked_() && suggestions[0] && (
 			<div class="suggestions">
-				<button type="button" onClick={() => onSend(strings.talk)}>
-					{strings.talk}
-				</button>
-			</div>
-		),
-		list.length === 0 && !session.isBlocked_() && (
-			<div class="suggestions">
-				{appearance.suggested_questions.map((question) => (
-					<button type="button" dir="auto" disabled={isPaused} onClick={() => onSend(question)}>
-						{question}
+				{suggestions.map((text) => (
+					<button type="button" dir="auto" disabled={isPaused} onClick={() => onSend(text)}>
+						{text}
 					</button>
 				))}
 			</div>
@@ -147,7 +142,7 @@ function renderMessages(session: Session, props: PanelProps): Child {
 /** Whether the last message is the model's, cites no document, and does not acknowledge a request for a person. */
 function isUnanswered(list: readonly DisplayedMessage[], { talk }: Strings): boolean {
 	const last = list.at(-1);
-	return last?.author.type === 'model' && last.citations.length === 0 && list.at(-2)?.content !== talk;
+	return last?.author.type === 'model' && !last.citations[0] && list.at(-2)?.content !== talk;
 }
 
 /** The text of a notice, with its remaining seconds. */
@@ -155,9 +150,9 @@ export function noticeText(strings: Strings, { stringKey, until = 0 }: Notice): 
 	return strings[stringKey].replace('{n}', String(Math.max(1, Math.ceil((until - Date.now()) / 1000))));
 }
 
-function renderNotice(notice: Notice, { strings, problem, onReload, onRestart }: PanelProps): VirtualNode {
+function renderNotice(notice: Notice, { strings, problem, onReload, onRestart_ }: PanelProps): VirtualNode {
 	const { stringKey } = notice;
-	const act = stringKey === 'closed' ? onRestart : problem?.stringKey === 'trouble' ? onReload : null;
+	const act = stringKey === 'closed' ? onRestart_ : problem?.stringKey === 'trouble' ? onReload : null;
 	return (
 		<div class="notice">
 			<p>{noticeText(strings, notice)}</p>

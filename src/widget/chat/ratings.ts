@@ -18,20 +18,20 @@ export function createRatings({ requests, conversation, lifecycle, announce, onC
 			const message = transcript.get(id);
 			if (!message) return;
 			const next = message.feedback === rating ? null : rating;
-			transcript.change(id, { feedback: next, feedbackState: undefined });
+			transcript.change(id, { feedback: next, feedbackState_: undefined });
 			onChanged();
 			if (!(await lifecycle.tryRequest_((scope) => requests.rate(id, next, scope)))) {
 				transcript.change(id, { feedback: message.feedback });
 				onChanged();
 			} else if (next) {
-				transcript.change(id, { feedbackState: next === 'down' ? 'ask' : 'done' });
+				transcript.change(id, { feedbackState_: next === 'down' ? 'ask' : 'done' });
 				announce({ stringKey: 'thanks' });
 			}
 		},
 		/** Sends the reason for a rating. */
 		async giveReason_(id: string, comment: string): Promise<void> {
 			if (!(await lifecycle.tryRequest_((scope) => requests.rate(id, 'down', scope, comment)))) return;
-			transcript.change(id, { feedbackState: 'done' });
+			transcript.change(id, { feedbackState_: 'done' });
 			announce({ stringKey: 'thanks' });
 		},
 	};

@@ -9,12 +9,12 @@ export interface RichTextProps {
 	rich: boolean;
 	strings: Strings;
 	/** Citation numbers in the text, in the order of their first mention. The visitor sees them renumbered in this order. */
-	citedNumbers: readonly number[];
+	citedNumbers_: readonly number[];
 	/** The open source. */
 	open: string | undefined;
 	/** Text that was copied recently. */
 	copiedText: string | null;
-	onSource(source: string): void;
+	onSource_(source: string): void;
 	onCopy(text: string): void;
 }
 
@@ -74,9 +74,9 @@ export function Link({ href, children }: { href: string; children?: Child }): Vi
 function citationButton(
 	number: number,
 	written: Child,
-	{ citedNumbers, open, onSource, strings }: RichTextProps,
+	{ citedNumbers_, open, onSource_, strings }: RichTextProps,
 ): Child {
-	const at = citedNumbers.indexOf(number);
+	const at = citedNumbers_.indexOf(number);
 	if (at < 0) return written;
 	const shown = String(at + 1);
 	return (
@@ -85,7 +85,7 @@ function citationButton(
 			class="reference"
 			aria-label={strings.source.replace('{n}', shown)}
 			aria-expanded={open === shown}
-			onClick={() => onSource(shown)}
+			onClick={() => onSource_(shown)}
 		>
 			{shown}
 		</button>

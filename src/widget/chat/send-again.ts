@@ -6,7 +6,7 @@ const RESUME_WINDOW_MS = 10 * 60_000;
 
 /** Continues with the messages that were pending or queued when the previous page was left. */
 export function resumeDelivery({ conversation, queue, deliver, update }: DeliveryParts): void {
-	const { transcript, retryable } = conversation;
+	const { transcript, retryable_ } = conversation;
 	const isFresh = ({ at }: { at: number }) => Date.now() - at < RESUME_WINDOW_MS;
 	// An old message is shown as unsent, so that the visitor decides.
 	const ask = (message: QueuedMessage) => {
@@ -14,13 +14,13 @@ export function resumeDelivery({ conversation, queue, deliver, update }: Deliver
 		transcript.change(message.key, { status: 'unsent' });
 	};
 	const pending = conversation.pending();
-	if (pending) retryable.set(pending.message || pending.key, pending);
+	if (pending) retryable_.set(pending.message || pending.key, pending);
 	if (pending && !pending.message) {
 		if (isFresh(pending)) void deliver(pending);
 		else ask(pending);
 	}
 	for (const next of conversation.queued()) {
-		if (isFresh(next)) queue.enqueue(next);
+		if (isFresh(next)) queue.enqueue_(next);
 		else ask(next);
 	}
 	queue.drain();
@@ -29,19 +29,16 @@ export function resumeDelivery({ conversation, queue, deliver, update }: Deliver
 
 /** Sends an unsent message again, or asks again for a reply that failed. */
 export function retryMessage({ conversation, notices, isBusy, deliver, send }: DeliveryParts, id: string): void {
-	const { transcript, retryable } = conversation;
+	const { transcript, retryable_ } = conversation;
 	const list = transcript.list();
 	const at = list.findIndex((message) => message.id === id);
-	const question = list
-		.slice(0, at + 1)
-		.reverse()
-		.find(({ role }) => role === 'user');
+	const question = list.findLast(({ role }, index) => role === 'user' && index <= at);
 	if (!question || isBusy() || notices.isBlocking_()) return;
-	const pending = retryable.get(question.id);
+	const pending = retryable_.get(question.id);
 	if (question.id === id) {
 		const { content } = question;
 		const again = pending ?? { key: id, content, conversation: conversation.id(), message: '', at: Date.now() };
-		if (!conversation.dequeue(again)) conversation.setPending_(again);
+		if (!conversation.dequeue_(again)) conversation.setPending_(again);
 		void deliver(again);
 	} else if (pending) {
 		conversation.setPending_(pending);

@@ -87,16 +87,16 @@ function createParts(options: SessionOptions, signal: AbortSignal) {
 	const drain = () => delivery.drain();
 	const errorHandler = createApiErrorHandler({ requests, conversation, notices, signal, drain, emit });
 	const update = () => presence.update();
-	const handleUpdate = ({ replyStarted, completedMessage }: TranscriptUpdate) => {
-		if (replyStarted) announce({ stringKey: 'writing' });
-		if (!completedMessage) return delivery.afterEvent_(false);
-		if (completedMessage.status === 'failed') announce({ stringKey: 'failed' });
+	const handleUpdate = ({ replyStarted_, completedMessage_ }: TranscriptUpdate) => {
+		if (replyStarted_) announce({ stringKey: 'writing' });
+		if (!completedMessage_) return delivery.afterEvent_(false);
+		if (completedMessage_.status === 'failed') announce({ stringKey: 'failed' });
 		else {
 			// The message is answered and need not be sent again. A failed message is kept, so that it can be retried under its key.
-			if (completedMessage.author.type === 'model') conversation.setPending_(null);
-			announce({ reply: conversation.transcript.get(completedMessage.id) });
+			if (completedMessage_.author.type === 'model') conversation.setPending_(null);
+			announce({ reply: conversation.transcript.get(completedMessage_.id) });
 		}
-		emit('message', { message: completedMessage });
+		emit('message', { message: completedMessage_ });
 		delivery.afterEvent_(true);
 	};
 	const onEvent = (event: ServerSentEvent) => {

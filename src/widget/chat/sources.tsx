@@ -16,7 +16,7 @@ export interface SourcesProps extends Pick<RichTextProps, 'rich' | 'strings' | '
 	/** What is open: the position of a passage in that order, from 1, the id of a document, or `ALL_SOURCES`. */
 	open: string | undefined;
 	/** Opens or closes a value of `open`. */
-	onSource(source: string): void;
+	onSource_(source: string): void;
 }
 
 /** A passage, and its position among the cited passages, from 1. */
@@ -27,10 +27,10 @@ interface Passage {
 
 /** The sources of an answer: a chip for each document, which opens the passages cited from it. */
 export function Sources(props: SourcesProps): VirtualNode {
-	const { citations, strings, open, onSource } = props;
+	const { citations, strings, open, onSource_ } = props;
 	const documents = documentsOf(citations);
 	const chip = (source: string, label: Child) => (
-		<button type="button" class="chip" aria-expanded={open === source} onClick={() => onSource(source)}>
+		<button type="button" class="chip" aria-expanded={open === source} onClick={() => onSource_(source)}>
 			<Icon shape="document" /> {label}
 		</button>
 	);
@@ -91,7 +91,7 @@ function renderDocument(passages: readonly Passage[], props: SourcesProps): Virt
 					</span>
 					{/* Numbers in the passage are not citations. */}
 					<blockquote dir="auto" tabindex="0">
-						{richText({ ...props, open: undefined, content: citation.text, citedNumbers: [], onSource() {} })}
+						{richText({ ...props, open: undefined, content: citation.text, citedNumbers_: [], onSource_() {} })}
 					</blockquote>
 				</div>
 			))}

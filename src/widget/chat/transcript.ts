@@ -8,7 +8,7 @@ export interface DisplayedMessage
 	/** A tool call for this reply is running. */
 	toolRunning: boolean;
 	/** The visitor has rated the reply. `ask`: the form for a reason is shown. */
-	feedbackState?: 'done' | 'ask' | undefined;
+	feedbackState_?: 'done' | 'ask' | undefined;
 }
 
 /** Time of a message that is not stored. Sorts after all ISO 8601 timestamps. */

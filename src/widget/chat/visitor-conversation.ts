@@ -12,9 +12,9 @@ import { createTranscript, type Transcript } from './transcript.ts';
 /** A change that must be announced or reported to the page. */
 export interface TranscriptUpdate {
 	/** A reply has started. */
-	replyStarted?: boolean;
+	replyStarted_?: boolean;
 	/** A reply or a person's message is complete. */
-	completedMessage?: WidgetMessage;
+	completedMessage_?: WidgetMessage;
 }
 
 /** A visitor's conversation: the messages on this page, and what the browser's storage keeps of it. */
@@ -23,7 +23,7 @@ export type Conversation = ReturnType<typeof createConversation>;
 export function createConversation(deploymentId: string) {
 	const transcript = createTranscript();
 	/** Messages that may be sent again, by their key and, once stored, their id. */
-	const retryable = new Map<string, PendingMessage>();
+	const retryable_ = new Map<string, PendingMessage>();
 	let storage = openConversationStorage(deploymentId, null);
 	/** Id of the displayed conversation. Another tab may have started a new one. */
 	let shownId = storage.get().conversation;
@@ -48,7 +48,7 @@ export function createConversation(deploymentId: string) {
 	return {
 		...createUnsentMessages(() => storage),
 		transcript,
-		retryable,
+		retryable_,
 		clear,
 		/** Key in the browser's storage, by deployment and visitor. */
 		storageKey_: () => storage.name,
@@ -102,7 +102,7 @@ export function createConversation(deploymentId: string) {
 				const known = transcript.get(message.id);
 				transcript.merge(message);
 				if (isLoaded && known?.status !== message.status && message.role === 'assistant')
-					updates.push({ completedMessage: message });
+					updates.push({ completedMessage_: message });
 			}
 			if (!isLoaded) olderCursor = next_cursor;
 			isLoaded = true;
@@ -128,7 +128,7 @@ export function createConversation(deploymentId: string) {
 			const isNew = pending.message === '';
 			transcript.remove(pending.key);
 			pending.message = id;
-			retryable.set(id, pending);
+			retryable_.set(id, pending);
 			shownId = conversation;
 			storage.set({ conversation, pending });
 			return isNew;
@@ -146,7 +146,7 @@ function applyToTranscript(transcript: Transcript, { event, data }: ServerSentEv
 	switch (event) {
 		case 'message.created':
 			transcript.store(message);
-			return { replyStarted: message.status === 'in_progress' };
+			return { replyStarted_: message.status === 'in_progress' };
 		case 'message.delta':
 			transcript.change(message_id, { toolRunning: false });
 			transcript.appendText_(message_id, index, delta);
@@ -161,7 +161,7 @@ function applyToTranscript(transcript: Transcript, { event, data }: ServerSentEv
 		case 'message.completed':
 		case 'message.failed':
 			transcript.store(message);
-			return { completedMessage: message };
+			return { completedMessage_: message };
 	}
 	return {};
 }
@@ -174,7 +174,7 @@ function createUnsentMessages(storage: () => ConversationStorage) {
 		setPending_: (pending: PendingMessage | null) => storage().set({ pending }),
 		/** The stored queue, with the changes of other tabs. */
 		queued: (): QueuedMessage[] => storage().read().queue,
-		enqueue: (message: QueuedMessage) => storage().set({ queue: [...storage().read().queue, message] }),
+		enqueue_: (message: QueuedMessage) => storage().set({ queue: [...storage().read().queue, message] }),
 		removeQueued_: (key: string) =>
 			storage().set({
 				queue: storage()
@@ -188,7 +188,7 @@ function createUnsentMessages(storage: () => ConversationStorage) {
 		 * Moves a message from the queue to `pending`.
 		 * @returns false if another tab has sent or cancelled it
 		 */
-		dequeue(pending: PendingMessage): boolean {
+		dequeue_(pending: PendingMessage): boolean {
 			const { queue } = storage().read();
 			const rest = queue.filter(({ key }) => key !== pending.key);
 			if (rest.length < queue.length) storage().set({ queue: rest, pending });
