@@ -3,6 +3,7 @@ import type { SignIn } from '../contract/index.ts';
 import {
 	decideAndCommit,
 	expectVersion,
+	type ListPosition,
 	type SessionRecord,
 	type Store,
 	type UserRecord,
@@ -37,12 +38,21 @@ export interface NewSession extends UserSession {
 	deviceCookie: string;
 }
 
+/** A page of a user's sessions, ordered by their creation. */
+export interface SessionPage {
+	after?: ListPosition | undefined;
+	order: 'asc' | 'desc';
+	limit: number;
+}
+
 const HOUR = 3_600_000;
 const LIFETIME_MS = 14 * 24 * HOUR;
 /** A session is renewed when this much of its lifetime has passed. */
 const RENEW_AFTER_MS = HOUR;
 /** Sessions of one user. One more ends the oldest. */
 const MAX_SESSIONS = 50;
+/** A page with every session of a user. */
+const ALL_SESSIONS: SessionPage = { order: 'desc', limit: MAX_SESSIONS };
 const MAX_USER_AGENT = 300;
 
 /** When a session was last used, to the hour: its use renews it. Milliseconds since the epoch. */
@@ -106,14 +116,11 @@ export class Sessions {
 		return sessionCookie('', 0, this.#secure);
 	}
 
-	/** The sessions of a user that are valid, the newest first. */
-	async listOf(userId: string): Promise<SessionRecord[]> {
-		const sessions = await this.#store.list('sessions', {
-			where: { user_id: userId },
-			order: 'desc',
-			limit: 2 * MAX_SESSIONS,
-		});
-		return sessions.filter(({ expires_at }) => expires_at > this.#clock.now());
+	/** One page of the sessions of a user that are valid. */
+	async list(userId: string, { after, order, limit }: SessionPage): Promise<SessionRecord[]> {
+		const all = { where: { user_id: userId }, after, order, limit: 2 * MAX_SESSIONS };
+		const sessions = await this.#store.list('sessions', all);
+		return sessions.filter(({ expires_at }) => expires_at > this.#clock.now()).slice(0, limit);
 	}
 
 	/** Ends a session of the user. @throws AppError `not_found` also for a session of another user */
@@ -129,7 +136,7 @@ export class Sessions {
 	/** Ends all sessions of the user but the present one. @returns their number */
 	endOthers({ user, session }: Pick<UserSession, 'user' | 'session'>, audit: AuditWrites): Promise<number> {
 		return decideAndCommit(this.#store, async () => {
-			const others = (await this.listOf(user.id)).filter(({ id }) => id !== session.id);
+			const others = (await this.list(user.id, ALL_SESSIONS)).filter(({ id }) => id !== session.id);
 			if (others.length === 0) return { commit: null, result: 0 };
 			const write: Write[] = [{ op: 'end_sessions', user_id: user.id, except: session.id }, ...audit(user, user)];
 			return { commit: { write }, result: others.length };

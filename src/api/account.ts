@@ -3,6 +3,7 @@ import { timestamp } from '../base/index.ts';
 import { type OwnSession, operations } from '../contract/index.ts';
 import type { Route } from '../http/index.ts';
 import type { SessionRecord } from '../store/index.ts';
+import { byCreation, type Cursors } from './cursors.ts';
 import { type SessionRouteOptions, userRouteFactory } from './session-route.ts';
 import { presentUser } from './users.ts';
 
@@ -10,6 +11,7 @@ export interface AccountRoutesOptions extends SessionRouteOptions {
 	sessions: Sessions;
 	ownAccount: OwnAccount;
 	credentialMonitor: CredentialMonitor;
+	cursors: Cursors;
 }
 
 function presentSession(record: SessionRecord, currentId: string): OwnSession {
@@ -25,7 +27,7 @@ function presentSession(record: SessionRecord, currentId: string): OwnSession {
 
 /** The account of the signed-in user: name, password and sessions. */
 export function accountRoutes(options: AccountRoutesOptions): Route[] {
-	const { sessions, ownAccount, credentialMonitor } = options;
+	const { sessions, ownAccount, credentialMonitor, cursors } = options;
 	const userRoute = userRouteFactory(options);
 	return [
 		userRoute(operations.updateAccount, async ({ caller, body, origin, audit }) => {
@@ -36,10 +38,13 @@ export function accountRoutes(options: AccountRoutesOptions): Route[] {
 			return { result: presentUser(user), cookies: [cookie] };
 		}),
 
-		userRoute(operations.listSessions, async ({ caller }) => {
+		userRoute(operations.listSessions, async ({ caller, query }) => {
 			const { session, user } = caller.userSession;
-			const records = await sessions.listOf(user.id);
-			return { result: { data: records.map((record) => presentSession(record, session.id)), next_cursor: null } };
+			const list = `sessions ${user.id}`;
+			const page = cursors.read(list, query);
+			const records = await sessions.list(user.id, { ...page, limit: page.limit + 1 });
+			const result = cursors.page(list, page, records, byCreation, (record) => presentSession(record, session.id));
+			return { result };
 		}),
 
 		userRoute(operations.endSession, async ({ caller, params, audit }) => {

@@ -47,8 +47,7 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 
 	const requireUser = async (workspaceId: string, id: string): Promise<void> => {
 		if ((await store.get('users', id))?.workspace_id === workspaceId) return;
-		const message = 'must be the id of a user of the workspace';
-		throw new AppError('invalid_request', `/assignee_id ${message}.`, { details: [{ path: '/assignee_id', message }] });
+		throw new AppError('not_found', 'The user does not exist.');
 	};
 
 	const handOverHandler =

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { asUser, type OperationTable, SMALL_BODY } from './operation.ts';
-import { Deleted, NullableText, Strict, Timestamp } from './shapes.ts';
+import { Deleted, NullableText, PageOf, PageQuery, Strict, Timestamp } from './shapes.ts';
 import { SingleLineText } from './text-shapes.ts';
 import { User } from './users.ts';
 
@@ -49,10 +49,11 @@ export const accountOperations = {
 		method: 'GET',
 		path: '/api/v1/sessions',
 		summary: 'List the own sessions',
-		description: 'All of them, at most 100, the newest first.',
+		description: 'Those that are valid, at most 50.',
 		tag: 'Session',
 		access: asUser,
-		result: Type.Object({ data: Type.Array(OwnSession), next_cursor: Type.Null() }),
+		query: PageQuery,
+		result: PageOf(OwnSession),
 	},
 	endSession: {
 		method: 'DELETE',

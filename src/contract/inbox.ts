@@ -43,7 +43,10 @@ export const InboxEntry = Type.Object({
 export type InboxEntry = Static<typeof InboxEntry>;
 
 /** A person who can take care of conversations. */
-export const Assignee = Type.Object({ id: Type.String(), name: Type.String() });
+export const Assignee = Type.Object({
+	id: Type.String({ examples: ['user_06gzhmza00001mjww6bbdevcx5ss2c8f'] }),
+	name: Type.String({ examples: ['Ada'] }),
+});
 
 /** How many conversations need attention. */
 export const InboxCounts = Type.Object({

@@ -7,6 +7,7 @@ export type OwnSession = Resource<'OwnSession'>;
 export function ownSessions(): QueryObserverOptions<OwnSession[]> {
 	return {
 		queryKey: ['account', 'sessions'],
-		queryFn: async ({ signal }) => (await resultOf(api.GET('/api/v1/sessions', { signal }))).data,
+		queryFn: async ({ signal }) =>
+			(await resultOf(api.GET('/api/v1/sessions', { params: { query: { limit: 100 } }, signal }))).data,
 	};
 }

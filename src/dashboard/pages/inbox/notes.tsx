@@ -50,7 +50,14 @@ export function Notes({ id }: { id: string }) {
 					void add.run();
 				}}
 			>
-				<TextArea label={t.newNote} hint={t.notesHint} rows={2} maxLength={10_000} value={content} onChange={setContent} />
+				<TextArea
+					label={t.newNote}
+					hint={t.notesHint}
+					rows={2}
+					maxLength={10_000}
+					value={content}
+					onChange={setContent}
+				/>
 				<Button type="submit" isBusy={add.isBusy} disabled={content.trim() === ''}>
 					{t.addNote}
 				</Button>
