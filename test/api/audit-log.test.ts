@@ -166,9 +166,9 @@ async function newestRecords(query = '') {
 function stateOf(db: Database.Database): unknown {
 	const tables = ['assistants', 'tools', 'deployments', 'conversations', 'users', 'workspaces'];
 	const versions = tables.map((table) => db.prepare(`SELECT id, version FROM ${table} ORDER BY id`).all());
-	const ids = ['api_keys', 'sessions', 'webhooks', 'documents'].map((table) =>
-		db.prepare(`SELECT id FROM ${table} ORDER BY id`).all(),
-	);
+	// A source adds documents in the background.
+	const tablesOfIds = ['api_keys', 'sessions', 'webhooks', 'documents WHERE source_id IS NULL'];
+	const ids = tablesOfIds.map((table) => db.prepare(`SELECT id FROM ${table} ORDER BY id`).all());
 	const bases = db.prepare('SELECT id, name, rebuilding IS NULL FROM knowledge_bases ORDER BY id').raw().all();
 	const sources = db.prepare('SELECT id, refresh_hours FROM sources ORDER BY id').raw().all();
 	return [versions, ids, bases, sources];

@@ -25,7 +25,7 @@ const EVERYBODY = 'owner admin member agent viewer';
 const RULES: readonly (readonly [request: RegExp, roles: string])[] = [
 	[/^GET \/api\/v1\/(users|api-keys|workspace|audit-log)/, 'owner admin'],
 	[/^\w+ \/api\/v1\/(users|api-keys|workspace)/, 'owner admin'],
-	[/^GET \/api\/v1\/(assistants|knowledge-bases|deployments|conversations|messages)/, EVERYBODY],
+	[/^GET \/api\/v1\/(assistants|knowledge-bases|deployments|conversations|messages|canned-replies)/, EVERYBODY],
 	[/^POST \/api\/v1\/deployments\/\{id\}\/check-/, EVERYBODY],
 	[/^\w+ \/api\/v1\/stats\/unanswered/, 'owner admin member agent'],
 	[/^GET \/api\/v1\/(webhooks|events|models|stats)/, EVERYBODY],

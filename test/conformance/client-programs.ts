@@ -34,7 +34,10 @@ ${calls.join('\n')}
 `;
 }
 
-/** The same with the functions that @hey-api/openapi-ts generates. They send only the first content type of a body. */
+/**
+ * The same with the functions that @hey-api/openapi-ts generates. They send and receive only the first content type of a body,
+ * and have a file as a Blob, of which no example can be written.
+ */
 export function programOfHeyApi(api: ApiDescription): string {
 	const calls = api.operations.flatMap(({ id, responses, parameters, body: bodies }) => [
 		...callsOf(api, { parameters, body: Object.fromEntries(Object.entries(bodies).slice(0, 1)) }).map((call) => {
@@ -42,7 +45,7 @@ export function programOfHeyApi(api: ApiDescription): string {
 			const body = call.body === undefined ? '' : `, body: ${call.body}`;
 			return `\t(await sdk.${id}({ ...${options}${body} })).data;`;
 		}),
-		...answersOf(api, responses).map(
+		...answersOf(api, withFirstTypeOnly(responses)).map(
 			([status, , value]) => `\tanswer<types.${capital(id)}Responses[${status}]>(${value});`,
 		),
 	]);
@@ -55,6 +58,15 @@ export async function callAll(): Promise<void> {
 ${calls.join('\n')}
 }
 `;
+}
+
+function withFirstTypeOnly(responses: DescribedOperation['responses']): DescribedOperation['responses'] {
+	const firsts = [...responses].map(([status, response]) => {
+		const first = Object.entries(response.content).slice(0, 1);
+		const content = Object.fromEntries(first.filter(([type]) => type !== 'application/octet-stream'));
+		return [status, { ...response, content }] as const;
+	});
+	return new Map(firsts);
 }
 
 /** One call for each example of a body. */

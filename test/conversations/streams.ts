@@ -111,7 +111,7 @@ export class ClientView {
 				this.texts.set(data.message_id, text + data.delta);
 			} else if (event === 'message.reset') {
 				this.texts.set(data.message_id, '');
-			} else {
+			} else if (event !== 'presence') {
 				this.texts.set(data.message.id, data.message.content);
 				this.statuses.set(data.message.id, data.message.status);
 			}
