@@ -22,7 +22,7 @@ export const ID_PREFIXES = {
 	delivery_attempt: 'att_',
 	session: 'sess_',
 	audit_record: 'aud_',
-	question_group: 'unq_',
+	unanswered: 'unq_',
 	generation: 'gen_',
 	basis: 'basis_',
 	job: 'job_',

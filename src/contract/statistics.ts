@@ -63,7 +63,7 @@ export const StatisticsReport = Type.Object({
 		Type.Object({
 			document_id: Type.String(),
 			knowledge_base_id: NullableText({ description: 'Null if the document was removed.' }),
-			title: NullableText(),
+			title: NullableText({ examples: ['Shipping.pdf'] }),
 			citations: Count('Replies that cite it.'),
 		}),
 	),
@@ -74,7 +74,7 @@ export const StatisticsReport = Type.Object({
 				Type.Object({
 					document_id: Type.String(),
 					knowledge_base_id: Type.String(),
-					title: Type.String(),
+					title: Type.String({ examples: ['Opening hours.md'] }),
 					created_at: Timestamp,
 				}),
 			),

@@ -26,7 +26,7 @@ async function groupQuestion(store: GroupingStore, question: UnansweredQuestion,
 	const terms = termsOf(question.question);
 	const known = mostSimilar(terms, await store.statistics.groupTerms(question.workspace_id));
 	const group = known === null ? undefined : await store.get('question_groups', known);
-	const id = group?.id ?? newId('question_group');
+	const id = group?.id ?? newId('unanswered');
 	const assign: Write = { op: 'statistics.group', message_id: question.message_id, group_id: id, terms };
 	if (group) {
 		await store.commit({ expect: [expectVersion('question_groups', group)], write: [assign] });

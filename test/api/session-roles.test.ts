@@ -27,7 +27,7 @@ const RULES: readonly (readonly [request: RegExp, roles: string])[] = [
 	[/^\w+ \/api\/v1\/(users|api-keys|workspace)/, 'owner admin'],
 	[/^GET \/api\/v1\/(assistants|knowledge-bases|deployments|conversations|messages|canned-replies)/, EVERYBODY],
 	[/^POST \/api\/v1\/deployments\/\{id\}\/check-/, EVERYBODY],
-	[/^\w+ \/api\/v1\/stats\/unanswered/, 'owner admin member agent'],
+	[/^POST \/api\/v1\/stats\/unanswered/, 'owner admin member agent'],
 	[/^GET \/api\/v1\/(webhooks|events|models|stats)/, EVERYBODY],
 	[/^GET \/api\/v1\/inbox/, EVERYBODY],
 	[/^POST \/api\/v1\/(inbox|conversations\/\{id\})\/read$/, EVERYBODY],

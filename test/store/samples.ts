@@ -239,7 +239,7 @@ export function replyRound(given: Partial<Sample<'reply_rounds'>> = {}): Sample<
 
 export function questionGroup(given: Partial<Sample<'question_groups'>> = {}): Sample<'question_groups'> {
 	return {
-		id: newId('question_group'),
+		id: newId('unanswered'),
 		workspace_id: 'ws_sample',
 		status: 'resolved',
 		document_id: 'doc_sample',
