@@ -180,7 +180,7 @@ test('axe finds nothing wrong in light and dark, in English and German, and a ph
 		for (const hash of ['#/tools', '#/tools/new', '#/tools/new?type=mcp', `#/tools/${id}`]) {
 			await owner.page.goto(`${app.url}/dashboard${hash}`);
 			await owner.page.locator('h1').waitFor();
-			await owner.page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+			await owner.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
 			assert.deepEqual(await axeFindings(owner.page), [], `${hash} ${colorScheme}`);
 			assert.equal(await overflowOf(owner.page), 0, `${hash} is wider than ${width} pixels`);
 		}

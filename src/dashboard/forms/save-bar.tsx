@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { strings } from '../languages/index.ts';
 import type { Draft } from './use-draft.ts';
@@ -14,7 +14,8 @@ export function SaveBar<T extends object>({
 	onSave: () => void;
 }) {
 	const s = strings();
-	useEffect(() => {
+	// Before the next key press: an effect after the paint would save what the form was before it.
+	useLayoutEffect(() => {
 		const saveByKey = (event: KeyboardEvent) => {
 			if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return;
 			event.preventDefault();

@@ -43,7 +43,7 @@ export function Notes({ id }: { id: string }) {
 	});
 	return (
 		<section class="notes">
-			<h3>{t.notes}</h3>
+			<h2>{t.notes}</h2>
 			<form
 				onSubmit={(event) => {
 					event.preventDefault();
