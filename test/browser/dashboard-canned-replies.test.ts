@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { axeFindings } from '../support/axe.ts';
 import { noBrowser as skip, startBrowser } from '../support/browser.ts';
+import { until } from '../support/until.ts';
 import { openDashboard, overflowOf, startOwnedApp } from './dashboard.ts';
 
 const app = await startOwnedApp();
@@ -24,9 +25,11 @@ test('a person writes a canned reply, changes it, and deletes it after a questio
 	await page.getByRole('link', { name: '/hours' }).click();
 	await page.getByLabel('Text', { exact: true }).fill('We are open from nine to six.');
 	await page.getByRole('button', { name: 'Save', exact: true }).click();
-	await page.getByText('Saved').first().waitFor();
-	const { data } = (await app.call('GET', PATH)).body;
-	assert.deepEqual([data.length, data[0].shortcut, data[0].content], [1, 'hours', 'We are open from nine to six.']);
+	await until('the change is stored', async () => {
+		const { data } = (await app.call('GET', PATH)).body;
+		assert.deepEqual([data.length, data[0].shortcut], [1, 'hours']);
+		return data[0].content === 'We are open from nine to six.';
+	});
 	await page.getByRole('button', { name: 'Delete this canned reply' }).click();
 	await page.getByRole('dialog').getByRole('button', { name: 'Delete this canned reply' }).click();
 	await page.getByText('No canned replies yet').waitFor();

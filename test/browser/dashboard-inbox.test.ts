@@ -126,6 +126,22 @@ test('a list that cannot be loaded says so, and a retry loads it', { skip }, asy
 	await page.getByRole('list', { name: 'Conversations' }).waitFor();
 });
 
+test('the inbox can be left while its list loads', { skip }, async () => {
+	await using browser = await startBrowser();
+	await using owner = await openDashboard(app, browser, {}, '#/assistants');
+	const { page } = owner;
+	await page.getByRole('heading', { level: 1, name: 'Assistants' }).waitFor();
+	// A list that is never answered.
+	const requested = new Promise<void>((resolve) => {
+		void page.route('**/api/v1/inbox?*', () => resolve());
+	});
+	await page.goto(`${app.url}/dashboard#/inbox`);
+	await requested;
+	await page.goto(`${app.url}/dashboard#/deployments`);
+	await page.getByRole('heading', { level: 1, name: 'Deployments' }).waitFor();
+	assert.equal(await page.evaluate('1 + 1'), 2);
+});
+
 test('axe finds nothing wrong in light and dark, in English and German, and a phone shows one column at a time', {
 	skip,
 }, async () => {

@@ -62,7 +62,9 @@ export class InboxList {
 			section.cursor = page.next_cursor;
 			section.entries = [...section.entries, ...page.data.filter((entry) => this.#isNew(entry))];
 		} catch (error) {
-			if (!this.#abort.signal.aborted) this.error = error as Error;
+			// The page was left: nothing is loaded after that.
+			if (this.#abort.signal.aborted) return;
+			this.error = error as Error;
 		}
 		this.isLoading = false;
 		this.#onChange();
