@@ -33,9 +33,13 @@ export async function bundleDashboard(esbuild, folder, previewScript) {
 		write: false,
 		logLevel: 'warning',
 	});
-	const nameOf = (entry) =>
-		basename(Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === entry)[0]);
-	const page = pageWith(nameOf('src/dashboard/main.tsx'), nameOf('src/dashboard/dashboard.css'));
+	const pathOf = (entry) => Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === entry)[0];
+	const script = pathOf('src/dashboard/main.tsx');
+	const page = pageWith(
+		basename(script),
+		basename(pathOf('src/dashboard/dashboard.css')),
+		[...staticImports(metafile, script)].map((path) => basename(path)),
+	);
 	const files = [
 		...outputFiles.map(({ path, contents }) => [basename(path), contents]),
 		['index.html', Buffer.from(page)],
@@ -47,8 +51,22 @@ export async function bundleDashboard(esbuild, folder, previewScript) {
 	return { files: variants, inputs: Object.keys(metafile.inputs) };
 }
 
-/** The page is at `/dashboard`, its files below that. Its links are relative: a proxy may serve it below another path. */
-function pageWith(script, styleSheet) {
+/** The files that a script imports at once, and those that they import. */
+function staticImports({ outputs }, path, found = new Set()) {
+	for (const { path: imported, kind } of outputs[path].imports) {
+		if (kind !== 'import-statement' || found.has(imported)) continue;
+		found.add(imported);
+		staticImports({ outputs }, imported, found);
+	}
+	return found;
+}
+
+/**
+ * The page is at `/dashboard`, its files below that. Its links are relative: a proxy may serve it below another path.
+ * @param modules what the script imports: without these links the browser would ask for them one round trip later
+ */
+function pageWith(script, styleSheet, modules) {
+	const preloads = modules.map((name) => `<link rel="modulepreload" href="dashboard/${name}">`).join('\n');
 	return `<!doctype html>
 <html lang="en">
 <head>
@@ -59,6 +77,7 @@ function pageWith(script, styleSheet) {
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="dashboard/${styleSheet}">
 <script type="module" src="dashboard/${script}"></script>
+${preloads}
 </head>
 <body>
 <div class="shell">
