@@ -6,6 +6,9 @@ import { ensureInstalled } from './install.mjs';
 import { ensureBrowser } from './programs.mjs';
 import { filesBelow, main, root, run, say, UserError } from './project.mjs';
 
+/** The parts that measure in a browser. */
+const WITH_BROWSER = ['dashboard', 'widget'];
+
 await main(async () => {
 	await ensureInstalled();
 	const all = filesBelow('bench', (path) => dirname(path) === 'bench' && path.endsWith('.ts')).map((path) =>
@@ -16,7 +19,7 @@ await main(async () => {
 		throw new UserError(`There is no bench called ${name}. There are: ${all.join(', ')}.`);
 	}
 	await ensureBuilt();
-	const browser = name === undefined || name === 'widget' ? await ensureBrowser() : null;
+	const browser = name === undefined || WITH_BROWSER.includes(name) ? await ensureBrowser() : null;
 	// On the project's own disk: the system's temporary folder may be in memory, where a sync takes no time.
 	const folder = join(root, '.build', 'bench');
 	const temporary = join(folder, 'tmp');
