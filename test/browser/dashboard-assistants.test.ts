@@ -25,7 +25,7 @@ test('the page allows its own files only, is never framed, and its files are cac
 	assert.doesNotMatch(policy, /unsafe|https?:|\*/);
 	assert.equal(page.headers.get('cache-control'), 'no-cache');
 	const files = [...(await page.text()).matchAll(/"(dashboard\/[^"]+)"/g)].map(([, path]) => path as string);
-	assert.equal(files.length, 2);
+	assert.ok(files.length >= 2, 'a script and a style sheet');
 	for (const path of files) {
 		const file = await fetch(new URL(path, `${app.url}/`), { headers: { 'accept-encoding': 'br' } });
 		assert.equal(file.status, 200, path);

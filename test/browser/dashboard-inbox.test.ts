@@ -115,8 +115,9 @@ test('the list changes by itself, an assignee is chosen, and an erasure says wha
 
 test('a list that cannot be loaded says so, and a retry loads it', { skip }, async () => {
 	await using browser = await startBrowser();
-	await using agent = await openDashboard(app, browser);
+	await using agent = await openDashboard(app, browser, {}, '#/assistants');
 	const { page } = agent;
+	await page.getByRole('heading', { level: 1, name: 'Assistants' }).waitFor();
 	let isDown = true;
 	await page.route('**/api/v1/inbox?*', (route) => (isDown ? route.abort('connectionreset') : route.continue()));
 	await page.goto(`${app.url}/dashboard#/inbox`);
