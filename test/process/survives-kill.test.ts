@@ -172,7 +172,7 @@ async function checkDocuments(server: ServerProcess, known: Acknowledged, place:
 			const { body } = await server.call('GET', `/api/v1/knowledge-bases/${place.base}/status`);
 			return body.status !== 'indexing' && body;
 		},
-		90_000,
+		300_000,
 	);
 	assert.equal(status.status, 'ready');
 	assert.equal(status.documents_indexed, status.documents_total);
