@@ -59,8 +59,11 @@ export class InboxList {
 		this.#onChange();
 		try {
 			const page = await loadPage(this.filters, section.unread, section.cursor ?? null, this.#abort.signal);
-			section.cursor = page.next_cursor;
-			section.entries = [...section.entries, ...page.data.filter((entry) => this.#isNew(entry))];
+			// Not where the list was begun again meanwhile.
+			if (this.#sections.includes(section)) {
+				section.cursor = page.next_cursor;
+				section.entries = [...section.entries, ...page.data.filter((entry) => this.#isNew(entry))];
+			}
 		} catch (error) {
 			// The page was left: nothing is loaded after that.
 			if (this.#abort.signal.aborted) return;
@@ -83,22 +86,22 @@ export class InboxList {
 		const id = entry.conversation.id;
 		const from = this.#sections.findIndex(({ entries }) => entries.some((other) => other.conversation.id === id));
 		const keepsPlace = from >= 0 && id === this.openId;
-		this.#sections = this.#sections.map((section, at) => {
-			if (keepsPlace && at === from) {
-				return { ...section, entries: section.entries.map((other) => (isSame(other, entry) ? entry : other)) };
-			}
-			return { ...section, entries: section.entries.filter((other) => !isSame(other, entry)) };
-		});
+		// The sections stay the same objects: a page that is on its way is added to them.
+		for (const [at, section] of this.#sections.entries()) {
+			section.entries =
+				keepsPlace && at === from
+					? section.entries.map((other) => (isSame(other, entry) ? entry : other))
+					: section.entries.filter((other) => !isSame(other, entry));
+		}
 		if (!keepsPlace) this.#insert(entry);
 		this.#onChange();
 	}
 
 	remove(id: string): void {
 		this.#known.delete(id);
-		this.#sections = this.#sections.map((section) => ({
-			...section,
-			entries: section.entries.filter(({ conversation }) => conversation.id !== id),
-		}));
+		for (const section of this.#sections) {
+			section.entries = section.entries.filter(({ conversation }) => conversation.id !== id);
+		}
 		this.#onChange();
 	}
 
