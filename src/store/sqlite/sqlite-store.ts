@@ -38,7 +38,7 @@ const MAX_PENDING_TASKS = 20_000;
 /** The page cache of the main thread, which reads single rows and pages of lists. */
 const READER_CACHE_KIB = 4_000;
 /** The writer keeps nothing between two batches. */
-const WRITER_YOUNG_GENERATION_MB = 6;
+const WRITER_YOUNG_GENERATION_MB = 16;
 
 /** Time for waiting tasks and for the checkpoint of the WAL. */
 const CLOSE_MS = 10_000;
