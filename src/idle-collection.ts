@@ -86,7 +86,7 @@ function processEnvironment(): CollectorEnvironment {
 				if (pass >= MIN_PASSES && freed < MIN_FREED) break;
 				const before = process.memoryUsage.rss();
 				await gc({ type: 'major', execution: 'async' });
-				await delay(RETURN_MS, undefined, { ref: false });
+				await delay(RETURN_MS);
 				freed = before - process.memoryUsage.rss();
 			}
 		},
