@@ -118,14 +118,19 @@ class MethodNotAllowed extends AppError {
 
 /** The types guarantee a response. A handler that breaks the guarantee must not crash the process. */
 function requireResponse(response: RouteResponse): RouteResponse {
-	if (response !== null && typeof response === 'object' && ('status' in response || 'events' in response))
-		return response;
+	if (response !== null && typeof response === 'object' && isResponse(response)) return response;
 	throw new TypeError('A route handler returned no response.');
 }
 
-/** Releases a response that will not be sent: closes its events. */
+function isResponse(value: object): boolean {
+	return 'status' in value || 'events' in value || 'chunks' in value;
+}
+
+/** Releases a response that will not be sent: closes its events or chunks. */
 export function discardResponse(response: RouteResponse): void {
-	if (!('events' in response)) return;
-	const release = async (): Promise<void> => response.events.close();
+	const release = async (): Promise<void> => {
+		if ('events' in response) await response.events.close();
+		if ('chunks' in response) await response.chunks[Symbol.asyncIterator]().return?.();
+	};
 	release().catch(() => {});
 }

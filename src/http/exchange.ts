@@ -11,8 +11,9 @@ import type { ResponseChannel } from './response-channel.ts';
 import { writeHead } from './response-head.ts';
 import type { ServerContext } from './server-context.ts';
 import type { EventWriter } from './sse.ts';
-import type { BytesResponse, EventStreamResponse, RouteResponse } from './types.ts';
+import type { BytesResponse, ChunkedResponse, EventStreamResponse, RouteResponse } from './types.ts';
 import { writeBytes } from './write-bytes.ts';
+import { ChunkWriter, writeChunkedHeadOnly } from './write-chunks.ts';
 import { writeEventStream, writeStreamHeadOnly } from './write-event-stream.ts';
 
 /** Any event stream, for its log line. The headers of the stream itself are not kept while it is open. */
@@ -32,6 +33,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 	/** Runs while the client takes no byte of the response. */
 	#stallTimer: NodeJS.Timeout | null = null;
 	#writer: EventWriter | null = null;
+	#chunkWriter: ChunkWriter | null = null;
 	#incomingBody: IncomingBody | null = null;
 	/** The response, while it waits for the rest of an unwanted body. */
 	#delayedResponse: RouteResponse | null = null;
@@ -260,6 +262,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		try {
 			if (this.#released) discardResponse(response);
 			else if ('events' in response) this.#stream(response);
+			else if ('chunks' in response) this.#writeChunks(response);
 			else {
 				this.#startedResponse = response;
 				this.res.cork(() => writeBytes(this, response, close));
@@ -277,6 +280,22 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 			return;
 		}
 		this.#writer = writeEventStream(this, response, this.#server.heartbeats);
+	}
+
+	#writeChunks(response: ChunkedResponse): void {
+		this.#startedResponse = response;
+		if (this.isHead) {
+			discardResponse(response);
+			writeChunkedHeadOnly(this, response);
+		} else if (this.closesConnection) {
+			// Reading cannot be stopped before the last chunk: the library would run what follows the body as a request.
+			discardResponse(response);
+			const error = new AppError('invalid_request', 'A request for a download must not have a chunked body.');
+			this.#write(this.#errorResponse(error), true);
+		} else {
+			this.#chunkWriter = new ChunkWriter(this, response);
+			void this.#chunkWriter.run();
+		}
 	}
 
 	// What the writers of responses call.
@@ -313,6 +332,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		this.#request.abort();
 		this.#request.body?.fail(new AppError('invalid_request', 'The client left before its request was complete.'));
 		this.#writer?.onClientGone();
+		this.#chunkWriter?.onClientGone();
 		if (this.#delayedResponse !== null) discardResponse(this.#delayedResponse);
 	}
 

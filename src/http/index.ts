@@ -16,6 +16,7 @@ export { createHttpServer, type HttpServer, type HttpServerOptions } from './ser
 export { StaticFiles } from './static.ts';
 export type {
 	BytesResponse,
+	ChunkedResponse,
 	EncodableEvent,
 	EventStreamResponse,
 	FilePart,

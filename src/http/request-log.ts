@@ -83,7 +83,7 @@ function statusOf(response: RouteResponse | null): number | null {
 /** The bytes of the response's body. If the client left early, fewer were sent. */
 function bodyBytesOf({ method }: IncomingRequest, response: RouteResponse | null, streamedBytes: number): number {
 	if (response === null || method === 'HEAD') return 0;
-	if ('events' in response) return streamedBytes;
+	if (!('status' in response)) return streamedBytes;
 	const { status, body } = response;
 	if (body === undefined || status === 204 || status === 304) return 0;
 	return typeof body === 'string' ? Buffer.byteLength(body) : body.length;

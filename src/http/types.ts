@@ -120,7 +120,16 @@ export interface EventStreamResponse {
 	events: PullSource<EncodableEvent>;
 }
 
-export type RouteResponse = BytesResponse | EventStreamResponse;
+/**
+ * A body whose length is not known: status 200, `Transfer-Encoding: chunked`. The next chunk is made once the client takes it. A
+ * failure closes the connection before the last chunk.
+ */
+export interface ChunkedResponse {
+	headers: Headers;
+	chunks: AsyncIterable<string>;
+}
+
+export type RouteResponse = BytesResponse | EventStreamResponse | ChunkedResponse;
 
 /** One entry of the routing table. */
 export interface Route {
