@@ -14,7 +14,7 @@ export interface ApiKeysOptions {
 	credentialMonitor: CredentialMonitor;
 }
 
-function presentApiKey(record: ApiKeyRecord): ApiKey {
+export function presentApiKey(record: ApiKeyRecord): ApiKey {
 	return {
 		id: record.id,
 		name: record.name,

@@ -20,7 +20,8 @@ export interface CannedReplyHandlersOptions {
 
 const MAX_CANNED_REPLIES = 500;
 
-function presentCannedReply(record: CannedReplyRecord): CannedReply {
+/** A canned reply as the API shows it. */
+export function presentCannedReply(record: CannedReplyRecord): CannedReply {
 	return {
 		id: record.id,
 		shortcut: record.shortcut,

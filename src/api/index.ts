@@ -25,6 +25,7 @@ import { type UsersOptions, userHandlers } from './users.ts';
 import { type WebhookHandlersOptions, webhookHandlers } from './webhooks.ts';
 import { type WidgetRoutesOptions, widgetRoutes } from './widget/routes.ts';
 import { type WorkspaceOptions, workspaceHandlers } from './workspace.ts';
+import { type WorkspaceExportOptions, workspaceExportHandlers } from './workspace-export.ts';
 
 export { unhandledApi } from './admission.ts';
 export { Cursors } from './cursors.ts';
@@ -61,6 +62,7 @@ export type ApiOptions = PipelineOptions &
 	AuditLogOptions &
 	UsersOptions &
 	WorkspaceOptions &
+	WorkspaceExportOptions &
 	SessionRoutesOptions &
 	AccountRoutesOptions;
 
@@ -92,6 +94,7 @@ export function apiRoutes(options: ApiOptions): Route[] {
 		...userHandlers(options),
 		...auditLogHandlers(options),
 		...workspaceHandlers(options),
+		...workspaceExportHandlers(options),
 	};
 	const keyRoutes = (Object.keys(handlers) as KeyOperation[]).map((id) =>
 		credentialRoute(operations[id], handlers[id] as Handler<never>, options),

@@ -69,7 +69,7 @@ export function credentialRoute<O extends Operation>(
 						const input = { params: request.params, query, body, caller, request, ifMatchVersions: ifMatch } as never;
 						return runHandler(operation, handler, input, options);
 					};
-					return operation.streams
+					return operation.streams || operation.download
 						? respondUntilRevoked(credentialMonitor, caller, request, respond)
 						: respond(request);
 				},

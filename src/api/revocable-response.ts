@@ -36,11 +36,25 @@ export async function respondDuringUse<C>(
 	try {
 		const response = await respond(new RequestOfUse(request, use));
 		if ('events' in response) return { ...response, events: use.untilRevoked(response.events) };
+		if ('chunks' in response) return { ...response, chunks: chunksOfUse(response.chunks, use) };
 		use.end();
 		return response;
 	} catch (error) {
 		use.end();
 		throw error;
+	}
+}
+
+/** The chunks of a download, up to the first that its use no longer permits. The use ends with them. */
+async function* chunksOfUse<C>(chunks: AsyncIterable<string>, use: RevocableUse<C>): AsyncGenerator<string> {
+	try {
+		for await (const chunk of chunks) {
+			await use.pendingCheck;
+			if (use.isEnded || use.hasExpired) throw new AppError('unauthorized', 'The credential was revoked.');
+			yield chunk;
+		}
+	} finally {
+		use.end();
 	}
 }
 

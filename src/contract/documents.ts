@@ -161,7 +161,7 @@ export const documentOperations = {
 		result: PageOf(Chunk),
 	},
 	getDocumentContent: {
-		download: true,
+		download: 'application/octet-stream',
 		method: 'GET',
 		path: '/api/v1/knowledge-bases/{id}/documents/{doc_id}/content',
 		summary: "Download a document's file",

@@ -88,8 +88,8 @@ export interface Operation {
 	streams?: 'always' | 'asked';
 	/** The media type of the text that the success is if the request asks for that form. */
 	textForm?: 'text/markdown';
-	/** The success is a file: its bytes, as `application/octet-stream`, in place of JSON. */
-	download?: true;
+	/** The success is a file of this media type in place of JSON. */
+	download?: 'application/octet-stream' | 'application/jsonl';
 	/** The response sets or removes the session's cookie. */
 	setsCookie?: true;
 	/** Error codes besides those that follow from the other fields (`errorCodesOf` in openapi/). */

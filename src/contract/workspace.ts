@@ -59,6 +59,22 @@ export const workspaceOperations = {
 		body: WorkspacePatch,
 		result: Workspace,
 	},
+	exportWorkspace: {
+		method: 'GET',
+		path: '/api/v1/workspace/export',
+		summary: 'Export the workspace',
+		description:
+			'A file of JSON Lines, each `{"type": …, "resource": …}`: the first names the format and its version, the last counts the lines, so that a part of a file is recognised. Between them are the workspace, its users, API keys, tools, knowledge bases with their sources and documents (without their content), assistants, deployments, webhooks and canned replies as the API shows them: no secrets, no passwords. Conversations are not in it. The file is read while it is sent: what exists from its beginning to its end is in it once, what changes meanwhile may be in it before or after the change. An API key needs `settings:read` and the `:read` scope of each of these areas, canned replies being a part of `conversations`.',
+		tag: 'Workspace',
+		access: withKey('settings:read'),
+		download: 'application/jsonl',
+		result: Type.Unsafe<never>({
+			type: 'string',
+			examples: [
+				'{"type":"export","resource":{"format":"parley-workspace","version":1,"started_at":"2025-01-01T00:00:00.000Z"}}\n',
+			],
+		}),
+	},
 	getWorkspaceUsage: {
 		method: 'GET',
 		path: '/api/v1/workspace/usage',

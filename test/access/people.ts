@@ -46,7 +46,9 @@ export async function request(
 		...(body === undefined ? {} : { body: JSON.stringify(body) }),
 	});
 	const text = await response.text();
-	return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+	const isLines = response.headers.get('content-type') === 'application/jsonl';
+	const parsed = text === '' || isLines ? text || undefined : JSON.parse(text);
+	return { status: response.status, headers: response.headers, body: parsed };
 }
 
 /** A server on which the first owner has set a password. */

@@ -63,7 +63,9 @@ ${calls.join('\n')}
 function withFirstTypeOnly(responses: DescribedOperation['responses']): DescribedOperation['responses'] {
 	const firsts = [...responses].map(([status, response]) => {
 		const first = Object.entries(response.content).slice(0, 1);
-		const content = Object.fromEntries(first.filter(([type]) => type !== 'application/octet-stream'));
+		const content = Object.fromEntries(
+			first.filter(([type]) => type !== 'application/octet-stream' && type !== 'application/jsonl'),
+		);
 		return [status, { ...response, content }] as const;
 	});
 	return new Map(firsts);

@@ -24,6 +24,8 @@ export interface ApiResponse {
 /** Longer than any response takes, also on a busy machine. */
 const DEADLINE_MS = 120_000;
 
+const TEXT_TYPES = new Set(['application/octet-stream', 'application/jsonl', 'text/markdown']);
+
 /** Sends a request of an operation. A stream that stays open is closed after its head. */
 export async function send(
 	url: string,
@@ -49,7 +51,7 @@ export async function send(
 		return { ...head, body: [] };
 	}
 	const text = await response.text();
-	if (type === 'application/octet-stream' || type === 'text/markdown') return { ...head, body: text };
+	if (type !== null && TEXT_TYPES.has(type)) return { ...head, body: text };
 	return { ...head, body: text === '' ? undefined : JSON.parse(text) };
 }
 

@@ -22,7 +22,7 @@ function successResponseObjects(operation: Operation, components: Components): R
 	const headers = headersOf(successHeaders(operation), components);
 	const stream = { 'text/event-stream': eventStream(operation, components) };
 	const whole = download
-		? { 'application/octet-stream': wholeResult(operation, components) }
+		? { [download]: wholeResult(operation, components) }
 		: { 'application/json': wholeResult(operation, components), ...(textForm ? { [textForm]: TEXT_RESULT } : {}) };
 	if (streams === 'always') return { 200: { description: 'The events as they happen.', headers, content: stream } };
 	const responses: Record<string, object> = {
