@@ -100,7 +100,7 @@ test('an owner names the workspace, erases old conversations after a question, a
 		.trim()
 		.split('\n')
 		.map((line) => JSON.parse(line));
-	assert.equal(lines[0].resource.name, 'Kettle shop');
+	assert.equal(lines[1].resource.name, 'Kettle shop');
 	assert.ok(lines.some(({ type, resource }) => type === 'assistant' && resource.name === 'To export'));
 	await app.call('PATCH', '/api/v1/workspace', { retention_days: null });
 });

@@ -104,10 +104,8 @@ export const access: AccessStrings = {
 	noLimit: '{used}, ohne Grenze',
 	exportTitle: 'Export',
 	exportText:
-		'Einstellungen und Angaben als JSON Lines: Assistenten, Wissensbasen, Dokumente ohne Inhalt, Werkzeuge und Webhooks ohne Geheimnisse, Einbindungen.',
+		'Alles außer Unterhaltungen und dem Inhalt der Dokumente, als JSON Lines: Personen, API-Schlüssel, Werkzeuge, Wissensbasen, Websites, Dokumente, Assistenten, Einbindungen, Webhooks und Textbausteine. Passwörter, Schlüssel und Geheimnisse sind nicht darin.',
 	exportStart: 'Exportieren',
-	exportProgress: { one: '{n} Zeile bisher', other: '{n} Zeilen bisher' },
-	exported: { one: '{n} Zeile wurde exportiert.', other: '{n} Zeilen wurden exportiert.' },
 
 	auditPurpose: 'Wer wann was geändert hat. Einträge werden 400 Tage aufbewahrt.',
 	noRecords: 'Kein Eintrag',

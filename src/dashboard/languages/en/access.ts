@@ -102,10 +102,8 @@ export const access = {
 	noLimit: '{used}, no limit',
 	exportTitle: 'Export',
 	exportText:
-		'Settings and data about data, as JSON Lines: assistants, knowledge bases, documents without their content, tools and webhooks without secrets, deployments.',
+		'Everything but conversations and the content of documents, as JSON Lines: people, API keys, tools, knowledge bases, websites, documents, assistants, deployments, webhooks and canned replies. Passwords, keys and secrets are not in it.',
 	exportStart: 'Export',
-	exportProgress: { one: '{n} line so far', other: '{n} lines so far' },
-	exported: { one: '{n} line was exported.', other: '{n} lines were exported.' },
 
 	auditPurpose: 'Who has changed what, and when. Records are kept for 400 days.',
 	noRecords: 'No record',

@@ -1,24 +1,19 @@
-import { useState } from 'preact/hooks';
-import { currentSession } from '../../app/session.ts';
-import { showToast } from '../../app/toasts.tsx';
+import { useRef } from 'preact/hooks';
+import { api, BASE_URL, resultOf } from '../../api/client.ts';
 import { Button } from '../../components/button.tsx';
 import { useAction } from '../../forms/use-action.ts';
-import { count, strings } from '../../languages/index.ts';
-import { exportLines } from './export-lines.ts';
+import { strings } from '../../languages/index.ts';
+
+const FILE_URL = new URL('api/v1/workspace/export', BASE_URL).href;
 
 /** Saves the settings of the workspace as a file. */
 export function Export() {
 	const t = strings().accessPages;
-	const [lines, setLines] = useState(0);
+	const link = useRef<HTMLAnchorElement>(null);
 	const start = useAction(async () => {
-		setLines(0);
-		const parts: string[] = [];
-		for await (const line of exportLines()) {
-			parts.push(line);
-			if (parts.length % 50 === 0) setLines(parts.length);
-		}
-		saveFile(`${currentSession().workspace.id}.jsonl`, parts);
-		showToast(count(t.exported, parts.length));
+		// The browser itself saves the file: what keeps the session from it is reported before.
+		await resultOf(api.GET('/api/v1/workspace'));
+		link.current?.click();
 	});
 	return (
 		<section class="card" aria-label={t.exportTitle}>
@@ -28,20 +23,10 @@ export function Export() {
 				<Button isBusy={start.isBusy} onClick={() => void start.run()}>
 					{t.exportStart}
 				</Button>
-				{start.isBusy && (
-					<span class="hint" role="status">
-						{count(t.exportProgress, lines)}
-					</span>
-				)}
+				<a ref={link} href={FILE_URL} download="" hidden>
+					{t.exportStart}
+				</a>
 			</div>
 		</section>
 	);
-}
-
-function saveFile(name: string, parts: string[]): void {
-	const link = document.createElement('a');
-	link.href = URL.createObjectURL(new Blob(parts, { type: 'application/jsonl' }));
-	link.download = name;
-	link.click();
-	URL.revokeObjectURL(link.href);
 }
