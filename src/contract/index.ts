@@ -44,6 +44,7 @@ export {
 	SendMessage,
 	ToolCall,
 	Usage,
+	type WidgetCitation,
 	WidgetMessage,
 	WidgetMessageReply,
 	WidgetToolCall,

@@ -60,7 +60,10 @@ const apiOnlyFieldsOfQuestion = {
 	duration_ms: null,
 };
 
-export const messageExample = { ...answer, ...apiOnlyFields };
+const citedChunk = { knowledge_base_id: `kb_${ID}`, chunk_id: `doc_${ID}.4` };
+const citations = answer.citations.map((citation) => ({ ...citation, ...citedChunk }));
+
+export const messageExample = { ...answer, citations, ...apiOnlyFields };
 export const replyExample = { ...messageExample, user_message: { ...question, ...apiOnlyFieldsOfQuestion } };
 export const widgetMessageExample = answer;
 export const widgetReplyExample = { ...answer, user_message: question };

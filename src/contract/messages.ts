@@ -16,7 +16,8 @@ import {
 } from './shapes.ts';
 import { MultilineText, NullableMultilineText } from './text-shapes.ts';
 
-export const Citation = Type.Object({
+/** A citation as visitors see it. */
+export const WidgetCitation = Type.Object({
 	index: Type.Integer({ description: 'The number of the citation in the text: [1].' }),
 	document_id: Type.String(),
 	title: Type.String({ examples: ['Warranty and repair'] }),
@@ -24,6 +25,18 @@ export const Citation = Type.Object({
 	page: NullableInteger(),
 	text: Type.String({ examples: ['The warranty lasts three years.'] }),
 	score: Type.Number(),
+});
+export type WidgetCitation = Static<typeof WidgetCitation>;
+
+export const Citation = Type.Object({
+	...WidgetCitation.properties,
+	knowledge_base_id: NullableText({
+		description: 'The knowledge base of the document. Null in messages from before this field.',
+	}),
+	chunk_id: NullableText({
+		description:
+			'The chunk of the document that was cited, as searches and the list of chunks name it. After the document was indexed again it may have another text. Null in messages from before this field.',
+	}),
 });
 export type Citation = Static<typeof Citation>;
 
@@ -63,7 +76,7 @@ const visibleFields = {
 	author,
 	content: Type.String(),
 	status: OneOf(['completed', 'in_progress', 'stopped', 'failed']),
-	citations: Type.Array(Citation),
+	citations: Type.Array(WidgetCitation),
 	error: NullableObject(MessageError),
 	feedback: NullableOneOf(['up', 'down']),
 	created_at: Timestamp,
@@ -73,6 +86,7 @@ const visibleFields = {
 export const Message = Type.Object(
 	{
 		...visibleFields,
+		citations: Type.Array(Citation),
 		feedback_comment: NullableText({ description: 'The comment with the rating.' }),
 		model: NullableText(),
 		tool_calls: Type.Array(ToolCall),

@@ -105,8 +105,9 @@ function causeOf(failure: unknown): string | undefined {
 }
 
 function passageOf(hit: SearchHit, index: number): Passage {
-	const { document_id, chunk_id, title, url, page, heading_path, text, around, score } = hit;
+	const { knowledge_base_id, document_id, chunk_id, title, url, page, heading_path, text, around, score } = hit;
 	const position = Number(chunk_id.slice(chunk_id.lastIndexOf('.') + 1));
-	const passage = { index: index + 1, document_id, title, url, page, heading_path, text, position, score };
+	const place = { knowledge_base_id, document_id, title, url, page, heading_path, position };
+	const passage = { index: index + 1, ...place, text, score };
 	return around === undefined ? passage : { ...passage, around };
 }

@@ -1,6 +1,15 @@
 import { timestamp, timestampOrNull } from '../base/index.ts';
-import type { Conversation, Message, Note, ToolCall, WidgetMessage, WidgetToolCall } from '../contract/index.ts';
-import type { ConversationRecord, MessageRecord, NoteRecord } from '../store/index.ts';
+import type {
+	Citation,
+	Conversation,
+	Message,
+	Note,
+	ToolCall,
+	WidgetCitation,
+	WidgetMessage,
+	WidgetToolCall,
+} from '../contract/index.ts';
+import type { ConversationRecord, MessageRecord, NoteRecord, StoredCitation } from '../store/index.ts';
 
 /** A conversation for the API. */
 export function presentConversation(record: ConversationRecord): Conversation {
@@ -35,7 +44,7 @@ export function presentMessage(record: MessageRecord): Message {
 		author: record.author,
 		content: record.content,
 		status: record.status,
-		citations: record.citations,
+		citations: record.citations.map(presentCitation),
 		error: record.error,
 		feedback: record.feedback,
 		created_at: timestamp(record.created_at),
@@ -50,6 +59,12 @@ export function presentMessage(record: MessageRecord): Message {
 	};
 }
 
+/** A citation for the API. */
+export function presentCitation(citation: StoredCitation): Citation {
+	const { knowledge_base_id = null, chunk_id = null } = citation;
+	return { ...citation, knowledge_base_id, chunk_id };
+}
+
 /** An internal note for the API. Visitors never get one. */
 export function presentNote({ id, conversation_id, author, content, created_at }: NoteRecord): Note {
 	return { id, conversation_id, author, content, created_at: timestamp(created_at) };
@@ -57,10 +72,19 @@ export function presentNote({ id, conversation_id, author, content, created_at }
 
 /** A message for visitors: without the fields for operators, and the arguments and results of tool calls. */
 export function presentForVisitor(record: MessageRecord): WidgetMessage {
-	const { tool_calls, ...message } = presentMessage(record);
+	const { tool_calls, citations, ...message } = presentMessage(record);
 	const { model: _model, usage: _usage, feedback_comment: _comment, ...timed } = message;
 	const { answered_by: _answeredBy, first_token_ms: _firstToken, duration_ms: _duration, ...visible } = timed;
-	return { ...visible, tool_calls: tool_calls.map(presentCallForVisitor) };
+	return {
+		...visible,
+		citations: citations.map(presentCitationForVisitor),
+		tool_calls: tool_calls.map(presentCallForVisitor),
+	};
+}
+
+function presentCitationForVisitor(citation: Citation): WidgetCitation {
+	const { knowledge_base_id: _base, chunk_id: _chunk, ...visible } = citation;
+	return visible;
 }
 
 /** Who reads: clients of the API see everything, visitors less. */

@@ -1,6 +1,6 @@
 import { AppError } from '../base/index.ts';
-import type { Citation } from '../contract/index.ts';
 import { type Passage, supportedCitations } from '../models/index.ts';
+import type { StoredCitation } from '../store/index.ts';
 import { answeredBy } from './answered-by.ts';
 import type { ReplyProgress } from './reply-progress.ts';
 import { callsOf, stopIfRunning } from './reply-rounds.ts';
@@ -28,11 +28,13 @@ export function publicError(error: unknown): { code: string; message: string } {
 }
 
 /** The passages that the text cites, in order of first mention, without those that have nothing of what they are cited for. */
-function citationsIn(text: string, passages: readonly Passage[]): Citation[] {
+function citationsIn(text: string, passages: readonly Passage[]): StoredCitation[] {
 	return supportedCitations(text, passages).flatMap((index) => {
 		const passage = passages.find((each) => each.index === index);
 		if (!passage) return [];
-		const { document_id, title, url, page, text: quoted, score } = passage;
-		return [{ index, document_id, title, url, page, text: quoted, score }];
+		const { document_id, title, url, page, text: quoted, score, knowledge_base_id, position } = passage;
+		const chunk = position === undefined ? {} : { chunk_id: `${document_id}.${position}` };
+		const place = { ...(knowledge_base_id === undefined ? {} : { knowledge_base_id }), ...chunk };
+		return [{ index, document_id, title, url, page, text: quoted, score, ...place }];
 	});
 }

@@ -2,6 +2,7 @@ import { AppError, anySignal, type Clock, SlidingWindowLimiter } from '../base/i
 import type { Citation, Usage } from '../contract/index.ts';
 import type { ConversationRecord, Store } from '../store/index.ts';
 import { conversationNotFound } from './not-found.ts';
+import { presentCitation } from './present.ts';
 import { type ReplyDependencies, writeReply } from './reply.ts';
 import { progressFrom, type ReplyListener } from './reply-progress.ts';
 import { emptyMessage, type Turn } from './turn.ts';
@@ -64,7 +65,7 @@ export class Suggestions {
 			const outcome = await this.#write(turn, signal);
 			if (outcome.error) throw new AppError('model_error', outcome.error.message);
 			const { content, citations, usage } = outcome;
-			return { content, citations, model: turn.reply.model as string, usage };
+			return { content, citations: citations.map(presentCitation), model: turn.reply.model as string, usage };
 		} finally {
 			this.#running--;
 		}

@@ -4,6 +4,8 @@ import type { RagSettings } from '../contract/index.ts';
 export interface Passage {
 	/** The source number that an answer cites, from 1. */
 	index: number;
+	/** Absent in passages from before this field. */
+	knowledge_base_id?: string;
 	document_id: string;
 	title: string;
 	url: string | null;

@@ -1,4 +1,12 @@
-import type { Citation, Conversation, EndUser, Message, TakenOverBy, ToolCall, Usage } from '../contract/index.ts';
+import type {
+	Conversation,
+	EndUser,
+	Message,
+	TakenOverBy,
+	ToolCall,
+	Usage,
+	WidgetCitation,
+} from '../contract/index.ts';
 import type { VersionedRecord, WorkspaceScopedRecord } from './versioned-record.ts';
 
 export interface ConversationRecord extends WorkspaceScopedRecord {
@@ -24,6 +32,12 @@ export interface ConversationRecord extends WorkspaceScopedRecord {
 	assignee_id: string | null;
 }
 
+/** A citation of a reply. Those from before the last two fields lack them. */
+export interface StoredCitation extends WidgetCitation {
+	knowledge_base_id?: string;
+	chunk_id?: string;
+}
+
 export interface MessageRecord extends VersionedRecord {
 	workspace_id: string;
 	conversation_id: string;
@@ -34,7 +48,7 @@ export interface MessageRecord extends VersionedRecord {
 	content: string;
 	status: Message['status'];
 	model: string | null;
-	citations: Citation[];
+	citations: StoredCitation[];
 	/** Of a reply that has ended. The calls of an unfinished reply are `reply_calls` records. */
 	tool_calls: ToolCall[];
 	usage: Usage | null;

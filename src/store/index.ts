@@ -23,6 +23,7 @@ export type {
 	NoteRecord,
 	ReplyCallRecord,
 	ReplyRoundRecord,
+	StoredCitation,
 } from './conversation-records.ts';
 export { dataFolderError } from './data-folder-error.ts';
 export type {

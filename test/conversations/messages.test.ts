@@ -159,7 +159,10 @@ test('the answer quotes the documents and cites them, by number', async () => {
 	assert.match(body.content, /\b45 days\b/);
 	assert.match(body.content, /\[1\]/);
 	const [citation] = body.citations;
-	assert.deepEqual(Object.keys(citation).sort(), ['document_id', 'index', 'page', 'score', 'text', 'title', 'url']);
+	assert.deepEqual(Object.keys(citation).sort(), [
+		...['chunk_id', 'document_id', 'index', 'knowledge_base_id'],
+		...['page', 'score', 'text', 'title', 'url'],
+	]);
 	assert.equal(citation.index, 1);
 	assert.match(citation.text, /45 days/);
 	assert.ok(citation.score > 0 && citation.score <= 1);

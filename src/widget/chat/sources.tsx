@@ -1,4 +1,4 @@
-import type { Citation } from '../../contract/index.ts';
+import type { WidgetCitation } from '../../contract/index.ts';
 import { safeUrl } from '../../markdown/index.ts';
 import type { Strings } from '../languages/strings.ts';
 import { Icon } from './icons.tsx';
@@ -12,7 +12,7 @@ const ALL_SOURCES = 'all';
 
 export interface SourcesProps extends Pick<RichTextProps, 'rich' | 'strings' | 'copiedText' | 'onCopy'> {
 	/** In the order in which the text cites them. */
-	citations: readonly Citation[];
+	citations: readonly WidgetCitation[];
 	/** What is open: the position of a passage in that order, from 1, the id of a document, or `ALL_SOURCES`. */
 	open: string | undefined;
 	/** Opens or closes a value of `open`. */
@@ -21,7 +21,7 @@ export interface SourcesProps extends Pick<RichTextProps, 'rich' | 'strings' | '
 
 /** A passage, and its position among the cited passages, from 1. */
 interface Passage {
-	citation: Citation;
+	citation: WidgetCitation;
 	number: number;
 }
 
@@ -58,7 +58,7 @@ export function Sources(props: SourcesProps): VirtualNode {
 }
 
 /** Groups the passages by document. Documents and passages are in the order of their first citation. */
-function documentsOf(citations: readonly Citation[]): Array<[Passage, ...Passage[]]> {
+function documentsOf(citations: readonly WidgetCitation[]): Array<[Passage, ...Passage[]]> {
 	const documents = new Map<string, [Passage, ...Passage[]]>();
 	for (const [index, citation] of citations.entries()) {
 		const passage = { citation, number: index + 1 };
