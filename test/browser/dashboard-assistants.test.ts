@@ -60,6 +60,11 @@ test('an owner creates an assistant, gives it a knowledge base, and gets an answ
 	}
 	await answer.first().click();
 	await page.getByRole('listitem').getByText('Warranty', { exact: true }).first().waitFor();
+	const requests: string[] = [];
+	page.on('request', (request) => requests.push(new URL(request.url()).pathname));
+	await page.getByRole('button', { name: 'Open in the document' }).first().click();
+	await page.locator('.passage-list [data-marked]').getByText(content).waitFor();
+	assert.ok(!requests.includes('/api/v1/knowledge-bases'), 'no base is searched for the passage');
 	assert.deepEqual([owner.problems, owner.foreignRequests], [[], []]);
 });
 

@@ -1,13 +1,13 @@
 import { useRef } from 'preact/hooks';
-import { api, type Resource, resultOf } from '../api/client.ts';
+import { ApiError } from '../api/api-error.ts';
+import { api, resultOf } from '../api/client.ts';
 import { navigate } from '../app/route.ts';
 import { showToast } from '../app/toasts.tsx';
 import { useAction } from '../forms/use-action.ts';
 import { count, fill, strings } from '../languages/index.ts';
 import { Button } from './button.tsx';
 import { Markdown } from './markdown.tsx';
-
-export type Citation = Resource<'Message'>['citations'][number];
+import { type Citation, openedCitation } from './opened-citation.ts';
 
 /** A reply with its sources: a number in the text opens its source below, and from there the passage in its document. */
 export function CitedText({ text, citations }: { text: string; citations: readonly Citation[] }) {
@@ -51,38 +51,17 @@ function Source({ citation }: { citation: Citation }) {
 	);
 }
 
-/** Pages of chunks that are searched for a passage. */
-const MAX_PAGES = 20;
-
-/** Shows a passage in its document. A citation names the document alone: its knowledge base and the chunk are looked up. */
-async function openPassage({ document_id, text }: Citation): Promise<void> {
-	const id = await knowledgeBaseOf(document_id);
-	if (id === null) return showToast(strings().passageGone, { isError: true });
-	navigate(['knowledge', id, 'documents', document_id], { chunk: await positionOf(id, document_id, text) });
-}
-
-/** Null where the document was removed. @throws ApiError, TypeError */
-async function knowledgeBaseOf(doc_id: string): Promise<string | null> {
-	const { data } = await resultOf(api.GET('/api/v1/knowledge-bases', { params: { query: { limit: 100 } } }));
-	for (const { id } of data) {
+/** Shows a passage in its document. Messages from before citations named their passage name the document alone. */
+async function openPassage(citation: Citation): Promise<void> {
+	const { document_id: doc_id, knowledge_base_id: id, chunk_id } = citation;
+	if (id === null || chunk_id === null) return showToast(strings().passageUnknown, { isError: true });
+	try {
 		const path = '/api/v1/knowledge-bases/{id}/documents/{doc_id}';
-		const found = await api.GET(path, { params: { path: { id, doc_id } } }).catch(() => null);
-		if (found) return id;
+		await resultOf(api.GET(path, { params: { path: { id, doc_id } } }));
+	} catch (error) {
+		if (!(error instanceof ApiError && error.status === 404)) throw error;
+		return showToast(strings().passageGone, { isError: true });
 	}
-	return null;
-}
-
-/** The position of the passage in the document; undefined where the document has changed since. */
-async function positionOf(id: string, doc_id: string, text: string): Promise<string | undefined> {
-	let cursor: string | undefined;
-	for (let page = 0; page < MAX_PAGES; page++) {
-		const query = cursor === undefined ? { limit: 100 } : { limit: 100, cursor };
-		const path = '/api/v1/knowledge-bases/{id}/documents/{doc_id}/chunks';
-		const { data, next_cursor } = await resultOf(api.GET(path, { params: { path: { id, doc_id }, query } }));
-		const chunk = data.find((each) => each.text === text || each.text.includes(text) || text.includes(each.text));
-		if (chunk) return String(chunk.position);
-		if (next_cursor === null) return undefined;
-		cursor = next_cursor;
-	}
-	return undefined;
+	openedCitation.value = citation;
+	navigate(['knowledge', id, 'documents', doc_id], { chunk: chunk_id.slice(chunk_id.lastIndexOf('.') + 1) });
 }

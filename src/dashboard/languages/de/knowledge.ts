@@ -122,6 +122,8 @@ export const knowledge: KnowledgeStrings = {
 	wholeText: 'Text des Dokuments',
 	wholeTextHint: 'Der Text, der aus der Datei gelesen wurde, mit jeder Textstelle an ihrem Ort.',
 	marked: 'Markiert',
+	citedTextGone:
+		'Das Dokument hat sich seit der Antwort geändert: Die Textstelle, die sie zitiert, steht nicht mehr darin.',
 	download: 'Herunterladen',
 	remove: 'Entfernen',
 	removeTitle: 'Dieses Dokument entfernen?',

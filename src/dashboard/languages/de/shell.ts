@@ -50,6 +50,7 @@ export const shell: ShellStrings = {
 	pageNumber: 'Seite {n}',
 	openPassage: 'Im Dokument öffnen',
 	passageGone: 'Das Dokument dieser Textstelle wurde entfernt.',
+	passageUnknown: 'Die Textstelle lässt sich nicht finden: Die Antwort ist älter als die Verweise auf Textstellen.',
 	search: 'Suchen',
 	searchHint: 'In Seiten, Assistenten, Dokumenten und Gesprächen suchen',
 	searchPlaceholder: 'Seite, Assistent, Dokument oder Gespräch',

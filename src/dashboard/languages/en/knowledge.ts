@@ -116,6 +116,7 @@ export const knowledge = {
 	wholeText: 'Text of the document',
 	wholeTextHint: 'The text that was read from the file, with each passage where it stands.',
 	marked: 'Marked',
+	citedTextGone: 'The document has changed since the answer: it no longer has the passage that the answer quotes.',
 	download: 'Download',
 	remove: 'Remove',
 	removeTitle: 'Remove this document?',

@@ -48,6 +48,7 @@ export const shell = {
 	pageNumber: 'page {n}',
 	openPassage: 'Open in the document',
 	passageGone: 'The document of this passage was removed.',
+	passageUnknown: 'The passage cannot be found: the answer is older than the links to passages.',
 	search: 'Search',
 	searchHint: 'Search in pages, assistants, documents and conversations',
 	searchPlaceholder: 'Page, assistant, document or conversation',

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useQuery } from '../../../api/queries.ts';
 import { linkTo, route } from '../../../app/route.ts';
+import { openedCitation } from '../../../components/opened-citation.ts';
 import { EmptyState, ErrorState, LoadingLines, PageHeader } from '../../../components/page.tsx';
 import { QueryContent } from '../../../components/query-content.tsx';
 import { RelativeTime } from '../../../components/time.tsx';
@@ -10,6 +11,7 @@ import { adviceOf } from '../documents/error-sentence.ts';
 import { type Document, documentById, knowledgeBaseById } from '../queries.ts';
 import { isBeingIndexed } from '../uploads/upload-state.ts';
 import { PassageLoader } from './chunks.ts';
+import { markedPassage } from './cited-passage.ts';
 import { DocumentActions } from './document-actions.tsx';
 import { Passages } from './passages.tsx';
 import { useLiveDocument } from './use-live-document.ts';
@@ -90,9 +92,16 @@ function PassageContent({ document, loader }: { document: Document; loader: Pass
 		);
 	}
 	const chunk = route.value.query.get('chunk');
+	const linked = chunk === null ? null : Number(chunk);
+	const marked = markedPassage(loader.state.value, document.id, linked, openedCitation.value);
 	return (
 		<>
-			<Passages passages={passages} marked={chunk === null ? null : Number(chunk)} isWhole={isWhole} />
+			{marked.isCitedTextGone && (
+				<p class="notice" role="status">
+					{t.citedTextGone}
+				</p>
+			)}
+			<Passages passages={passages} marked={marked.position} isWhole={isWhole} />
 			{error && <ErrorState error={error} onRetry={() => void loader.load()} />}
 			{!isWhole && !error && <LoadingLines count={2} />}
 		</>
