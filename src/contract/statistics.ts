@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { type OperationTable, withKey } from './operation.ts';
-import { Id, NullableInteger, NullableText, OneOf, Strict, Timestamp } from './shapes.ts';
+import { Id, NullableInteger, NullableText, OneOf, PageOf, PageQuery, Strict, Timestamp } from './shapes.ts';
 
 const Count = (description?: string) => Type.Integer(description === undefined ? {} : { description });
 
@@ -117,10 +117,13 @@ export const UnansweredGroup = Type.Object({
 });
 export type UnansweredGroup = Static<typeof UnansweredGroup>;
 
+const { limit, cursor } = PageQuery.properties;
+/** The order of groups is fixed. */
 export const UnansweredQuery = Strict({
 	status: Type.Optional(OneOf(['open', 'resolved', 'dismissed'], { description: 'Default: `open`.' })),
 	assistant_id: Type.Optional(Id('Only questions to this assistant.')),
-	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Groups at most.' })),
+	limit,
+	cursor,
 });
 export type UnansweredQuery = Static<typeof UnansweredQuery>;
 
@@ -146,11 +149,11 @@ export const statisticsOperations = {
 		path: '/api/v1/stats/unanswered',
 		summary: 'List the questions without an answer, grouped',
 		description:
-			'Questions whose reply says that there is no answer, the most frequent first. Questions with most of their words in common are one group. The newest 2,000 questions of a workspace are kept, and are erased with their conversation.',
+			'Questions whose reply says that there is no answer, the most frequent first. Questions with most of their words in common are one group. The newest 2,000 questions of a workspace are kept, and are erased with their conversation. A group that gets a question while a client reads the pages may be on two of them or on none.',
 		tag: 'Statistics',
 		access: withKey('conversations:read'),
 		query: UnansweredQuery,
-		result: Type.Object({ data: Type.Array(UnansweredGroup) }),
+		result: PageOf(UnansweredGroup),
 	},
 	resolveUnanswered: {
 		method: 'POST',

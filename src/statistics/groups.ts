@@ -3,6 +3,7 @@ import type { UnansweredGroup, UnansweredQuery } from '../contract/index.ts';
 import {
 	expectVersion,
 	type UnansweredGroup as GroupSums,
+	type ListPosition,
 	prepareChange,
 	type QuestionGroupRecord,
 	type Store,
@@ -17,20 +18,44 @@ export interface Settlement {
 }
 
 const EXAMPLES = 5;
-const DEFAULT_LIMIT = 20;
+
+/** A page of groups, and the position of its last one; null on the last page. */
+export interface GroupPage {
+	groups: UnansweredGroup[];
+	next: ListPosition | null;
+}
 
 /** The groups of a workspace's questions without an answer, the most frequent first. */
 export async function listGroups(
 	store: Pick<Store, 'get' | 'statistics'>,
 	workspaceId: string,
-	{ status = 'open', limit = DEFAULT_LIMIT, assistant_id }: UnansweredQuery,
-): Promise<UnansweredGroup[]> {
-	const sums = await store.statistics.unansweredGroups(workspaceId, status, limit, assistant_id);
+	{ status = 'open', assistant_id }: Pick<UnansweredQuery, 'status' | 'assistant_id'>,
+	{ limit, after }: { limit: number; after: ListPosition | undefined },
+): Promise<GroupPage> {
+	const filter = { workspaceId, status, assistantId: assistant_id };
+	const found = await store.statistics.unansweredGroups({
+		...filter,
+		limit: limit + 1,
+		after: after && groupAt(after),
+	});
+	const sums = found.slice(0, limit);
+	const last = sums.at(-1);
 	const shown = sums.map(async (each) => {
 		const record = await store.get('question_groups', each.id);
 		return record && present(store, record, each);
 	});
-	return (await Promise.all(shown)).filter((group) => group !== undefined);
+	const groups = (await Promise.all(shown)).filter((group) => group !== undefined);
+	return { groups, next: found.length > limit && last ? positionOf(last) : null };
+}
+
+/** The order has three parts; the list position has two. */
+function positionOf({ count, last_at, id }: GroupSums): ListPosition {
+	return { at: count, id: `${last_at} ${id}` };
+}
+
+function groupAt({ at, id }: ListPosition): Pick<GroupSums, 'count' | 'last_at' | 'id'> {
+	const [lastAt, groupId] = id.split(' ') as [string, string];
+	return { count: at, last_at: Number(lastAt), id: groupId };
 }
 
 /**

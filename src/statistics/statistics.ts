@@ -1,9 +1,9 @@
 import { type Clock, type Log, messageOf, PeriodicTask, ThrottledLog, timestamp } from '../base/index.ts';
 import type { StatisticsQuery, StatisticsReport, UnansweredGroup, UnansweredQuery } from '../contract/index.ts';
-import type { FigureQuery, Store, UncommittedChange } from '../store/index.ts';
+import type { FigureQuery, ListPosition, Store, UncommittedChange } from '../store/index.ts';
 import { topDocuments, uncitedDocuments } from './documents.ts';
 import { groupQuestions } from './group-questions.ts';
-import { listGroups, type Settlement, settleGroup } from './groups.ts';
+import { type GroupPage, listGroups, type Settlement, settleGroup } from './groups.ts';
 import { Projector } from './projector.ts';
 import { rangeOf } from './range.ts';
 import { bucketsOf, figuresOf, modelsOf, Tally } from './report.ts';
@@ -67,10 +67,14 @@ export class Statistics implements AsyncDisposable {
 		};
 	}
 
-	/** The groups of questions without an answer, the most frequent first. */
-	async unanswered(workspaceId: string, query: UnansweredQuery): Promise<UnansweredGroup[]> {
+	/** A page of the groups of questions without an answer, the most frequent first. */
+	async unanswered(
+		workspaceId: string,
+		filter: Pick<UnansweredQuery, 'status' | 'assistant_id'>,
+		page: { limit: number; after: ListPosition | undefined },
+	): Promise<GroupPage> {
 		await this.#projector.catchUp();
-		return listGroups(this.#store, workspaceId, query);
+		return listGroups(this.#store, workspaceId, filter, page);
 	}
 
 	/**

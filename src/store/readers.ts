@@ -251,6 +251,17 @@ export interface UnansweredGroup {
 	last_at: number;
 }
 
+/** Which groups of questions are read. */
+export interface UnansweredGroupQuery {
+	workspaceId: string;
+	status: Records['question_groups']['status'];
+	/** Only questions to this assistant. */
+	assistantId?: string | undefined;
+	/** The group before the first of the page. */
+	after?: Pick<UnansweredGroup, 'id' | 'count' | 'last_at'> | undefined;
+	limit: number;
+}
+
 /** Queries about statistics. Long ones yield to the event loop between steps. */
 export interface StatisticsReader {
 	/** The commit sequence of the last event that was counted. */
@@ -269,13 +280,8 @@ export interface StatisticsReader {
 	groupTerms(workspaceId: string): Promise<Array<{ group_id: string; terms: string[] }>>;
 	/** A group; undefined if it has no question. */
 	unansweredGroup(groupId: string): Promise<UnansweredGroup | undefined>;
-	/** The groups with a status with the most questions. */
-	unansweredGroups(
-		workspaceId: string,
-		status: Records['question_groups']['status'],
-		limit: number,
-		assistantId?: string,
-	): Promise<UnansweredGroup[]>;
+	/** The groups with a status with the most questions, then those with the latest question. */
+	unansweredGroups(query: UnansweredGroupQuery): Promise<UnansweredGroup[]>;
 	/** The newest questions of a group. */
 	questionsOf(groupId: string, limit: number): Promise<UnansweredQuestion[]>;
 }

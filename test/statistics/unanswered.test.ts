@@ -23,9 +23,13 @@ interface Group {
 }
 
 async function groups(query = ''): Promise<Group[]> {
+	return (await pageOf(query)).data;
+}
+
+async function pageOf(query: string): Promise<{ data: Group[]; next_cursor: string | null }> {
 	const { status, body } = await app.call('GET', `/api/v1/stats/unanswered${query}`);
 	assert.equal(status, 200, JSON.stringify(body));
-	return body.data;
+	return body;
 }
 
 test('questions with most of their words in common are one group, whatever their form', () => {
@@ -100,4 +104,36 @@ test('a document of another workspace, or an unknown group, is not found', async
 	assert.equal((await app.call('POST', path, { document_id: 'doc_unknown' })).status, 404);
 	assert.equal((await app.call('POST', '/api/v1/stats/unanswered/unq_unknown/dismiss')).status, 404);
 	assert.equal((await groups())[0]?.status, 'open');
+});
+
+test('groups are read page by page, each once, the most frequent first, then the latest', async () => {
+	for (const animal of ['zebras', 'falcons', 'otters', 'badgers', 'walruses', 'geese', 'lizards']) {
+		for (let at = 0; at < (animal === 'otters' ? 3 : animal === 'geese' ? 2 : 1); at++) {
+			await ask(`May ${animal} swim?`);
+		}
+	}
+	const whole = (await pageOf('?limit=100')).data;
+	assert.ok(whole.length >= 7);
+	assert.match(whole[0]?.question ?? '', /otters/);
+	assert.match(whole[1]?.question ?? '', /geese/);
+	assert.match(whole[2]?.question ?? '', /lizards/);
+	for (const limit of [1, 2, 3, whole.length]) {
+		const ids: string[] = [];
+		for (let cursor: string | null = ''; cursor !== null; ) {
+			const page = await pageOf(`?limit=${limit}${cursor && `&cursor=${cursor}`}`);
+			assert.ok(page.data.length <= limit && page.data.length > 0);
+			ids.push(...page.data.map(({ id }) => id));
+			cursor = page.next_cursor;
+		}
+		assert.deepEqual(
+			ids,
+			whole.map(({ id }) => id),
+			`pages of ${limit}`,
+		);
+	}
+	const { next_cursor } = await pageOf('?limit=1');
+	for (const query of [`?status=resolved&cursor=${next_cursor}`, '?cursor=abc']) {
+		const { status, body } = await app.call('GET', `/api/v1/stats/unanswered${query}`);
+		assert.deepEqual([status, body.error?.code], [400, 'invalid_cursor']);
+	}
 });

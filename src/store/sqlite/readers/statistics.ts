@@ -6,9 +6,9 @@ import type {
 	ListPosition,
 	StatisticsReader,
 	UnansweredGroup,
+	UnansweredGroupQuery,
 	UnansweredQuestion,
 } from '../../readers.ts';
-import type { Records } from '../../records.ts';
 import type { Prepare } from '../statements.ts';
 import { LIST_START } from './list.ts';
 
@@ -87,19 +87,25 @@ export class SqliteStatisticsReader implements StatisticsReader {
 		).get(groupId) as UnansweredGroup | undefined;
 	}
 
-	async unansweredGroups(
-		workspaceId: string,
-		status: Records['question_groups']['status'],
-		limit: number,
-		assistantId?: string,
-	): Promise<UnansweredGroup[]> {
+	async unansweredGroups({
+		workspaceId,
+		status,
+		limit,
+		assistantId,
+		after,
+	}: UnansweredGroupQuery): Promise<UnansweredGroup[]> {
 		return this.#prepare(
 			`SELECT groups.id, count(*) AS count, min(asked_at) AS first_at, max(asked_at) AS last_at
 			 FROM question_groups AS groups JOIN unanswered_questions ON group_id = groups.id
 			 WHERE groups.workspace_id = @workspaceId AND groups.status = @status
 			 AND (@assistantId IS NULL OR assistant_id = @assistantId)
-			 GROUP BY groups.id ORDER BY count DESC, last_at DESC, groups.id LIMIT @limit`,
-		).all({ workspaceId, status, limit, assistantId: assistantId ?? null }) as UnansweredGroup[];
+			 GROUP BY groups.id
+			 HAVING @id IS NULL OR (-count(*), -max(asked_at), groups.id) > (-@count, -@lastAt, @id)
+			 ORDER BY count DESC, last_at DESC, groups.id LIMIT @limit`,
+		).all({
+			...{ workspaceId, status, limit, assistantId: assistantId ?? null },
+			...{ id: after?.id ?? null, count: after?.count ?? 0, lastAt: after?.last_at ?? 0 },
+		}) as UnansweredGroup[];
 	}
 
 	async questionsOf(groupId: string, limit: number): Promise<UnansweredQuestion[]> {
