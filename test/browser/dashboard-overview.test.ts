@@ -42,6 +42,27 @@ test('a question without an answer gets one: the person writes it, and the assis
 	assert.deepEqual([owner.problems, owner.foreignRequests], [[], []]);
 });
 
+test('more groups of questions are loaded with a button', { skip }, async () => {
+	const many = await createApiFixture(app, { texts: ['The Lumen kettle is made of steel.'] });
+	const words = ['swim', 'sing', 'jump', 'hide', 'dive', 'crawl', 'yawn'];
+	const animals = ['zebras', 'otters', 'geese', 'falcons'];
+	const questions = animals.flatMap((animal) => words.map((word) => `May ${animal} ${word}?`)).slice(0, 25);
+	for (const content of questions) {
+		await app.call('POST', '/api/v1/messages', { deployment_id: many.deployment, content });
+	}
+	await using browser = await startBrowser();
+	await using owner = await openDashboard(app, browser, {}, `#/overview?assistant_id=${many.assistant}`);
+	const { page } = owner;
+	const groups = page.locator('.question-groups > li');
+	await groups.nth(19).waitFor();
+	const { data } = (await app.call('GET', `/api/v1/stats/unanswered?limit=100&assistant_id=${many.assistant}`)).body;
+	assert.ok(data.length > 20, `${data.length} groups`);
+	await page.getByRole('button', { name: 'Show more' }).click();
+	await groups.nth(data.length - 1).waitFor();
+	await page.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' });
+	assert.deepEqual(owner.problems, []);
+});
+
 test('figures and charts are drawn under the policy, each chart has a table, and the range is in the address', {
 	skip,
 }, async () => {

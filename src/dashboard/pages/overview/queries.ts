@@ -1,5 +1,6 @@
 import type { QueryObserverOptions } from '@tanstack/query-core';
 import { api, type Resource, resultOf } from '../../api/client.ts';
+import { type PagedList, usePages } from '../../api/pages.ts';
 
 export type Report = Resource<'StatisticsReport'>;
 export type Figures = Report['total'];
@@ -29,14 +30,11 @@ export function reportOf(range: Range, assistantId: string | undefined): QueryOb
 	};
 }
 
-export function unansweredGroups(assistantId: string | undefined): QueryObserverOptions<UnansweredGroup[]> {
-	return {
-		queryKey: [...OVERVIEW_KEY, 'unanswered', assistantId ?? ''],
-		queryFn: async ({ signal }) => {
-			const query = assistantId === undefined ? {} : { assistant_id: assistantId };
-			return (await resultOf(api.GET('/api/v1/stats/unanswered', { params: { query }, signal }))).data;
-		},
-	};
+export function useUnansweredGroups(assistantId: string | undefined): PagedList<UnansweredGroup> {
+	return usePages([...OVERVIEW_KEY, 'unanswered', assistantId ?? ''], (cursor, signal) => {
+		const query = { ...(assistantId === undefined ? {} : { assistant_id: assistantId }), ...(cursor && { cursor }) };
+		return resultOf(api.GET('/api/v1/stats/unanswered', { params: { query }, signal }));
+	});
 }
 
 /** What the filter and the dialog choose from: the first hundred of each. */

@@ -1,28 +1,28 @@
 import { useState } from 'preact/hooks';
 import { api } from '../../api/client.ts';
-import { invalidate, useQuery } from '../../api/queries.ts';
+import { invalidate } from '../../api/queries.ts';
 import { linkTo } from '../../app/route.ts';
 import { may } from '../../app/session.ts';
 import { showToast } from '../../app/toasts.tsx';
 import { Button } from '../../components/button.tsx';
 import { confirm } from '../../components/confirm.tsx';
 import { EmptyState } from '../../components/page.tsx';
-import { QueryContent } from '../../components/query-content.tsx';
+import { PagedContent } from '../../components/paged-content.tsx';
 import { RelativeTime } from '../../components/time.tsx';
 import { useAction } from '../../forms/use-action.ts';
 import { count, strings } from '../../languages/index.ts';
 import { AnswerDialog } from './answer-dialog.tsx';
-import { OVERVIEW_KEY, type UnansweredGroup, unansweredGroups } from './queries.ts';
+import { OVERVIEW_KEY, type UnansweredGroup, useUnansweredGroups } from './queries.ts';
 
 /** The questions without an answer in groups, the most frequent first. */
 export function Unanswered({ assistantId }: { assistantId: string | undefined }) {
 	const t = strings().overviewPage;
-	const query = useQuery(unansweredGroups(assistantId));
+	const list = useUnansweredGroups(assistantId);
 	const [answered, setAnswered] = useState<UnansweredGroup | null>(null);
 	return (
 		<section class="card">
 			<h2>{t.unanswered}</h2>
-			<QueryContent query={query}>
+			<PagedContent list={list}>
 				{(groups) =>
 					groups.length === 0 ? (
 						<EmptyState title={t.noUnanswered} text={t.noUnansweredText} />
@@ -37,7 +37,7 @@ export function Unanswered({ assistantId }: { assistantId: string | undefined })
 						</>
 					)
 				}
-			</QueryContent>
+			</PagedContent>
 			{answered && <AnswerDialog key={answered.id} group={answered} onClose={() => setAnswered(null)} />}
 		</section>
 	);
