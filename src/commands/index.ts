@@ -2,6 +2,7 @@ import type { Command } from './command.ts';
 import { doctorCommands } from './doctor.ts';
 import { healthcheckCommands } from './healthcheck.ts';
 import { keyCommands } from './keys.ts';
+import { rebuildCommands } from './rebuild.ts';
 import { secretCommands } from './secrets.ts';
 import { userCommands } from './users.ts';
 import { workspaceCommands } from './workspaces.ts';
@@ -15,6 +16,7 @@ export const commands: readonly Command[] = [
 	...userCommands,
 	...workspaceCommands,
 	...secretCommands,
+	...rebuildCommands,
 	...doctorCommands,
 	...healthcheckCommands,
 ];

@@ -260,6 +260,7 @@ test('the help lists every command, and each command shows its usage', async (t)
 		'workspaces list',
 		'workspaces set-plan ID PLAN',
 		'secrets reset [--yes]',
+		'rebuild',
 		'doctor',
 		'healthcheck',
 	];
