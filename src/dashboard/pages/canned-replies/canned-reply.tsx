@@ -1,16 +1,11 @@
-import { useState } from 'preact/hooks';
-import { ApiError } from '../../api/api-error.ts';
 import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
 import { invalidate, queryClient, useQuery } from '../../api/queries.ts';
 import { linkTo, navigate } from '../../app/route.ts';
-import { showToast } from '../../app/toasts.tsx';
-import { Button } from '../../components/button.tsx';
-import { confirm } from '../../components/confirm.tsx';
 import { PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
-import { Conflict } from '../../forms/conflict.tsx';
+import { Deletion } from '../../forms/deletion.tsx';
 import { SaveBar } from '../../forms/save-bar.tsx';
-import { useAction } from '../../forms/use-action.ts';
+import { useConditionalSave } from '../../forms/use-conditional-save.tsx';
 import { useDraft } from '../../forms/use-draft.ts';
 import { fill, strings } from '../../languages/index.ts';
 import { type CannedReplyFields, FIELD_POINTERS, Fields, fieldsOf } from './fields.tsx';
@@ -28,7 +23,7 @@ export function CannedReplyPage({ id }: { id: string }) {
 				{(reply) => (
 					<div class="narrow">
 						<CannedReplyForm reply={reply} />
-						<Deletion reply={reply.value} />
+						<ReplyDeletion reply={reply.value} />
 					</div>
 				)}
 			</QueryContent>
@@ -36,67 +31,39 @@ export function CannedReplyPage({ id }: { id: string }) {
 	);
 }
 
-function CannedReplyForm({ reply: { value: reply, etag } }: { reply: Versioned<CannedReply> }) {
-	const s = strings();
-	const t = s.cannedReplyPages;
-	const draft = useDraft<CannedReplyFields>(`canned-replies/${reply.id}`, fieldsOf(reply));
-	const [conflicting, setConflicting] = useState<Versioned<CannedReply> | null>(null);
-	const params = { path: { id: reply.id } };
-	const save = useAction(async (version: string) => {
-		try {
-			const options = { params, body: draft.changes, headers: { 'If-Match': version } };
-			keepCannedReply(await versionedResultOf(api.PATCH('/api/v1/canned-replies/{id}', options)));
-		} catch (error) {
-			if (!(error instanceof ApiError) || error.status !== 412) throw error;
-			setConflicting(await versionedResultOf(api.GET('/api/v1/canned-replies/{id}', { params })));
-			return;
-		}
-		draft.reset();
-		setConflicting(null);
-		showToast(s.saved);
-	}, FIELD_POINTERS);
-	const takeTheirs = (theirs: Versioned<CannedReply>) => {
-		draft.reset();
-		setConflicting(null);
-		keepCannedReply(theirs);
-	};
+function CannedReplyForm({ reply }: { reply: Versioned<CannedReply> }) {
+	const t = strings().cannedReplyPages;
+	const draft = useDraft<CannedReplyFields>(`canned-replies/${reply.value.id}`, fieldsOf(reply.value));
+	const params = { path: { id: reply.value.id } };
+	const save = useConditionalSave<CannedReply, CannedReplyFields>({
+		version: reply,
+		draft,
+		fieldsOf,
+		pointers: FIELD_POINTERS,
+		update: (headers) =>
+			versionedResultOf(api.PATCH('/api/v1/canned-replies/{id}', { params, body: draft.changes, headers })),
+		load: () => versionedResultOf(api.GET('/api/v1/canned-replies/{id}', { params })),
+		show: keepCannedReply,
+		labelOf: (field) => ({ shortcut: t.shortcut, content: t.content })[field],
+	});
 	return (
 		<>
-			{conflicting && (
-				<Conflict
-					draft={draft}
-					stored={fieldsOf(conflicting.value)}
-					labelOf={(field) => ({ shortcut: t.shortcut, content: t.content })[field]}
-					onOverwrite={() => void save.run(conflicting.etag)}
-					onTakeTheirs={() => takeTheirs(conflicting)}
-				/>
-			)}
+			{save.conflict}
 			<form class="card" onSubmit={(event) => event.preventDefault()}>
 				<Fields draft={draft} rejected={save.rejected} />
-				<SaveBar draft={draft} isBusy={save.isBusy} onSave={() => void save.run(etag)} />
+				<SaveBar draft={draft} isBusy={save.isBusy} onSave={save.run} />
 			</form>
 		</>
 	);
 }
 
-function Deletion({ reply: { id, shortcut } }: { reply: CannedReply }) {
+function ReplyDeletion({ reply: { id, shortcut } }: { reply: CannedReply }) {
 	const t = strings().cannedReplyPages;
-	const remove = useAction(async () => {
-		const text = fill(t.removeConfirm, { shortcut });
-		if (!(await confirm({ title: t.removeTitle, text, action: t.remove }))) return;
+	const remove = async () => {
 		await api.DELETE('/api/v1/canned-replies/{id}', { params: { path: { id } } });
-		showToast(t.removed);
 		navigate(['canned-replies']);
 		queryClient.removeQueries({ queryKey: cannedReplyById(id).queryKey });
 		void invalidate('canned-replies', 'list');
-	});
-	return (
-		<section class="card">
-			<h2>{t.remove}</h2>
-			<p class="soft">{t.removeText}</p>
-			<Button look="danger" isBusy={remove.isBusy} onClick={() => void remove.run()}>
-				{t.remove}
-			</Button>
-		</section>
-	);
+	};
+	return <Deletion texts={t} question={fill(t.removeConfirm, { shortcut })} onDelete={remove} />;
 }

@@ -63,3 +63,9 @@ export function tokenLabelOf(t: DeploymentStrings, field: keyof TokenFields): st
 	};
 	return labels[field];
 }
+
+/** The value of a field, for a conflict. A secret is not shown. */
+export function tokenTextOf(fields: TokenFields, field: keyof TokenFields): string {
+	if (field === 'secret') return fields.secret === '' ? '' : '***';
+	return String(fields[field]);
+}

@@ -1,16 +1,12 @@
-import { useState } from 'preact/hooks';
-import { ApiError } from '../../api/api-error.ts';
 import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
 import { useQuery } from '../../api/queries.ts';
 import { linkTo } from '../../app/route.ts';
 import { may } from '../../app/session.ts';
-import { showToast } from '../../app/toasts.tsx';
 import { ShortId } from '../../components/copy-button.tsx';
 import { PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
-import { Conflict } from '../../forms/conflict.tsx';
 import { SaveBar } from '../../forms/save-bar.tsx';
-import { useAction } from '../../forms/use-action.ts';
+import { useConditionalSave } from '../../forms/use-conditional-save.tsx';
 import { type Draft, useDraft } from '../../forms/use-draft.ts';
 import { strings } from '../../languages/index.ts';
 import { Fields, isComplete } from './fields.tsx';
@@ -36,32 +32,27 @@ export function ToolEditor({ id }: { id: string }) {
 	return <QueryContent query={query}>{(tool) => <Editor tool={tool} />}</QueryContent>;
 }
 
-function Editor({ tool: { value: tool, etag } }: { tool: Versioned<Tool> }) {
+function Editor({ tool: version }: { tool: Versioned<Tool> }) {
 	const s = strings();
+	const tool = version.value;
 	const isWriter = may('tools:write');
 	const stored = fieldsOf(tool);
 	const draft = useDraft<ToolFields>(`tools/${tool.id}`, stored, withoutSecrets);
-	const [conflicting, setConflicting] = useState<Versioned<Tool> | null>(null);
 	const params = { path: { id: tool.id } };
-	const save = useAction(async (version: string, latest: Tool) => {
-		try {
+	const save = useConditionalSave<Tool, ToolFields>({
+		version,
+		draft,
+		fieldsOf,
+		pointers: FIELD_POINTERS,
+		update: async (headers, latest) => {
 			const body = patchOf(draft, latest);
-			const options = { params, body, headers: { 'If-Match': version } };
-			keepTool(await versionedResultOf(api.PATCH('/api/v1/tools/{id}', options)));
-		} catch (error) {
-			if (!(error instanceof ApiError) || error.status !== 412) throw error;
-			setConflicting(await versionedResultOf(api.GET('/api/v1/tools/{id}', { params })));
-			return;
-		}
-		draft.reset();
-		setConflicting(null);
-		showToast(s.saved);
-	}, FIELD_POINTERS);
-	const takeTheirs = (theirs: Versioned<Tool>) => {
-		draft.reset();
-		setConflicting(null);
-		keepTool(theirs);
-	};
+			return versionedResultOf(api.PATCH('/api/v1/tools/{id}', { params, body, headers }));
+		},
+		load: () => versionedResultOf(api.GET('/api/v1/tools/{id}', { params })),
+		show: keepTool,
+		labelOf: (field) => labelsOf(s.toolPages)[field],
+		textOf: textOfField,
+	});
 	return (
 		<>
 			<PageHeader title={tool.name} back={{ label: s.tools, href: linkTo(['tools']) }}>
@@ -71,16 +62,7 @@ function Editor({ tool: { value: tool, etag } }: { tool: Versioned<Tool> }) {
 			</PageHeader>
 			<div class="columns">
 				<div>
-					{conflicting && (
-						<Conflict
-							draft={draft}
-							stored={fieldsOf(conflicting.value)}
-							labelOf={(field) => labelsOf(s.toolPages)[field]}
-							textOf={textOfField}
-							onOverwrite={() => void save.run(conflicting.etag, conflicting.value)}
-							onTakeTheirs={() => takeTheirs(conflicting)}
-						/>
-					)}
+					{save.conflict}
 					<form class="card" onSubmit={(event) => event.preventDefault()}>
 						<Fields type={tool.type} draft={draft} stored={stored} rejected={save.rejected} />
 						{tool.type === 'mcp' && (
@@ -95,7 +77,7 @@ function Editor({ tool: { value: tool, etag } }: { tool: Versioned<Tool> }) {
 								draft={draft}
 								isBusy={save.isBusy}
 								onSave={() => {
-									if (isComplete(draft.values, tool.type)) void save.run(etag, tool);
+									if (isComplete(draft.values, tool.type)) save.run();
 								}}
 							/>
 						)}

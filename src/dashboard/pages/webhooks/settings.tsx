@@ -1,15 +1,13 @@
-import { useState } from 'preact/hooks';
-import { ApiError } from '../../api/api-error.ts';
 import { api, resultOf, type Versioned, versionedResultOf } from '../../api/client.ts';
 import { invalidate, queryClient } from '../../api/queries.ts';
 import { navigate } from '../../app/route.ts';
-import { showToast } from '../../app/toasts.tsx';
 import { Button } from '../../components/button.tsx';
 import { confirm } from '../../components/confirm.tsx';
 import { showSecretOnce } from '../../components/secret-once.tsx';
-import { Conflict } from '../../forms/conflict.tsx';
+import { Deletion } from '../../forms/deletion.tsx';
 import { SaveBar } from '../../forms/save-bar.tsx';
 import { useAction } from '../../forms/use-action.ts';
+import { useConditionalSave } from '../../forms/use-conditional-save.tsx';
 import { useDraft } from '../../forms/use-draft.ts';
 import { fill, strings } from '../../languages/index.ts';
 import { FIELD_POINTERS, Fields, fieldsOf, labelsOf, type WebhookFields } from './fields.tsx';
@@ -21,52 +19,36 @@ export function WebhookSettings({ webhook }: { webhook: Versioned<Webhook> }) {
 		<div class="narrow">
 			<WebhookForm webhook={webhook} />
 			<Secret id={webhook.value.id} />
-			<Deletion webhook={webhook.value} />
+			<WebhookDeletion webhook={webhook.value} />
 		</div>
 	);
 }
 
-function WebhookForm({ webhook: { value: webhook, etag } }: { webhook: Versioned<Webhook> }) {
-	const s = strings();
-	const draft = useDraft<WebhookFields>(`webhooks/${webhook.id}`, fieldsOf(webhook));
-	const [conflicting, setConflicting] = useState<Versioned<Webhook> | null>(null);
-	const params = { path: { id: webhook.id } };
-	const save = useAction(async (version: string) => {
-		try {
-			const options = { params, body: draft.changes, headers: { 'If-Match': version } };
-			keepWebhook(await versionedResultOf(api.PATCH('/api/v1/webhooks/{id}', options)));
-		} catch (error) {
-			if (!(error instanceof ApiError) || error.status !== 412) throw error;
-			setConflicting(await versionedResultOf(api.GET('/api/v1/webhooks/{id}', { params })));
-			return;
-		}
-		draft.reset();
-		setConflicting(null);
-		showToast(s.saved);
-	}, FIELD_POINTERS);
-	const takeTheirs = (theirs: Versioned<Webhook>) => {
-		draft.reset();
-		setConflicting(null);
-		keepWebhook(theirs);
-	};
+function WebhookForm({ webhook }: { webhook: Versioned<Webhook> }) {
+	const t = strings().webhookPages;
+	const draft = useDraft<WebhookFields>(`webhooks/${webhook.value.id}`, fieldsOf(webhook.value));
+	const params = { path: { id: webhook.value.id } };
+	const save = useConditionalSave<Webhook, WebhookFields>({
+		version: webhook,
+		draft,
+		fieldsOf,
+		pointers: FIELD_POINTERS,
+		update: (headers) =>
+			versionedResultOf(api.PATCH('/api/v1/webhooks/{id}', { params, body: draft.changes, headers })),
+		load: () => versionedResultOf(api.GET('/api/v1/webhooks/{id}', { params })),
+		show: keepWebhook,
+		labelOf: (field) => labelsOf(t)[field],
+	});
 	return (
 		<>
-			{conflicting && (
-				<Conflict
-					draft={draft}
-					stored={fieldsOf(conflicting.value)}
-					labelOf={(field) => labelsOf(s.webhookPages)[field]}
-					onOverwrite={() => void save.run(conflicting.etag)}
-					onTakeTheirs={() => takeTheirs(conflicting)}
-				/>
-			)}
+			{save.conflict}
 			<form class="card" onSubmit={(event) => event.preventDefault()}>
 				<Fields draft={draft} rejected={save.rejected} />
 				<SaveBar
 					draft={draft}
 					isBusy={save.isBusy}
 					onSave={() => {
-						if (draft.values.events.length > 0) void save.run(etag);
+						if (draft.values.events.length > 0) save.run();
 					}}
 				/>
 			</form>
@@ -94,24 +76,13 @@ function Secret({ id }: { id: string }) {
 	);
 }
 
-function Deletion({ webhook: { id, url } }: { webhook: Webhook }) {
+function WebhookDeletion({ webhook: { id, url } }: { webhook: Webhook }) {
 	const t = strings().webhookPages;
-	const remove = useAction(async () => {
-		const text = fill(t.removeConfirm, { url });
-		if (!(await confirm({ title: t.removeTitle, text, action: t.remove }))) return;
+	const remove = async () => {
 		await api.DELETE('/api/v1/webhooks/{id}', { params: { path: { id } } });
-		showToast(t.removed);
 		navigate(['webhooks']);
 		queryClient.removeQueries({ queryKey: webhookById(id).queryKey });
 		void invalidate('webhooks', 'list');
-	});
-	return (
-		<section class="card">
-			<h2>{t.remove}</h2>
-			<p class="soft">{t.removeText}</p>
-			<Button look="danger" isBusy={remove.isBusy} onClick={() => void remove.run()}>
-				{t.remove}
-			</Button>
-		</section>
-	);
+	};
+	return <Deletion texts={t} question={fill(t.removeConfirm, { url })} onDelete={remove} />;
 }

@@ -1,11 +1,7 @@
-import { useState } from 'preact/hooks';
-import { ApiError } from '../../../api/api-error.ts';
 import { api, type Versioned, versionedResultOf } from '../../../api/client.ts';
-import { showToast } from '../../../app/toasts.tsx';
 import { TextField } from '../../../components/field.tsx';
-import { Conflict } from '../../../forms/conflict.tsx';
 import { SaveBar } from '../../../forms/save-bar.tsx';
-import { useAction } from '../../../forms/use-action.ts';
+import { useConditionalSave } from '../../../forms/use-conditional-save.tsx';
 import { useDraft } from '../../../forms/use-draft.ts';
 import { strings } from '../../../languages/index.ts';
 import { type KnowledgeBase, keepBase } from '../queries.ts';
@@ -40,52 +36,28 @@ function patchOf({ hybrid, weight, ...rest }: Partial<Fields>) {
 	return Object.keys(search).length === 0 ? rest : { ...rest, search_settings: search };
 }
 
-function SettingsForm({ base: { value: base, etag } }: { base: Versioned<KnowledgeBase> }) {
-	const s = strings();
-	const t = s.knowledgePages;
+function SettingsForm({ base: version }: { base: Versioned<KnowledgeBase> }) {
+	const t = strings().knowledgePages;
+	const base = version.value;
 	const draft = useDraft<Fields>(`knowledge/${base.id}`, fieldsOf(base));
-	const [conflicting, setConflicting] = useState<Versioned<KnowledgeBase> | null>(null);
-	const path = { id: base.id };
-	const save = useAction(
-		async (version: string) => {
-			try {
-				const params = { path, header: { 'If-Match': version } };
-				const call = api.PATCH('/api/v1/knowledge-bases/{id}', { params, body: patchOf(draft.changes) });
-				keepBase(await versionedResultOf(call));
-			} catch (error) {
-				if (!(error instanceof ApiError) || error.status !== 412) throw error;
-				const stored = await versionedResultOf(api.GET('/api/v1/knowledge-bases/{id}', { params: { path } }));
-				// Indexing changes the version, too: only other fields of the form are a conflict.
-				if (isSameInForm(stored.value, base)) {
-					await save.run(stored.etag);
-					return;
-				}
-				setConflicting(stored);
-				return;
-			}
-			draft.reset();
-			setConflicting(null);
-			showToast(s.saved);
-		},
-		['/name', '/description'],
-	);
-	const takeTheirs = (theirs: Versioned<KnowledgeBase>) => {
-		draft.reset();
-		setConflicting(null);
-		keepBase(theirs);
-	};
 	const labels = { name: t.name, description: t.description, hybrid: t.hybrid, weight: t.weightSource };
+	const params = { path: { id: base.id } };
+	const save = useConditionalSave<KnowledgeBase, Fields>({
+		version,
+		draft,
+		fieldsOf,
+		pointers: ['/name', '/description'],
+		update: (headers) => {
+			const body = patchOf(draft.changes);
+			return versionedResultOf(api.PATCH('/api/v1/knowledge-bases/{id}', { params, body, headers }));
+		},
+		load: () => versionedResultOf(api.GET('/api/v1/knowledge-bases/{id}', { params })),
+		show: keepBase,
+		labelOf: (field) => labels[field],
+	});
 	return (
 		<>
-			{conflicting && (
-				<Conflict
-					draft={draft}
-					stored={fieldsOf(conflicting.value)}
-					labelOf={(field) => labels[field]}
-					onOverwrite={() => void save.run(conflicting.etag)}
-					onTakeTheirs={() => takeTheirs(conflicting)}
-				/>
-			)}
+			{save.conflict}
 			<form class="card" onSubmit={(event) => event.preventDefault()}>
 				<TextField
 					label={t.name}
@@ -108,12 +80,8 @@ function SettingsForm({ base: { value: base, etag } }: { base: Versioned<Knowled
 					used={base.search_settings.semantic_weight}
 					onChange={(part) => draft.change(part)}
 				/>
-				<SaveBar draft={draft} isBusy={save.isBusy} onSave={() => void save.run(etag)} />
+				<SaveBar draft={draft} isBusy={save.isBusy} onSave={save.run} />
 			</form>
 		</>
 	);
-}
-
-function isSameInForm(a: KnowledgeBase, b: KnowledgeBase): boolean {
-	return JSON.stringify(fieldsOf(a)) === JSON.stringify(fieldsOf(b));
 }
