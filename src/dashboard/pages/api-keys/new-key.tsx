@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { api, resultOf } from '../../api/client.ts';
 import { may } from '../../app/session.ts';
-import { Button } from '../../components/button.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
+import { CreateForm } from '../../forms/create-form.tsx';
 import { useAction } from '../../forms/use-action.ts';
 import { count, strings } from '../../languages/index.ts';
 import { type Scope, ScopeFields } from './scopes.tsx';
@@ -19,8 +19,7 @@ export function NewKeyForm({
 	onCreated: (made: { name: string; key: string }) => void;
 	onCancel: () => void;
 }) {
-	const s = strings();
-	const t = s.accessPages;
+	const t = strings().accessPages;
 	const [name, setName] = useState('');
 	const [days, setDays] = useState(0);
 	const [scopes, setScopes] = useState<Scope[]>(may('*') ? ['*'] : []);
@@ -32,12 +31,8 @@ export function NewKeyForm({
 		const body = { ...(name.trim() === '' ? {} : { name: name.trim() }), scopes, expires_at };
 		onCreated(await resultOf(api.POST('/api/v1/api-keys', { body })));
 	}, ['/name', '/scopes', '/expires_at']);
-	const submit = (event: Event) => {
-		event.preventDefault();
-		void create.run();
-	};
 	return (
-		<form class="card inline-form" onSubmit={submit}>
+		<CreateForm isBusy={create.isBusy} cancel={onCancel} onCreate={() => void create.run()}>
 			<h2>{t.newKey}</h2>
 			<TextField
 				label={t.keyName}
@@ -63,14 +58,6 @@ export function NewKeyForm({
 					{t.scopesMissing}
 				</p>
 			)}
-			<div class="actions">
-				<Button type="submit" look="primary" isBusy={create.isBusy}>
-					{s.create}
-				</Button>
-				<Button look="quiet" onClick={onCancel}>
-					{s.cancel}
-				</Button>
-			</div>
-		</form>
+		</CreateForm>
 	);
 }

@@ -3,15 +3,14 @@ import { api, resultOf } from '../../api/client.ts';
 import { useLiveQueries } from '../../api/live.ts';
 import { invalidate, useQuery } from '../../api/queries.ts';
 import { changeQuery, linkTo, navigate, route } from '../../app/route.ts';
-import { showToast } from '../../app/toasts.tsx';
 import { Button } from '../../components/button.tsx';
-import { Checkbox, TextField } from '../../components/field.tsx';
+import { Checkbox } from '../../components/field.tsx';
 import { EmptyState, PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
 import { Table } from '../../components/table.tsx';
 import { RelativeTime } from '../../components/time.tsx';
-import { useAction } from '../../forms/use-action.ts';
-import { fill, strings } from '../../languages/index.ts';
+import { NameForm } from '../../forms/name-form.tsx';
+import { strings } from '../../languages/index.ts';
 import { type Assistant, assistantList } from './queries.ts';
 
 export function AssistantsList() {
@@ -28,7 +27,7 @@ export function AssistantsList() {
 					{t.create}
 				</Button>
 			</PageHeader>
-			{isCreating && <NewAssistant onCancel={() => setCreating(false)} />}
+			{isCreating && <NameForm texts={t} onCreate={createAssistant} onCancel={() => setCreating(false)} />}
 			<Checkbox
 				label={t.showArchived}
 				checked={isArchived}
@@ -69,42 +68,8 @@ function AssistantTable({ assistants }: { assistants: readonly Assistant[] }) {
 	);
 }
 
-/** The form for the name of a new assistant. */
-function NewAssistant({ onCancel }: { onCancel: () => void }) {
-	const s = strings();
-	const t = s.assistantPages;
-	const [name, setName] = useState('');
-	const create = useAction(async () => {
-		const { id } = await resultOf(api.POST('/api/v1/assistants', { body: { name: name.trim() } }));
-		showToast(fill(t.created, { name: name.trim() }));
-		void invalidate('assistants');
-		navigate(['assistants', id]);
-	}, ['/name']);
-	return (
-		<form
-			class="card inline-form"
-			onSubmit={(event) => {
-				event.preventDefault();
-				void create.run();
-			}}
-		>
-			<TextField
-				label={t.name}
-				placeholder={t.namePlaceholder}
-				maxLength={200}
-				required
-				value={name}
-				error={create.rejected?.messageFor('/name')}
-				onChange={setName}
-			/>
-			<div class="actions">
-				<Button look="primary" type="submit" isBusy={create.isBusy} disabled={name.trim() === ''}>
-					{s.create}
-				</Button>
-				<Button look="quiet" onClick={onCancel}>
-					{s.cancel}
-				</Button>
-			</div>
-		</form>
-	);
+async function createAssistant(name: string): Promise<void> {
+	const { id } = await resultOf(api.POST('/api/v1/assistants', { body: { name } }));
+	void invalidate('assistants');
+	navigate(['assistants', id]);
 }

@@ -1,8 +1,8 @@
 import { api, versionedResultOf } from '../../api/client.ts';
 import { linkTo, navigate } from '../../app/route.ts';
 import { showToast } from '../../app/toasts.tsx';
-import { Button, ButtonLink } from '../../components/button.tsx';
 import { PageHeader } from '../../components/page.tsx';
+import { CreateForm } from '../../forms/create-form.tsx';
 import { useAction } from '../../forms/use-action.ts';
 import { useDraft } from '../../forms/use-draft.ts';
 import { strings } from '../../languages/index.ts';
@@ -11,8 +11,7 @@ import { keepCannedReply } from './queries.ts';
 
 /** Creates a canned reply. */
 export function NewCannedReply() {
-	const s = strings();
-	const t = s.cannedReplyPages;
+	const t = strings().cannedReplyPages;
 	const draft = useDraft<CannedReplyFields>('canned-replies/new', NEW_CANNED_REPLY);
 	const { shortcut, content } = draft.values;
 	const create = useAction(async () => {
@@ -25,28 +24,14 @@ export function NewCannedReply() {
 	return (
 		<>
 			<PageHeader title={t.create} back={{ label: t.title, href: linkTo(['canned-replies']) }} />
-			<form
-				class="card inline-form"
-				onSubmit={(event) => {
-					event.preventDefault();
-					void create.run();
-				}}
+			<CreateForm
+				isBusy={create.isBusy}
+				isIncomplete={shortcut.trim() === '' || content.trim() === ''}
+				cancel={linkTo(['canned-replies'])}
+				onCreate={() => void create.run()}
 			>
 				<Fields draft={draft} rejected={create.rejected} />
-				<div class="actions">
-					<Button
-						look="primary"
-						type="submit"
-						isBusy={create.isBusy}
-						disabled={shortcut.trim() === '' || content.trim() === ''}
-					>
-						{s.create}
-					</Button>
-					<ButtonLink look="quiet" href={linkTo(['canned-replies'])}>
-						{s.cancel}
-					</ButtonLink>
-				</div>
-			</form>
+			</CreateForm>
 		</>
 	);
 }

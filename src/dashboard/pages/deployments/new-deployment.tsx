@@ -3,9 +3,9 @@ import { api, resultOf } from '../../api/client.ts';
 import { invalidate, useQuery } from '../../api/queries.ts';
 import { linkTo, navigate } from '../../app/route.ts';
 import { showToast } from '../../app/toasts.tsx';
-import { Button } from '../../components/button.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
+import { CreateForm } from '../../forms/create-form.tsx';
 import { useAction } from '../../forms/use-action.ts';
 import { fill, strings } from '../../languages/index.ts';
 import { assistantChoices } from './queries.ts';
@@ -38,8 +38,7 @@ function NewDeploymentForm({
 	assistants: readonly { id: string; name: string }[];
 	onCancel: () => void;
 }) {
-	const s = strings();
-	const t = s.deploymentPages;
+	const t = strings().deploymentPages;
 	const [assistantId, setAssistantId] = useState(assistants[0]?.id ?? '');
 	const [name, setName] = useState('');
 	const create = useAction(async () => {
@@ -50,12 +49,7 @@ function NewDeploymentForm({
 		navigate(['deployments', made.id]);
 	}, ['/name', '/assistant_id']);
 	return (
-		<form
-			onSubmit={(event) => {
-				event.preventDefault();
-				void create.run();
-			}}
-		>
+		<CreateForm class="" isBusy={create.isBusy} cancel={onCancel} onCreate={() => void create.run()}>
 			<SelectField
 				label={t.assistant}
 				value={assistantId}
@@ -72,14 +66,6 @@ function NewDeploymentForm({
 				error={create.rejected?.messageFor('/name')}
 				onChange={setName}
 			/>
-			<div class="actions">
-				<Button look="primary" type="submit" isBusy={create.isBusy}>
-					{s.create}
-				</Button>
-				<Button look="quiet" onClick={onCancel}>
-					{s.cancel}
-				</Button>
-			</div>
-		</form>
+		</CreateForm>
 	);
 }

@@ -2,15 +2,13 @@ import { useState } from 'preact/hooks';
 import { api, resultOf } from '../../api/client.ts';
 import { invalidate, useQuery } from '../../api/queries.ts';
 import { linkTo, navigate } from '../../app/route.ts';
-import { showToast } from '../../app/toasts.tsx';
 import { Button } from '../../components/button.tsx';
-import { TextField } from '../../components/field.tsx';
 import { EmptyState, PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
 import { Table } from '../../components/table.tsx';
 import { RelativeTime } from '../../components/time.tsx';
-import { useAction } from '../../forms/use-action.ts';
-import { fill, language, strings } from '../../languages/index.ts';
+import { NameForm } from '../../forms/name-form.tsx';
+import { language, strings } from '../../languages/index.ts';
 import { BaseStatus } from './base-status.tsx';
 import { mayWrite } from './may-write.ts';
 import { type KnowledgeBase, knowledgeBaseList } from './queries.ts';
@@ -32,7 +30,7 @@ export function BaseList() {
 					</Button>
 				)}
 			</PageHeader>
-			{isCreating && <NewBase onCancel={() => setCreating(false)} />}
+			{isCreating && <NameForm texts={t} onCreate={createBase} onCancel={() => setCreating(false)} />}
 			<QueryContent query={query}>
 				{(bases) =>
 					bases.length === 0 ? (
@@ -71,43 +69,9 @@ function BaseTable({ bases }: { bases: readonly KnowledgeBase[] }) {
 	);
 }
 
-/** The form for the name of a new knowledge base. */
-function NewBase({ onCancel }: { onCancel: () => void }) {
-	const s = strings();
-	const t = s.knowledgePages;
-	const [name, setName] = useState('');
-	const create = useAction(async () => {
-		const { id } = await resultOf(api.POST('/api/v1/knowledge-bases', { body: { name: name.trim() } }));
-		showToast(fill(t.created, { name: name.trim() }));
-		void invalidate('knowledge', 'list');
-		void invalidate('assistants', 'attachable');
-		navigate(['knowledge', id]);
-	}, ['/name']);
-	return (
-		<form
-			class="card inline-form"
-			onSubmit={(event) => {
-				event.preventDefault();
-				void create.run();
-			}}
-		>
-			<TextField
-				label={t.name}
-				placeholder={t.namePlaceholder}
-				maxLength={200}
-				required
-				value={name}
-				error={create.rejected?.messageFor('/name')}
-				onChange={setName}
-			/>
-			<div class="actions">
-				<Button look="primary" type="submit" isBusy={create.isBusy} disabled={name.trim() === ''}>
-					{s.create}
-				</Button>
-				<Button look="quiet" onClick={onCancel}>
-					{s.cancel}
-				</Button>
-			</div>
-		</form>
-	);
+async function createBase(name: string): Promise<void> {
+	const { id } = await resultOf(api.POST('/api/v1/knowledge-bases', { body: { name } }));
+	void invalidate('knowledge', 'list');
+	void invalidate('assistants', 'attachable');
+	navigate(['knowledge', id]);
 }

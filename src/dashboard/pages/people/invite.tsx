@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { api, resultOf } from '../../api/client.ts';
 import { may } from '../../app/session.ts';
-import { Button } from '../../components/button.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
+import { CreateForm } from '../../forms/create-form.tsx';
 import { useAction } from '../../forms/use-action.ts';
 import { strings } from '../../languages/index.ts';
 import { type PasswordLink, ROLES, type Role } from './queries.ts';
@@ -18,13 +18,9 @@ export function InviteForm({ onInvited, onCancel }: { onInvited: (link: Password
 		const body = { email: email.trim(), role, ...(name.trim() === '' ? {} : { name: name.trim() }) };
 		onInvited(await resultOf(api.POST('/api/v1/users', { body })));
 	}, ['/email', '/name', '/role']);
-	const submit = (event: Event) => {
-		event.preventDefault();
-		void invite.run();
-	};
 	const given = ROLES.filter((each) => each !== 'owner' || may('*'));
 	return (
-		<form class="card inline-form" onSubmit={submit}>
+		<CreateForm action={t.makeLink} isBusy={invite.isBusy} cancel={onCancel} onCreate={() => void invite.run()}>
 			<h2>{t.inviteTitle}</h2>
 			<p class="soft form-text">{t.inviteText}</p>
 			<TextField
@@ -51,14 +47,6 @@ export function InviteForm({ onInvited, onCancel }: { onInvited: (link: Password
 				error={invite.rejected?.messageFor('/role')}
 				onChange={(value) => setRole(value as Role)}
 			/>
-			<div class="actions">
-				<Button type="submit" look="primary" isBusy={invite.isBusy}>
-					{t.makeLink}
-				</Button>
-				<Button look="quiet" onClick={onCancel}>
-					{s.cancel}
-				</Button>
-			</div>
-		</form>
+		</CreateForm>
 	);
 }

@@ -2,8 +2,8 @@ import { api, type Resource, resultOf } from '../../api/client.ts';
 import { invalidate } from '../../api/queries.ts';
 import { changeQuery, linkTo, navigate, route } from '../../app/route.ts';
 import { showToast } from '../../app/toasts.tsx';
-import { Button, ButtonLink } from '../../components/button.tsx';
 import { PageHeader } from '../../components/page.tsx';
+import { CreateForm } from '../../forms/create-form.tsx';
 import { useAction } from '../../forms/use-action.ts';
 import { useDraft } from '../../forms/use-draft.ts';
 import { fill, strings } from '../../languages/index.ts';
@@ -42,8 +42,7 @@ function Kind({ value, chosen, label, text }: { value: ToolType; chosen: ToolTyp
 }
 
 function NewToolForm({ type }: { type: ToolType }) {
-	const s = strings();
-	const t = s.toolPages;
+	const t = strings().toolPages;
 	const draft = useDraft<ToolFields>(`tools/new-${type}`, NO_FIELDS, withoutSecrets);
 	const { values } = draft;
 	const create = useAction(async () => {
@@ -57,22 +56,14 @@ function NewToolForm({ type }: { type: ToolType }) {
 		navigate(['tools', id]);
 	}, FIELD_POINTERS);
 	return (
-		<form
+		<CreateForm
 			class="card"
-			onSubmit={(event) => {
-				event.preventDefault();
-				void create.run();
-			}}
+			isBusy={create.isBusy}
+			isIncomplete={!isComplete(values, type)}
+			cancel={linkTo(['tools'])}
+			onCreate={() => void create.run()}
 		>
 			<Fields type={type} draft={draft} stored={NO_FIELDS} rejected={create.rejected} />
-			<div class="actions">
-				<Button look="primary" type="submit" isBusy={create.isBusy} disabled={!isComplete(values, type)}>
-					{s.create}
-				</Button>
-				<ButtonLink look="quiet" href={linkTo(['tools'])}>
-					{s.cancel}
-				</ButtonLink>
-			</div>
-		</form>
+		</CreateForm>
 	);
 }

@@ -2,9 +2,9 @@ import { api, resultOf } from '../../api/client.ts';
 import { invalidate } from '../../api/queries.ts';
 import { linkTo, navigate } from '../../app/route.ts';
 import { showToast } from '../../app/toasts.tsx';
-import { Button, ButtonLink } from '../../components/button.tsx';
 import { PageHeader } from '../../components/page.tsx';
 import { showSecretOnce } from '../../components/secret-once.tsx';
+import { CreateForm } from '../../forms/create-form.tsx';
 import { useAction } from '../../forms/use-action.ts';
 import { useDraft } from '../../forms/use-draft.ts';
 import { strings } from '../../languages/index.ts';
@@ -28,28 +28,14 @@ export function NewWebhook() {
 	return (
 		<>
 			<PageHeader title={t.create} back={{ label: s.webhooks, href: linkTo(['webhooks']) }} />
-			<form
-				class="card inline-form"
-				onSubmit={(event) => {
-					event.preventDefault();
-					void create.run();
-				}}
+			<CreateForm
+				isBusy={create.isBusy}
+				isIncomplete={url.trim() === '' || events.length === 0}
+				cancel={linkTo(['webhooks'])}
+				onCreate={() => void create.run()}
 			>
 				<Fields draft={draft} rejected={create.rejected} />
-				<div class="actions">
-					<Button
-						look="primary"
-						type="submit"
-						isBusy={create.isBusy}
-						disabled={url.trim() === '' || events.length === 0}
-					>
-						{s.create}
-					</Button>
-					<ButtonLink look="quiet" href={linkTo(['webhooks'])}>
-						{s.cancel}
-					</ButtonLink>
-				</div>
-			</form>
+			</CreateForm>
 		</>
 	);
 }

@@ -4,6 +4,7 @@ import { api, resultOf } from '../../../api/client.ts';
 import { showToast } from '../../../app/toasts.tsx';
 import { Button } from '../../../components/button.tsx';
 import { TextArea, TextField } from '../../../components/field.tsx';
+import { CreateForm } from '../../../forms/create-form.tsx';
 import { useAction } from '../../../forms/use-action.ts';
 import { fill, strings } from '../../../languages/index.ts';
 import type { Document } from '../queries.ts';
@@ -43,8 +44,7 @@ function AddForm({
 	onAdded: (document: Document) => void;
 	onClose: () => void;
 }) {
-	const s = strings();
-	const t = s.knowledgePages;
+	const t = strings().knowledgePages;
 	const [values, setValues] = useState({ url: '', title: '', content: '' });
 	const change = (part: Partial<typeof values>) => setValues({ ...values, ...part });
 	const [key] = useState(() => crypto.randomUUID());
@@ -67,12 +67,12 @@ function AddForm({
 	}, ['/url', '/title', '/content']);
 	const isEmpty = (form === 'url' ? values.url : values.content).trim() === '';
 	return (
-		<form
-			class="card inline-form"
-			onSubmit={(event) => {
-				event.preventDefault();
-				void add.run();
-			}}
+		<CreateForm
+			action={t.add}
+			isBusy={add.isBusy}
+			isIncomplete={isEmpty}
+			cancel={onClose}
+			onCreate={() => void add.run()}
 		>
 			{form === 'url' && (
 				<TextField
@@ -107,14 +107,6 @@ function AddForm({
 					onChange={(content) => change({ content })}
 				/>
 			)}
-			<div class="actions">
-				<Button look="primary" type="submit" isBusy={add.isBusy} disabled={isEmpty}>
-					{t.add}
-				</Button>
-				<Button look="quiet" onClick={onClose}>
-					{s.cancel}
-				</Button>
-			</div>
-		</form>
+		</CreateForm>
 	);
 }

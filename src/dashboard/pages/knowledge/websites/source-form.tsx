@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import { api, resultOf } from '../../../api/client.ts';
 import { invalidate } from '../../../api/queries.ts';
 import { showToast } from '../../../app/toasts.tsx';
-import { Button } from '../../../components/button.tsx';
 import { SelectField, SliderField, TextArea, TextField } from '../../../components/field.tsx';
+import { CreateForm } from '../../../forms/create-form.tsx';
 import { useAction } from '../../../forms/use-action.ts';
 import { fill, strings } from '../../../languages/index.ts';
 import type { Source } from './queries.ts';
@@ -21,8 +21,7 @@ type Values = typeof START;
 
 /** Follows another website, sitemap or page. */
 export function SourceForm({ baseId, onClose }: { baseId: string; onClose: () => void }) {
-	const s = strings();
-	const t = s.knowledgePages;
+	const t = strings().knowledgePages;
 	const [values, setValues] = useState<Values>(START);
 	const [key] = useState(() => crypto.randomUUID());
 	const add = useAction(async () => {
@@ -33,27 +32,19 @@ export function SourceForm({ baseId, onClose }: { baseId: string; onClose: () =>
 		onClose();
 	}, ['/url']);
 	return (
-		<form
-			class="card inline-form"
-			onSubmit={(event) => {
-				event.preventDefault();
-				void add.run();
-			}}
+		<CreateForm
+			action={t.follow}
+			isBusy={add.isBusy}
+			isIncomplete={values.url.trim() === ''}
+			cancel={onClose}
+			onCreate={() => void add.run()}
 		>
 			<SourceFields
 				values={values}
 				urlError={add.rejected?.messageFor('/url')}
 				onChange={(part) => setValues({ ...values, ...part })}
 			/>
-			<div class="actions">
-				<Button look="primary" type="submit" isBusy={add.isBusy} disabled={values.url.trim() === ''}>
-					{t.follow}
-				</Button>
-				<Button look="quiet" onClick={onClose}>
-					{s.cancel}
-				</Button>
-			</div>
-		</form>
+		</CreateForm>
 	);
 }
 
