@@ -6,49 +6,118 @@ import { basename, join } from 'node:path';
 import { compressedVariants } from './compressed-variants.mjs';
 import { root } from './project.mjs';
 
+/** The small script that the page names: it preloads what the first page needs. */
+const ENTRY = 'src/dashboard/main.ts';
+/** What the entry imports: the frame of all pages. */
+const FRAME = 'src/dashboard/app/frame.tsx';
+const STYLES = 'src/dashboard/dashboard.css';
+
 /**
  * The files as `{path, contents}`, like esbuild's output files, with compressed variants of each.
  * @param previewScript the script of the preview, which is part of the widget
  */
 export async function bundleDashboard(esbuild, folder, previewScript) {
-	const { outputFiles, metafile } = await esbuild.build({
-		absWorkingDir: root,
-		entryPoints: ['./src/dashboard/main.tsx', './src/dashboard/dashboard.css'],
-		outdir: folder,
-		entryNames: '[name]-[hash]',
-		chunkNames: '[name]-[hash]',
-		assetNames: '[name]-[hash]',
+	const options = { ...FOR_BROWSERS, outdir: folder };
+	const frame = await esbuild.build({
+		...options,
+		entryPoints: [`./${FRAME}`, `./${STYLES}`],
 		// The sample documents: their import is the name of the file.
 		loader: { '.pdf': 'file', '.docx': 'file', '.html': 'file', '.md': 'file', '.txt': 'file' },
-		bundle: true,
+		plugins: [oneFileForTheFrame],
 		splitting: true,
-		minify: true,
-		metafile: true,
-		format: 'esm',
-		platform: 'browser',
-		target: ['es2022', 'safari16.4'],
-		charset: 'utf8',
-		legalComments: 'none',
-		tsconfig: './src/dashboard/tsconfig.json',
-		write: false,
-		logLevel: 'warning',
 	});
-	const pathOf = (entry) => Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === entry)[0];
-	const script = pathOf('src/dashboard/main.tsx');
+	const nameOf = (entry) => basename(outputOf(frame.metafile, entry));
+	const entry = await esbuild.build({
+		...options,
+		entryPoints: [`./${ENTRY}`],
+		define: { MODULES: JSON.stringify(preloadsOf(frame.metafile)) },
+		plugins: [importOf(FRAME, nameOf(FRAME))],
+	});
 	const page = pageWith(
-		basename(script),
-		basename(pathOf('src/dashboard/dashboard.css')),
-		[...staticImports(metafile, script)].map((path) => basename(path)),
+		basename(outputOf(entry.metafile, ENTRY)),
+		nameOf(STYLES),
+		namesWithImports(frame.metafile, outputOf(frame.metafile, FRAME)),
 	);
 	const files = [
-		...outputFiles.map(({ path, contents }) => [basename(path), contents]),
+		...[...frame.outputFiles, ...entry.outputFiles].map(({ path, contents }) => [basename(path), contents]),
 		['index.html', Buffer.from(page)],
 		...(await previewFiles(esbuild, previewScript)),
 	];
 	const variants = files.flatMap(([name, contents]) =>
 		compressedVariants(contents).map(([suffix, bytes]) => ({ path: join(folder, name + suffix), contents: bytes })),
 	);
-	return { files: variants, inputs: Object.keys(metafile.inputs) };
+	const inputs = [frame, entry].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+	return { files: variants, inputs: [...new Set(inputs)] };
+}
+
+const FOR_BROWSERS = {
+	absWorkingDir: root,
+	entryNames: '[name]-[hash]',
+	chunkNames: '[name]-[hash]',
+	assetNames: '[name]-[hash]',
+	bundle: true,
+	minify: true,
+	metafile: true,
+	format: 'esm',
+	platform: 'browser',
+	target: ['es2022', 'safari16.4'],
+	charset: 'utf8',
+	legalComments: 'none',
+	tsconfig: './src/dashboard/tsconfig.json',
+	write: false,
+	logLevel: 'warning',
+};
+
+/** The import of a source file is one of the file that was made of it, beside the importing one. */
+function importOf(source, name) {
+	return {
+		name: 'import-of-a-built-file',
+		setup(build) {
+			build.onResolve({ filter: new RegExp(`/${basename(source).replace('.', '\\.')}$`) }, ({ path, resolveDir }) =>
+				join(resolveDir, path) === join(root, source) ? { path: `./${name}`, external: true } : undefined,
+			);
+		},
+	};
+}
+
+/**
+ * esbuild makes a file of the modules that the same entry points import. Each page imports some modules of the frame, so the frame
+ * would be a dozen files, each with a request of its own. With this import each page imports all of them, and they are one file.
+ */
+const oneFileForTheFrame = {
+	name: 'one-file-for-the-frame',
+	setup(build) {
+		build.onLoad({ filter: /[\\/]src[\\/]dashboard[\\/](pages[\\/][^\\/]+|palette)[\\/]index\.tsx$/ }, ({ path }) => ({
+			contents: `${readFileSync(path, 'utf8')}\nimport ${JSON.stringify(join(root, FRAME))};\n`,
+			loader: 'tsx',
+		}));
+	},
+};
+
+/** What the entry preloads: the files of each language and of each page, without those of the frame. */
+function preloadsOf(metafile) {
+	const frame = namesWithImports(metafile, outputOf(metafile, FRAME));
+	const filesOf = (pattern) =>
+		Object.fromEntries(
+			Object.entries(metafile.outputs).flatMap(([path, { entryPoint = '' }]) => {
+				const name = pattern.exec(entryPoint)?.[1];
+				return name ? [[name, namesWithImports(metafile, path).filter((file) => !frame.includes(file))]] : [];
+			}),
+		);
+	return {
+		languages: filesOf(/^src\/dashboard\/languages\/([^/]+)\/index\.ts$/),
+		pages: filesOf(/^src\/dashboard\/pages\/([^/]+)\/index\.tsx$/),
+	};
+}
+
+/** The path of the output of an entry point or a dynamic import. */
+function outputOf({ outputs }, entry) {
+	return Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === entry)[0];
+}
+
+/** The names of a script and of all that it imports at once. */
+function namesWithImports(metafile, path) {
+	return [path, ...staticImports(metafile, path)].map((file) => basename(file));
 }
 
 /** The files that a script imports at once, and those that they import. */
@@ -67,6 +136,7 @@ function staticImports({ outputs }, path, found = new Set()) {
  */
 function pageWith(script, styleSheet, modules) {
 	const preloads = modules.map((name) => `<link rel="modulepreload" href="dashboard/${name}">`).join('\n');
+	// The script is first: it gets the connection that is open already. It does not wait for the style sheet: it asks for more.
 	return `<!doctype html>
 <html lang="en">
 <head>
@@ -75,8 +145,8 @@ function pageWith(script, styleSheet, modules) {
 <meta name="robots" content="noindex">
 <title>Parley</title>
 <link rel="icon" href="data:,">
+<script type="module" async src="dashboard/${script}"></script>
 <link rel="stylesheet" href="dashboard/${styleSheet}">
-<script type="module" src="dashboard/${script}"></script>
 ${preloads}
 </head>
 <body>

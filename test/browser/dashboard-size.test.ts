@@ -53,3 +53,24 @@ test('all pages together need at most 200 kB', async () => {
 	const bytes = await sumOf(files);
 	assert.ok(bytes <= ALL, `${bytes} bytes`);
 });
+
+test('the first page asks for nothing twice, and for the conversations before the inbox is there', {
+	skip,
+}, async () => {
+	await using browser = await startBrowser();
+	await using owner = await openDashboard(app, browser, {}, '#/inbox');
+	await owner.page.reload();
+	await owner.page.locator('.empty').first().waitFor();
+	const loaded = (await owner.page.evaluate(
+		"performance.getEntriesByType('resource').map(({ name, initiatorType }) => [initiatorType, name])",
+	)) as [string, string][];
+	const names = loaded.map(([, name]) => name);
+	assert.deepEqual(
+		names.filter((name, at) => names.indexOf(name) !== at),
+		[],
+	);
+	for (const unread of [true, false]) {
+		const url = `${app.url}/api/v1/inbox?limit=100&unread=${unread}`;
+		assert.deepEqual(loaded.find(([, name]) => name === url)?.[0], 'link', url);
+	}
+});

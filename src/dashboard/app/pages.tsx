@@ -68,13 +68,6 @@ export function currentPageName(): string | null {
 	return showsGuide.value === null ? null : (pagesOf('main')[0]?.name ?? null);
 }
 
-/** Loads the page of the address, so that it is there when the session is known. A failure shows when the page is opened. */
-export function preloadPage(): void {
-	const [name] = route.value.path;
-	const wanted = PAGES.find((page) => (name === undefined ? page.isShown === undefined : page.name === name));
-	wanted?.load().catch(() => {});
-}
-
 /** The page of the route. */
 export function CurrentPage() {
 	const name = currentPageName();

@@ -24,11 +24,11 @@ whenUnauthorized(() => {
 	sessionState.value = { status: 'expired' };
 });
 
-/** Asks who is signed in. */
-export async function loadSession(): Promise<void> {
+/** Asks who is signed in. @param response where the request is on its way already */
+export async function loadSession(response?: Promise<Response>): Promise<void> {
 	sessionState.value = { status: 'unknown' };
 	try {
-		begin(await resultOf(api.GET('/api/v1/session')));
+		begin(await resultOf(api.GET('/api/v1/session', response && { fetch: () => response })));
 	} catch (error) {
 		const isSignedOut = error instanceof ApiError && error.status === 401;
 		sessionState.value = isSignedOut ? { status: 'signed-out' } : { status: 'failed', error: error as Error };

@@ -1,21 +1,14 @@
 import { signal } from '@preact/signals';
 import type { Strings } from './strings.ts';
+import { keepLanguage, type Language, wantedLanguage } from './wanted-language.ts';
 
-export type Language = 'en' | 'de';
 export type { Strings } from './strings.ts';
-
-/** Where the person's choice is kept. */
-const STORAGE_KEY = 'parley-language';
+export { LANGUAGES, type Language } from './wanted-language.ts';
 
 const LOADERS: { [L in Language]: () => Promise<{ default: Strings }> } = {
 	en: () => import('./en/index.ts'),
 	de: () => import('./de/index.ts'),
 };
-
-export const LANGUAGES: readonly { value: Language; label: string }[] = [
-	{ value: 'en', label: 'English' },
-	{ value: 'de', label: 'Deutsch' },
-];
 
 export const language = signal<Language>('en');
 const loaded = signal<Strings | null>(null);
@@ -28,13 +21,12 @@ export function strings(): Strings {
 
 /** Loads the language that the person chose, else the browser's, else English. */
 export async function loadLanguage(): Promise<void> {
-	const wanted = [localStorage.getItem(STORAGE_KEY), ...navigator.languages];
-	await showLanguage(firstKnown(wanted));
+	await showLanguage(wantedLanguage());
 }
 
 /** Changes the language and keeps the choice in this browser. */
 export async function chooseLanguage(chosen: Language): Promise<void> {
-	localStorage.setItem(STORAGE_KEY, chosen);
+	keepLanguage(chosen);
 	await showLanguage(chosen);
 }
 
@@ -43,14 +35,6 @@ async function showLanguage(shown: Language): Promise<void> {
 	language.value = shown;
 	loaded.value = texts;
 	document.documentElement.lang = shown;
-}
-
-function firstKnown(tags: readonly (string | null)[]): Language {
-	for (const tag of tags) {
-		const found = tag?.toLowerCase().split('-')[0];
-		if (found !== undefined && Object.hasOwn(LOADERS, found)) return found as Language;
-	}
-	return 'en';
 }
 
 /** Replaces the names in braces: `fill('{n} files', { n: 3 })`. Numbers are written as the language does. */

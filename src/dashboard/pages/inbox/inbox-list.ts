@@ -38,8 +38,11 @@ export class InboxList {
 		this.#sections = this.#emptySections();
 	}
 
+	/** What is shown: a section is empty until the one before it is complete. */
 	get sections(): readonly Readonly<Section>[] {
-		return this.#sections;
+		const incomplete = this.#sections.findIndex(({ cursor }) => cursor !== null);
+		if (incomplete < 0) return this.#sections;
+		return this.#sections.map((section, at) => (at <= incomplete ? section : { ...section, entries: [] }));
 	}
 
 	get count(): number {
@@ -50,20 +53,16 @@ export class InboxList {
 		return this.count >= MAX_ENTRIES || this.#sections.every(({ cursor }) => cursor === null);
 	}
 
-	/** Loads the next page, unless one is on its way. */
+	/** Loads the next page, unless one is on its way. At the beginning it loads the first page of each section at once. */
 	async loadMore(): Promise<void> {
-		const section = this.#sections.find(({ cursor }) => cursor !== null);
-		if (this.isLoading || section === undefined || this.count >= MAX_ENTRIES) return;
+		const first = this.#sections.filter(({ cursor }) => cursor === undefined);
+		const sections = first.length > 0 ? first : this.#sections.filter(({ cursor }) => cursor !== null).slice(0, 1);
+		if (this.isLoading || sections.length === 0 || this.count >= MAX_ENTRIES) return;
 		this.isLoading = true;
 		this.error = null;
 		this.#onChange();
 		try {
-			const page = await loadPage(this.filters, section.unread, section.cursor ?? null, this.#abort.signal);
-			// Not where the list was begun again meanwhile.
-			if (this.#sections.includes(section)) {
-				section.cursor = page.next_cursor;
-				section.entries = [...section.entries, ...page.data.filter((entry) => this.#isNew(entry))];
-			}
+			await Promise.all(sections.map((section) => this.#loadPage(section)));
 		} catch (error) {
 			// The page was left: nothing is loaded after that.
 			if (this.#abort.signal.aborted) return;
@@ -73,6 +72,15 @@ export class InboxList {
 		this.#onChange();
 		// A page may be short: the first screen is filled.
 		if (this.error === null && !this.isComplete && this.count < 20) void this.loadMore();
+	}
+
+	async #loadPage(section: Section): Promise<void> {
+		const page = await loadPage(this.filters, section.unread, section.cursor ?? null, this.#abort.signal);
+		// Not where the list was begun again meanwhile.
+		if (!this.#sections.includes(section)) return;
+		section.cursor = page.next_cursor;
+		section.entries = [...section.entries, ...page.data.filter((entry) => this.#isNew(entry))];
+		this.#onChange();
 	}
 
 	/** Loads a conversation again soon: something has happened in it. */

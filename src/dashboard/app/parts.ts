@@ -1,0 +1,21 @@
+// Small parts that most pages share. They come with the frame: as files of their own, each would be a request.
+import '../api/pages.ts';
+import '../components/code-block.tsx';
+import '../components/copy-button.tsx';
+import '../components/detail-list.tsx';
+import '../components/filters.tsx';
+import '../components/paged-content.tsx';
+import '../components/query-content.tsx';
+import '../components/status.tsx';
+import '../components/table.tsx';
+import '../components/tabs.tsx';
+import '../components/time.tsx';
+import '../forms/archive-button.tsx';
+import '../forms/conflict.tsx';
+import '../forms/create-form.tsx';
+import '../forms/deletion.tsx';
+import '../forms/name-form.tsx';
+import '../forms/save-bar.tsx';
+import '../forms/use-action.ts';
+import '../forms/use-conditional-save.tsx';
+import '../forms/use-draft.ts';

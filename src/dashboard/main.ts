@@ -1,0 +1,41 @@
+// The entry of the dashboard: a small script that asks for everything the first page needs, so that a slow line waits for the slowest
+// of it only. It is a bundle of its own: what it imports is in it a second time and shares no state with the rest.
+import { wantedLanguage } from './languages/wanted-language.ts';
+
+/** The files that are loaded later, each with those that it imports. The build fills it in. */
+declare const MODULES: {
+	languages: Readonly<Record<string, readonly string[]>>;
+	/** By the first part of the page's path. */
+	pages: Readonly<Record<string, readonly string[]>>;
+};
+
+/** The page at the start of the dashboard. */
+const FIRST_PAGE = 'inbox';
+/** What the inbox asks for first, character by character: of another request the answer would not be used. */
+const FIRST_REQUESTS = ['api/v1/inbox?limit=100&unread=true', 'api/v1/inbox?limit=100&unread=false'];
+
+function preload(properties: Partial<HTMLLinkElement>): void {
+	document.head.append(Object.assign(document.createElement('link'), properties));
+}
+
+/** Loads files that are imported soon. */
+function preloadModules(names: readonly string[] = []): void {
+	for (const name of names) preload({ rel: 'modulepreload', href: new URL(name, import.meta.url).href });
+}
+
+// In this order: where the bytes of all wait for each other, a person who has to sign in does not wait for the page behind that.
+const session = fetch('api/v1/session', { credentials: 'same-origin' });
+preloadModules(MODULES.languages[wantedLanguage()]);
+const path = location.hash.replace(/^#?\/?/, '') || FIRST_PAGE;
+preloadModules(MODULES.pages[/^[^/?]*/.exec(path)?.[0] ?? '']);
+session.then(
+	({ ok }) => {
+		if (!ok || path !== FIRST_PAGE) return;
+		for (const href of FIRST_REQUESTS) preload({ rel: 'preload', as: 'fetch', crossOrigin: 'anonymous', href });
+	},
+	() => {
+		// The frame shows the failure.
+	},
+);
+const { start } = await import('./app/frame.tsx');
+await start(session);
