@@ -28,16 +28,17 @@ export async function startOwnedApp(settings: Partial<Settings> = {}, overrides:
 	return app;
 }
 
-/** Opens the dashboard and signs in as the owner. @param hash the page, for example `#/assistants` */
+/** Opens the dashboard and signs in, by default as the owner. @param hash the page, for example `#/assistants` */
 export async function openDashboard(
-	app: TestApp,
+	app: { url: string },
 	browser: TestBrowser,
 	options: BrowserContextOptions = {},
 	hash = '',
+	email = OWNER,
 ): Promise<Visitor> {
 	const visitor = await browser.visitor({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
 	await visitor.page.goto(`${app.url}/dashboard${hash}`);
-	await signIn(visitor.page);
+	await signIn(visitor.page, email);
 	return visitor;
 }
 
