@@ -78,6 +78,7 @@ async function photographLook(browser, url, { suffix, ...options }, names, ids, 
 	const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
 	context.setDefaultTimeout(DEADLINE_MS);
 	const page = await context.newPage();
+	const isLoaded = watchRequests(page);
 	await page.goto(`${url}/dashboard`);
 	await page.getByLabel(/E-mail/i).fill(EMAIL);
 	await page.getByLabel(/Passwor/).fill(PASSWORD);
@@ -87,12 +88,21 @@ async function photographLook(browser, url, { suffix, ...options }, names, ids, 
 	for (const name of names) {
 		await page.goto(`${url}/dashboard${PAGES[name](ids)}`);
 		await page.locator('h1').waitFor();
-		await page.waitForLoadState('networkidle');
 		// A list that loads says so.
-		await until(async () => (await page.locator('.loading-lines').count()) === 0);
+		await until(async () => isLoaded() && (await page.locator('.loading-lines').count()) === 0);
 		await page.screenshot({ path: join(root, `${start}${name}${suffix}.png`), caret: 'hide', animations: 'disabled' });
 	}
 	await context.close();
+}
+
+/** A function that tells whether every request has its response. The stream of events has no end. */
+function watchRequests(page) {
+	const open = new Set();
+	page.on('request', (request) => {
+		if (!request.url().includes('/api/v1/events?')) open.add(request);
+	});
+	for (const end of ['requestfinished', 'requestfailed']) page.on(end, (request) => open.delete(request));
+	return () => open.size === 0;
 }
 
 /** An account that signs in. */
