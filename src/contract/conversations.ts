@@ -146,7 +146,9 @@ export const WidgetPeople = Type.Object({
 		type: ['boolean', 'null'],
 		description: 'Whether a person of the workspace has the dashboard open. Null: the visitor does not wait for one.',
 	}),
+	has_email: Type.Boolean({ description: 'Whether the visitor has left an e-mail address.' }),
 });
+export type WidgetPeople = Static<typeof WidgetPeople>;
 
 /** A reply that a person may send. It is not stored. */
 export const SuggestedReply = Type.Object({

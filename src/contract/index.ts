@@ -11,6 +11,7 @@ export {
 	STREAM_EVENTS,
 	type StreamEventName,
 	TakenOverBy,
+	type WidgetPeople,
 } from './conversations.ts';
 export { Delivery, DeliveryAttempt } from './deliveries.ts';
 export {

@@ -34,7 +34,6 @@ export type WidgetPersonRequest = Static<typeof WidgetPersonRequest>;
 export const WidgetPersonRequestResult = Type.Object({
 	conversation_id: Type.String(),
 	...WidgetPeople.properties,
-	has_email: Type.Boolean({ description: 'Whether the visitor has left an e-mail address.' }),
 });
 export const WidgetStop = Strict({ deployment_id: Id('The deployment.') });
 
@@ -78,11 +77,12 @@ export const widgetOperations = {
 		method: 'GET',
 		path: '/api/v1/widget/conversations/{id}/messages',
 		summary: "A visitor's history, oldest first",
-		description: 'For a returning visitor: the messages of a conversation, without tool arguments, usage and model.',
+		description:
+			'For a returning visitor: the messages of a conversation, without tool arguments, usage and model, and its people.',
 		tag: 'Widget',
 		access: asVisitor,
 		query: WidgetHistoryQuery,
-		result: PageOf(WidgetMessage),
+		result: Type.Object({ ...PageOf(WidgetMessage).properties, people: WidgetPeople }),
 	},
 	followWidgetConversation: {
 		method: 'GET',

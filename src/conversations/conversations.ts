@@ -18,6 +18,7 @@ import type {
 	UncommittedChange,
 } from '../store/index.ts';
 import type { ConversationChange } from './change.ts';
+import { emailLeftIn } from './contact-email.ts';
 import { ConversationActor, type ConversationDependencies } from './conversation-actor.ts';
 import type { ConversationMessage, ConversationResult } from './conversation-messages.ts';
 import { type ConversationEvent, EventEncoder, questionEvent } from './event-encoder.ts';
@@ -115,7 +116,7 @@ export class Conversations implements AsyncDisposable {
 		);
 		if ('messageForHuman' in result) return result;
 		if (!('sent' in result)) throw unexpectedResult('send');
-		if (asks_for_person) this.people.presence.notify(id);
+		if (asks_for_person || emailLeftIn(content) !== null) this.people.presence.notify(id);
 		return result.sent;
 	}
 

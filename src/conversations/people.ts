@@ -37,7 +37,7 @@ export class People implements Disposable {
 
 	/** Visitors see the person who has taken over, and no other person. */
 	stateForVisitor(record: ConversationRecord): PresenceBody {
-		const { handled_by, taken_over_by, requested_person_at } = record;
+		const { handled_by, taken_over_by, requested_person_at, contact_email } = record;
 		const people = this.presence.peopleIn(record.id);
 		const isTyping = people.some(({ id, state }) => id === taken_over_by?.id && state === 'typing');
 		const isWaiting = requested_person_at !== null;
@@ -46,6 +46,7 @@ export class People implements Disposable {
 			person: taken_over_by && { name: taken_over_by.name, typing: isTyping },
 			requested_person_at: timestampOrNull(requested_person_at),
 			people_available: isWaiting ? this.availability.isAvailable(record.workspace_id) : null,
+			has_email: contact_email !== null,
 		};
 	}
 
@@ -55,8 +56,8 @@ export class People implements Disposable {
 	}
 }
 
-/** What a follower knows before the first event about people: only a difference is sent. */
-export const NO_PEOPLE: Record<Audience, PresenceBody> = {
-	api: { people: [] },
-	visitor: { handled_by: 'model', person: null, requested_person_at: null, people_available: null },
-};
+/**
+ * What a follower knows before the first event about people; null: nothing. A visitor who connects again may hold an outdated state,
+ * so a visitor's stream always begins with the present one.
+ */
+export const KNOWN_AT_START: Record<Audience, PresenceBody | null> = { api: { people: [] }, visitor: null };

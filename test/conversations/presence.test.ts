@@ -36,6 +36,14 @@ async function talk(): Promise<string> {
 	const message = { deployment_id: deployment, content: 'Hello?', stream: false };
 	return (await app.callAsVisitor('POST', '/api/v1/widget/messages', message)).body.conversation_id;
 }
+/** What a visitor sees while no person is in the conversation and none was asked for. */
+const NO_PEOPLE = {
+	handled_by: 'model',
+	person: null,
+	requested_person_at: null,
+	people_available: null,
+	has_email: false,
+};
 const at = (id: string) => `/api/v1/conversations/${id}`;
 const setState = (id: string, state: string, who: Record<string, string>) =>
 	app.call('POST', `${at(id)}/presence`, { state }, who);
@@ -88,7 +96,41 @@ test('people see who else looks at a conversation or types in it, and visitors s
 		'no one is shown',
 		() => JSON.stringify(mine.last()) === JSON.stringify({ type: 'presence', people: [] }),
 	);
-	assert.deepEqual(visitors.seen, []);
+	assert.deepEqual(
+		visitors.seen.map(({ data }) => data),
+		[{ type: 'presence', ...NO_PEOPLE }],
+		'only the state at the start',
+	);
+});
+
+test('a visitor who connects again learns that the state before is outdated', async () => {
+	const id = await talk();
+	await request(id, { email: 'ada@example.com' });
+	const before = await asVisitor(id);
+	await until('the request is shown', () => typeof before.last()?.requested_person_at === 'string');
+	assert.equal(before.last()?.has_email, true);
+	await request(id, { withdraw: true });
+	const after = await asVisitor(id);
+	await until('the stream begins with the state', () => after.last() !== undefined);
+	assert.deepEqual(after.last(), { type: 'presence', ...NO_PEOPLE });
+});
+
+test('the history has the people, and the stream says that an e-mail address was left in a message', async () => {
+	const id = await talk();
+	const history = async () =>
+		(await app.callAsVisitor('GET', `/api/v1/widget/conversations/${id}/messages?deployment_id=${deployment}`)).body;
+	assert.deepEqual((await history()).people, NO_PEOPLE);
+	const { body: requested } = await request(id);
+	const { conversation_id: _, ...people } = requested;
+	assert.deepEqual((await history()).people, people);
+	const visitors = await asVisitor(id);
+	await until('the request is shown', () => visitors.last()?.has_email === false);
+	await app.callAsVisitor('POST', '/api/v1/widget/messages', {
+		...{ deployment_id: deployment, conversation_id: id, stream: false },
+		content: 'My address is ada@example.com',
+	});
+	await until('the address is shown', () => visitors.last()?.has_email === true);
+	assert.equal((await history()).people.has_email, true);
 });
 
 test('the visitor sees who has taken over, and only that person type', async () => {

@@ -101,12 +101,14 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 
 		async listWidgetMessages(visit) {
 			countRequest(visit);
-			const { id } = await conversationOf(visit, visit.request.params.id as string);
+			const conversation = await conversationOf(visit, visit.request.params.id as string);
+			const { id } = conversation;
 			const list = `visitor messages ${id}`;
 			const page = cursors.read(list, visit.query as object, 'asc');
 			const records = await listMessages(store, { ...page, limit: page.limit + 1, where: { conversation_id: id } });
 			const present = (record: MessageRecord) => presentFor('visitor', record);
-			return jsonResponse(cursors.page(list, page, records, bySequence, present));
+			const people = conversations.people.stateForVisitor(conversation);
+			return jsonResponse({ ...cursors.page(list, page, records, bySequence, present), people });
 		},
 
 		async followWidgetConversation(visit) {
@@ -130,8 +132,7 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 			const { id } = await conversationOf(visit, visit.request.params.id as string);
 			if (!withdraw && visit.deployment.features.handoff !== true) throw new AppError('handoff_disabled');
 			const changed = await conversations.requestPerson(id, { withdraw, email });
-			const state = conversations.people.stateForVisitor(changed);
-			return jsonResponse({ conversation_id: id, ...state, has_email: changed.contact_email !== null });
+			return jsonResponse({ conversation_id: id, ...conversations.people.stateForVisitor(changed) });
 		},
 
 		async rateWidgetMessage(visit) {
