@@ -1,4 +1,4 @@
-// Bundles src/widget/ for browsers: the script for the tag, the module, the chat, a file for each language, and the dashboard's preview.
+// Bundles src/widget/ for browsers: the script for the tag, the module, the chat, its bar for people, a file for each language, and the dashboard's preview.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -20,7 +20,11 @@ const MANGLED_PROPERTIES = /_$/;
  * preview, which loads the same chat.
  */
 export async function bundleWidget(esbuild, folder) {
-	const parts = new Map([['chat', await bundle(esbuild, folder, 'chat/index.tsx')]]);
+	const parts = new Map([
+		['chat', await bundle(esbuild, folder, 'chat/index.tsx')],
+		['transcript', await bundle(esbuild, folder, 'chat/save-transcript.ts')],
+		['person', await bundle(esbuild, folder, 'person/index.tsx')],
+	]);
 	for (const path of filesBelow('src/widget/languages', (file) => /\/[a-z]{2}\.ts$/.test(file))) {
 		const language = basename(path, '.ts');
 		parts.set(language, await bundle(esbuild, folder, `languages/${language}.ts`));

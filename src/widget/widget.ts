@@ -40,7 +40,7 @@ export function createWidget(options: WidgetOptions, source: WidgetSource = { fe
 	const { host, root, frame, container, errorText, launcher, setLanguage } = createFrame(() =>
 		isOpen ? close() : open(),
 	);
-	const { loadChat, loadStrings, preload } = createFiles(base, language, setLanguage);
+	const { loadChat, loadStrings, loadPart, preload } = createFiles(base, language, setLanguage);
 	const corner = createLauncherCorner(frame);
 	const smallScreen = matchMedia(SMALL_SCREEN_QUERY);
 	let config: WidgetConfig | null = null;
@@ -163,6 +163,7 @@ export function createWidget(options: WidgetOptions, source: WidgetSource = { fe
 			title: options.title,
 			smallScreen,
 			humanExpected: humanExpected(),
+			loadPart,
 			fetch: source.fetch,
 			onClose: close,
 			onReload: () => {

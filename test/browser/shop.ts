@@ -164,6 +164,8 @@ export function chatOn(page: Page, which = 0) {
 		/** The last reply. */
 		reply: panel.locator('.message.theirs').last(),
 		notice: panel.locator('.notice'),
+		/** The bar of a visitor who waits for a person. */
+		person: panel.locator('.request'),
 		live: host.locator('[aria-live=polite]'),
 		control: (name: string | RegExp) => panel.getByRole('button', { name, exact: typeof name === 'string' }),
 		/** Evaluates an expression in the browser. `element` is the first element for the selector. */
@@ -177,7 +179,7 @@ export function chatOn(page: Page, which = 0) {
 		},
 		async ask(text: string) {
 			// The chat sends nothing before the reply is complete. What is typed until then stays in the field.
-			await panel.locator('button[type=submit]').waitFor();
+			await panel.locator(':scope > form button[type=submit]').waitFor();
 			await this.field.fill(text);
 			await this.field.press('Enter');
 		},

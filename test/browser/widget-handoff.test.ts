@@ -49,7 +49,7 @@ test('an answer without a source offers a person, in the language of the visitor
 	await button.waitFor();
 	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/offered.png` });
 	await button.click();
-	await chat.says('Ich habe einen Menschen gebeten');
+	await chat.person.getByText('Im Moment ist niemand da.').waitFor();
 	assert.equal(typeof (await conversationOf(deployment)).requested_person_at, 'string');
 });
 

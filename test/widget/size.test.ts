@@ -10,7 +10,14 @@ const MARKDOWN = fileURLToPath(new URL('../../src/markdown/', import.meta.url));
 /** Bytes of the button, the chat and the largest language together, as they are served. */
 const LARGEST = { br: 24_000, gz: 26_000 };
 /** What pages, storage and files of another version read: its names must stay. */
-const SHARED = ['public.d.ts', 'chat/chat-module.ts', 'languages/strings.ts', 'transport/conversation-storage.ts'];
+const SHARED = [
+	'public.d.ts',
+	'chat/chat-module.ts',
+	'chat/person-module.ts',
+	'chat/save-transcript.ts',
+	'languages/strings.ts',
+	'transport/conversation-storage.ts',
+];
 
 /** The paths of the source files below a folder. */
 function sourcesIn(folder: string): string[] {
@@ -26,7 +33,7 @@ function current(): string[] {
 
 test('the button, the chat and any language are together at most 24 kB by Brotli and 26 kB by gzip', () => {
 	const chat = current().filter((name) => name.startsWith('chat-'));
-	const languages = current().filter((name) => !name.startsWith('chat-'));
+	const languages = current().filter((name) => !/^(chat|person|transcript)-/.test(name));
 	assert.equal(chat.length, 1);
 	assert.equal(languages.length, 8);
 	for (const [coding, largest] of Object.entries(LARGEST)) {
@@ -34,6 +41,18 @@ test('the button, the chat and any language are together at most 24 kB by Brotli
 		const total = size('widget.js') + size(chat[0] as string) + Math.max(...languages.map(size));
 		assert.ok(total <= largest, `${total} bytes by ${coding}`);
 		assert.ok(size('widget.js') <= 6_000, `${size('widget.js')} bytes by ${coding} before the chat is opened`);
+	}
+});
+
+test('what few visitors need is in files of its own: the bar for people is at most 4 kB by Brotli, the transcript 1 kB', () => {
+	const largest = { person: { br: 4_000, gz: 4_500 }, transcript: { br: 1_000, gz: 1_000 } };
+	for (const [part, bounds] of Object.entries(largest)) {
+		const names = current().filter((name) => name.startsWith(`${part}-`));
+		assert.equal(names.length, 1, part);
+		for (const [coding, bound] of Object.entries(bounds)) {
+			const size = readFileSync(`${BUILT}${names[0]}.${coding}`).length;
+			assert.ok(size <= bound, `${part}: ${size} bytes by ${coding}`);
+		}
 	}
 });
 

@@ -3,11 +3,23 @@ import type { Language } from '../languages/choose.ts';
 import type { Strings } from '../languages/strings.ts';
 import type { ChatFetch } from '../page/config.ts';
 import type { WidgetEvents } from '../public.d.ts';
+import type { PersonModule } from './person-module.ts';
+import type { TranscriptModule } from './save-transcript.ts';
 
 /** Why there is no configuration: the HTTP status of the refusal, or 0 if the server was not reached. */
 export interface Problem {
 	status: number;
 }
+
+/** The parts that are loaded on demand, each from a file of its own. */
+export interface ChatParts {
+	/** The bar above the field, for visitors who ask for a person. */
+	person: PersonModule;
+	/** Saves the conversation as a file. */
+	transcript: TranscriptModule;
+}
+
+export type LoadPart = <N extends keyof ChatParts>(name: N) => Promise<ChatParts[N]>;
 
 /** What the button passes to the chat. The chat's file may have another version than the button's. */
 export interface ChatOptions {
@@ -25,6 +37,8 @@ export interface ChatOptions {
 	smallScreen: MediaQueryList;
 	/** Whether the visitor waited for a person on the previous page. */
 	humanExpected: boolean;
+	/** Loads a part of the chat that few visitors need. A button of an earlier version cannot. */
+	loadPart?: LoadPart | undefined;
 	/** Sends requests in place of the browser's `fetch`. */
 	fetch?: ChatFetch | undefined;
 	/** The visitor closes the chat. */

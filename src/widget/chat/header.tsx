@@ -18,8 +18,9 @@ export interface HeaderProps {
 	onLogo_(isLoaded: boolean): void;
 	onMenu_(): void;
 	onRestart_(): void;
-	/** Sends a message. */
-	onSend(text: string): boolean;
+	/** Whether the visitor may ask for a person. */
+	mayTalk_: boolean;
+	onTalk_(): void;
 	/** The visitor downloads the conversation. */
 	onTranscript_(): void;
 	onClose(): void;
@@ -27,9 +28,8 @@ export interface HeaderProps {
 
 /** The assistant's name and status, a menu, and the close button. */
 export function Header(props: HeaderProps): VirtualNode {
-	const { strings, title, messages, config, menuOpen_, onMenu_, onRestart_, onTranscript_, onClose } = props;
+	const { strings, title, messages, config, menuOpen_, mayTalk_, onMenu_, onRestart_, onTranscript_, onClose } = props;
 	const privacy = config?.appearance.privacy_url;
-	const handoff = config?.features.handoff;
 	const status = statusOf(props);
 	return (
 		<div class="header">
@@ -40,13 +40,13 @@ export function Header(props: HeaderProps): VirtualNode {
 					{status}
 				</p>
 			</div>
-			{(messages.length > 0 || privacy || handoff) && (
+			{(messages.length > 0 || privacy || mayTalk_) && (
 				<IconButton shape="menu" label={strings.menu} expanded={menuOpen_} onClick={onMenu_} />
 			)}
 			{menuOpen_ && (
 				<div class="menu">
-					{handoff && (
-						<button type="button" onClick={() => props.onSend(strings.talk)}>
+					{mayTalk_ && (
+						<button type="button" onClick={props.onTalk_}>
 							{strings.talk}
 						</button>
 					)}

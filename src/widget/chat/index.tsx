@@ -2,15 +2,15 @@ import { parseMarkdown, plainText } from '../../markdown/index.ts';
 import type { Strings } from '../languages/strings.ts';
 import { styleSheet } from '../page/style-sheets.ts';
 import css from './chat.css';
-import type { Chat, ChatOptions } from './chat-module.ts';
+import type { Chat, ChatOptions, LoadPart } from './chat-module.ts';
 import { closeOnBack } from './close-on-back.ts';
 import { autoSize } from './composer.tsx';
 import { coverPage, trapFocus } from './cover-page.ts';
 import { draft } from './draft.ts';
 import type { Notice } from './notices.ts';
 import { noticeText, Panel } from './panel.tsx';
-import { saveTranscript } from './save-transcript.ts';
-import { createSession } from './session.ts';
+import { createPersonLoader } from './person-loader.ts';
+import { createSession, type Session } from './session.ts';
 import { createTimeFormatter } from './time-formatter.ts';
 import { h, render } from './virtual-dom.ts';
 
@@ -18,6 +18,7 @@ import { h, render } from './virtual-dom.ts';
 const END_TOLERANCE_PX = 48;
 const COPIED_MS = 2_000;
 const ANNOUNCE_DELAY_MS = 150;
+const plain = (markdown: string) => plainText(parseMarkdown(markdown));
 const sheet = styleSheet(css);
 /** Events that do not reach the page: typing must not trigger its shortcuts, and the page must not read it. */
 const CAPTURED_EVENTS = ['keydown', 'keypress', 'keyup', 'beforeinput', 'input'];
@@ -66,7 +67,7 @@ export function createChat(options: ChatOptions): Chat {
 				if (stringKey) announceNotice(stringKey);
 				if (!reply) return;
 				const { content, author } = reply;
-				announce(`${author.name ?? strings.assistant}: ${plainText(parseMarkdown(content))}`);
+				announce(`${author.name ?? strings.assistant}: ${plain(content)}`);
 				hasUndrawnReply = true;
 				if (!open) onUnread(++unread);
 			},
@@ -78,6 +79,12 @@ export function createChat(options: ChatOptions): Chat {
 		announcement = hasUndrawnReply ? `${announcement}\n${text}` : text === announcement ? `${text}\u00a0` : text;
 		scheduleRender();
 	};
+	const updatePerson = createPersonLoader({
+		...options,
+		request: (change) => (session as Session).requestPerson_(change),
+		announce,
+		onChanged: () => scheduleRender(),
+	});
 	const announceNotice = (stringKey: keyof Strings) =>
 		announce(noticeText(strings, { ...session?.notice(), stringKey }));
 	const log = () => container.querySelector('.log') as HTMLElement;
@@ -154,6 +161,14 @@ export function createChat(options: ChatOptions): Chat {
 					focus();
 					return isTaken;
 				}}
+				onTalk_={() => {
+					// Without a conversation there is nothing to request for: the words begin one.
+					if (session?.conversationId_()) void session.requestPerson_();
+					else send(strings.talk);
+					menuOpen = false;
+					rerender();
+					focus();
+				}}
 				onDraft_={saveDraft}
 				onCancel_={(id: string) => {
 					const text = session?.cancelMessage_(id);
@@ -184,6 +199,12 @@ export function createChat(options: ChatOptions): Chat {
 			</div>,
 		]);
 		hasUndrawnReply = false;
+		if (session)
+			updatePerson(container.querySelector('.people') as HTMLElement, {
+				conversation: session.conversationId_(),
+				people: session.people_(),
+				last: session.messages_().at(-1),
+			});
 		// The focused element may be removed or disabled. The focus must stay in the chat.
 		if (open && hadFocus && !root.activeElement?.matches(':enabled, a, [tabindex]')) focus();
 		// A chat without messages is shown from its beginning.
@@ -235,7 +256,13 @@ export function createChat(options: ChatOptions): Chat {
 			await session.loadOlder_();
 		}
 		// If the rest cannot be loaded, a notice is shown already.
-		if (!session.hasOlder_()) saveTranscript(session.messages_(), name() ?? strings.title, strings);
+		if (session.hasOlder_()) return;
+		try {
+			const { saveTranscript } = await (options.loadPart as LoadPart)('transcript');
+			saveTranscript(session.messages_(), name() ?? strings.title, strings, plain);
+		} catch {
+			announce(strings.trouble);
+		}
 	};
 
 	const copy = async (text: string) => {

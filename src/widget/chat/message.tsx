@@ -1,4 +1,5 @@
 import type { Strings } from '../languages/strings.ts';
+import { nameOf } from './author-name.ts';
 import { avatarInitial } from './header.tsx';
 import { IconButton } from './icons.tsx';
 import { richText } from './rich-text.tsx';
@@ -67,12 +68,6 @@ export function Message(props: MessageProps): VirtualNode {
 			{footer(props)}
 		</div>
 	);
-}
-
-/** The displayed name of a message's author. */
-export function nameOf({ role, author }: DisplayedMessage, strings: Strings): string {
-	if (role === 'user') return strings.you;
-	return author.name ?? (author.type === 'human' ? strings.person : strings.assistant);
 }
 
 function writingIndicator(strings: Strings, searching: boolean): VirtualNode {

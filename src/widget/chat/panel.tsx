@@ -4,6 +4,7 @@ import { Composer } from './composer.tsx';
 import { Header } from './header.tsx';
 import { Message } from './message.tsx';
 import type { Notice } from './notices.ts';
+import { concernsPerson } from './person-loader.ts';
 import type { Session } from './session.ts';
 import { type DisplayedMessage, LOCAL_TIME, localMessage } from './transcript.ts';
 import { type Child, h, type VirtualNode } from './virtual-dom.ts';
@@ -36,6 +37,8 @@ export interface PanelProps {
 	onTranscript_(): void;
 	/** @returns false if it cannot be sent: then it stays in the field */
 	onSend(text: string): boolean;
+	/** The visitor asks for a person. */
+	onTalk_(): void;
 	/** The text in the field has changed. */
 	onDraft_(text: string): void;
 	onCancel_(id: string): void;
@@ -54,7 +57,7 @@ export function Panel(props: PanelProps): VirtualNode {
 	const notice = problem ?? session?.notice() ?? null;
 	return (
 		<div class="panel" role="dialog" aria-modal={modal} aria-label={title} aria-describedby="status" hidden={!open}>
-			<Header {...props} messages={session?.messages_() ?? []} />
+			<Header {...props} messages={session?.messages_() ?? []} mayTalk_={mayTalk(props)} />
 			<div
 				class={session?.messages_().length === 0 ? 'log first' : 'log'}
 				role="log"
@@ -66,6 +69,7 @@ export function Panel(props: PanelProps): VirtualNode {
 				{session ? renderMessages(session, props) : notice && renderNotice(notice, props)}
 			</div>
 			{session && notice && renderNotice(notice, props)}
+			<div key="people" class="people" />
 			<Composer
 				strings={strings}
 				disabled={!session || session.isBlocked_()}
@@ -114,7 +118,7 @@ function renderMessages(session: Session, props: PanelProps): Child {
 		renderCache.set(message, { from, drawing });
 		return drawing;
 	};
-	const mayAskForPerson = features.handoff && !session.isBusy() && isUnanswered(list, strings);
+	const mayAskForPerson = mayTalk(props) && !session.isBusy() && isUnanswered(list);
 	const suggestions = list.length === 0 ? appearance.suggested_questions : mayAskForPerson ? [strings.talk] : [];
 	if (session.isLoading_() && list.length === 0) return <p class="aside">{strings.loading}</p>;
 	return [
@@ -130,7 +134,12 @@ function renderMessages(session: Session, props: PanelProps): Child {
 		!session.isBlocked_() && suggestions[0] && (
 			<div class="suggestions">
 				{suggestions.map((text) => (
-					<button type="button" dir="auto" disabled={isPaused} onClick={() => onSend(text)}>
+					<button
+						type="button"
+						dir="auto"
+						disabled={isPaused}
+						onClick={() => (mayAskForPerson ? props.onTalk_() : onSend(text))}
+					>
 						{text}
 					</button>
 				))}
@@ -139,10 +148,15 @@ function renderMessages(session: Session, props: PanelProps): Child {
 	];
 }
 
-/** Whether the last message is the model's, cites no document, and does not acknowledge a request for a person. */
-function isUnanswered(list: readonly DisplayedMessage[], { talk }: Strings): boolean {
+/** Whether the visitor may ask for a person and has not done so. */
+export function mayTalk({ config, session }: Pick<PanelProps, 'config' | 'session'>): boolean {
+	return Boolean(config?.features.handoff && !concernsPerson(session?.people_()));
+}
+
+/** Whether the last message is the model's, and it cites no document or the visitor has rated it down. */
+function isUnanswered(list: readonly DisplayedMessage[]): boolean {
 	const last = list.at(-1);
-	return last?.author.type === 'model' && !last.citations[0] && list.at(-2)?.content !== talk;
+	return last?.author.type === 'model' && (!last.citations[0] || last.feedback === 'down');
 }
 
 /** The text of a notice, with its remaining seconds. */

@@ -4,11 +4,7 @@ import type { SessionOptions } from './session-options.ts';
 import type { StreamFollower } from './stream-follower.ts';
 import type { Conversation } from './visitor-conversation.ts';
 
-/** After this time an unanswered message waits for a person: a model's reply starts together with the message. */
-const UNANSWERED_AFTER_MS = 1_000;
-
-export interface PresenceOptions
-	extends Pick<SessionOptions, 'humanExpected' | 'onHumanExpected' | 'onChanged' | 'announce'> {
+export interface PresenceOptions extends Pick<SessionOptions, 'humanExpected' | 'onHumanExpected' | 'onChanged'> {
 	conversation: Conversation;
 	notices: Notices;
 	delivery: Delivery;
@@ -21,33 +17,16 @@ export interface PresenceOptions
 export type Presence = ReturnType<typeof createPresence>;
 
 export function createPresence(options: PresenceOptions) {
-	const { conversation, notices, delivery, following, onHumanExpected, onChanged, announce, signal } = options;
+	const { conversation, notices, delivery, following, onHumanExpected, onChanged, signal } = options;
 	let { humanExpected } = options;
 	let isVisible = false;
-	/** The notice that a person will answer is shown. */
-	let isAwaitingHuman = false;
-	let timer = 0;
 
 	const setHumanExpected = (is: boolean) => {
 		if (is !== humanExpected) onHumanExpected(is);
 		humanExpected = is;
 	};
-	const updateAwaitingHuman = (is: boolean) => {
-		if (is && (timer || isAwaitingHuman)) return;
-		clearTimeout(timer);
-		timer = 0;
-		isAwaitingHuman = false;
-		if (!is) return;
-		timer = setTimeout(() => {
-			timer = 0;
-			isAwaitingHuman = true;
-			announce({ stringKey: 'awaiting' });
-			onChanged();
-		}, UNANSWERED_AFTER_MS) as unknown as number;
-	};
 
 	return {
-		isAwaitingHuman_: () => isAwaitingHuman,
 		setHumanExpected_: setHumanExpected,
 		setVisible_(is: boolean): void {
 			isVisible = is;
@@ -65,10 +44,7 @@ export function createPresence(options: PresenceOptions) {
 					conversation.id() !== null &&
 					(isSeen || conversation.transcript.isWriting_()),
 			);
-			updateAwaitingHuman(isKnown && !delivery.isBusy() && conversation.isUnanswered_());
 			onChanged();
 		},
-		/** Cancels the notice that a person will answer. */
-		stop: () => clearTimeout(timer),
 	};
 }

@@ -5,6 +5,7 @@ import { createIdentity } from './identity.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { createDelivery } from './message-delivery.ts';
 import { createNotices, type Notice } from './notices.ts';
+import type { PersonRequest } from './person-module.ts';
 import { createPresence } from './presence.ts';
 import { createRatings } from './ratings.ts';
 import type { SessionOptions } from './session-options.ts';
@@ -21,7 +22,7 @@ export function createSession(options: SessionOptions) {
 	const lifetime = new AbortController();
 	const { signal } = lifetime;
 	const parts = createParts(options, signal);
-	const { conversation, notices, delivery, presence, lifecycle, identity } = parts;
+	const { requests, conversation, notices, delivery, presence, lifecycle, identity, onEvent } = parts;
 	const { transcript } = conversation;
 	const { update } = presence;
 	addEventListener('online', () => notices.dismiss('offline'), { signal });
@@ -35,7 +36,7 @@ export function createSession(options: SessionOptions) {
 		storageKey_: conversation.storageKey_,
 		notice(): Notice | null {
 			if (delivery.isFull() && !notices.isBlocking_()) return { stringKey: 'full' };
-			return notices.current() ?? (presence.isAwaitingHuman_() ? { stringKey: 'awaiting' } : null);
+			return notices.current();
 		},
 		isBlocked_: notices.isBlocking_,
 		isBusy: delivery.isBusy,
@@ -48,6 +49,15 @@ export function createSession(options: SessionOptions) {
 			if (delivery.isFull()) return false;
 			delivery.send(text);
 			return true;
+		},
+		conversationId_: conversation.id,
+		people_: conversation.people_,
+		/** Changes the visitor's request for a person in this conversation. @returns whether it is stored */
+		async requestPerson_(change: PersonRequest = {}): Promise<boolean> {
+			return lifecycle.tryRequest_(async (scope) => {
+				const data = await requests.requestPerson_(conversation.id() as string, change, scope);
+				if (!scope.aborted) onEvent({ id: '', event: 'presence', data });
+			});
 		},
 		retryMessage_: delivery.retry,
 		cancelMessage_: delivery.cancel,
@@ -66,7 +76,6 @@ export function createSession(options: SessionOptions) {
 		loadOlder_: () => loadOlder(parts, options.onChanged),
 		destroy(): void {
 			lifetime.abort();
-			presence.stop();
 			lifecycle.leave();
 			notices.dismissAll_();
 		},

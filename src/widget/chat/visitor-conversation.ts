@@ -1,4 +1,4 @@
-import type { WidgetMessage } from '../../contract/index.ts';
+import type { WidgetMessage, WidgetPeople } from '../../contract/index.ts';
 import {
 	type ConversationStorage,
 	openConversationStorage,
@@ -7,6 +7,7 @@ import {
 } from '../transport/conversation-storage.ts';
 import type { ServerSentEvent } from '../transport/event-stream.ts';
 import type { HistoryPage } from '../transport/requests.ts';
+import { concernsPerson } from './person-loader.ts';
 import { createTranscript, type Transcript } from './transcript.ts';
 
 /** A change that must be announced or reported to the page. */
@@ -33,10 +34,13 @@ export function createConversation(deploymentId: string) {
 	let isLoaded = shownId === null;
 	/** Cursor of the messages before the displayed ones. */
 	let olderCursor: string | null = null;
+	/** The people of the conversation, as the server has said last. */
+	let people: WidgetPeople | null = null;
 
 	/** Removes all displayed messages. */
 	const clear = () => {
 		transcript.clear();
+		people = null;
 		position = '';
 		olderCursor = null;
 	};
@@ -56,16 +60,11 @@ export function createConversation(deploymentId: string) {
 		position_: () => position,
 		isLoaded_: () => isLoaded,
 		olderCursor_: () => olderCursor,
-		/** Whether a person is expected to write: a person wrote last, or the last message is unanswered. */
+		people_: () => people,
+		/** Whether a person is expected to write: the visitor waits for one or talks to one, or the last message is unanswered. */
 		awaitsHuman_(): boolean {
 			const last = transcript.list().at(-1);
-			return last?.author.type === 'human' || (last?.role === 'user' && last.status === 'completed');
-		},
-
-		/** Whether the last message is the visitor's and is stored: no model writes a reply, so a person will answer. */
-		isUnanswered_(): boolean {
-			const last = transcript.list().at(-1);
-			return last?.role === 'user' && last.status === 'completed';
+			return Boolean(concernsPerson(people)) || (last?.role === 'user' && last.status === 'completed');
 		},
 
 		/** Whether a storage event says that another tab of this visitor has started another conversation. */
@@ -90,13 +89,14 @@ export function createConversation(deploymentId: string) {
 		/** Forgets the conversation's id. Displayed messages stay. */
 		forget(): void {
 			storage.set({ conversation: null, pending: null });
+			people = null;
 			position = '';
 			olderCursor = null;
 			show();
 		},
 
 		/** Merges the newest messages. @returns the changes, oldest first */
-		mergeNewest_({ data, next_cursor }: HistoryPage): TranscriptUpdate[] {
+		mergeNewest_({ data, next_cursor, people: current }: HistoryPage): TranscriptUpdate[] {
 			const updates: TranscriptUpdate[] = [];
 			for (const message of [...data].reverse()) {
 				const known = transcript.get(message.id);
@@ -104,6 +104,7 @@ export function createConversation(deploymentId: string) {
 				if (isLoaded && known?.status !== message.status && message.role === 'assistant')
 					updates.push({ completedMessage_: message });
 			}
+			people = current;
 			if (!isLoaded) olderCursor = next_cursor;
 			isLoaded = true;
 			return updates;
@@ -117,6 +118,7 @@ export function createConversation(deploymentId: string) {
 		applyEvent_(event: ServerSentEvent): TranscriptUpdate {
 			// Set first: an event that cannot be read is not asked for again.
 			if (event.id) position = event.id;
+			if (event.event === 'presence') people = JSON.parse(event.data);
 			return applyToTranscript(transcript, event);
 		},
 

@@ -1,4 +1,4 @@
-import type { ChatModule } from '../chat/chat-module.ts';
+import type { ChatModule, LoadPart } from '../chat/chat-module.ts';
 import type { Language } from '../languages/choose.ts';
 import type { Strings } from '../languages/strings.ts';
 import { memoiseUntilFailure } from './memoise-until-failure.ts';
@@ -8,7 +8,8 @@ export interface WidgetFiles {
 	loadChat(): Promise<ChatModule>;
 	/** The strings of the language, or the English ones if those cannot be loaded. */
 	loadStrings(): Promise<Strings>;
-	/** Loads both in advance. A file that fails now is requested again when it is needed. */
+	loadPart: LoadPart;
+	/** Loads the chat and the strings in advance. A file that fails now is requested again when it is needed. */
 	preload(): void;
 }
 
@@ -34,6 +35,7 @@ export function createFiles(base: string, language: Language, setLanguage: (lang
 	return {
 		loadChat,
 		loadStrings,
+		loadPart: load,
 		preload: () => void Promise.all([loadChat(), loadStrings()]).catch(() => {}),
 	};
 }

@@ -1,3 +1,5 @@
+import type { WidgetPeople } from '../../contract/index.ts';
+import type { PersonRequest } from '../chat/person-module.ts';
 import type { ChatFetch } from '../page/config.ts';
 
 const VISITOR_API = 'api/v1/widget/';
@@ -9,8 +11,9 @@ const OPERATOR_API = 'api/v1/';
  * @param base the address of the server, with a slash at its end
  */
 export function createOperatorFetch(base: string, deploymentId: string): ChatFetch {
-	return (visitorUrl, { headers, body, ...init }) => {
+	return async (visitorUrl, { headers, body, ...init }) => {
 		const url = new URL(visitorUrl.replace(base + VISITOR_API, base + OPERATOR_API));
+		if (url.pathname.endsWith('/request-person')) return personRequested(JSON.parse(String(body)));
 		url.searchParams.delete('deployment_id');
 		return fetch(url, {
 			...init,
@@ -19,6 +22,18 @@ export function createOperatorFetch(base: string, deploymentId: string): ChatFet
 			credentials: 'same-origin',
 		});
 	};
+}
+
+/** The preview calls no person and stores no request: it answers as if no person of the workspace were there. */
+function personRequested({ withdraw = false, email }: PersonRequest): Response {
+	const people: WidgetPeople = {
+		handled_by: 'model',
+		person: null,
+		requested_person_at: withdraw ? null : new Date().toISOString(),
+		people_available: withdraw ? null : false,
+		has_email: email !== undefined,
+	};
+	return Response.json(people);
 }
 
 /** A visitor's token would be taken for an API key. */

@@ -1,4 +1,5 @@
-import type { WidgetConfig, WidgetMessage, WidgetMessageReply } from '../../contract/index.ts';
+import type { WidgetConfig, WidgetMessage, WidgetMessageReply, WidgetPeople } from '../../contract/index.ts';
+import type { PersonRequest } from '../chat/person-module.ts';
 import type { ChatFetch } from '../page/config.ts';
 import { readEvents, type ServerSentEvent } from './event-stream.ts';
 import { withoutControls } from './without-controls.ts';
@@ -40,6 +41,7 @@ interface ApiRequestOptions {
 export interface HistoryPage {
 	data: WidgetMessage[];
 	next_cursor: string | null;
+	people: WidgetPeople;
 }
 
 /** A message to send. Each retry sends the same values, so that the server recognises it as a repeat. */
@@ -63,6 +65,8 @@ export function createRequests({ base, deploymentId, token, fetch }: RequestDefa
 	const queryString = (more: Record<string, string> = {}) =>
 		new URLSearchParams({ deployment_id: deploymentId, ...more }).toString();
 	const conversation = (id: string) => `conversations/${encodeURIComponent(id)}`;
+	const post = (path: string, body: object = {}, signal?: AbortSignal) =>
+		request(path, { body: { deployment_id: deploymentId, ...body }, signal });
 	const messageOf = ({ content, conversation }: SendRequest, stream: boolean) => ({
 		deployment_id: deploymentId,
 		...(conversation ? { conversation_id: conversation } : {}),
@@ -101,11 +105,15 @@ export function createRequests({ base, deploymentId, token, fetch }: RequestDefa
 			return (await request(`${conversation(id)}/messages?${queryString(more)}`, { signal })).json();
 		},
 		async stop(id: string): Promise<void> {
-			await request(`${conversation(id)}/stop`, { body: { deployment_id: deploymentId } });
+			await post(`${conversation(id)}/stop`);
+		},
+		/** Asks for a person, leaves an e-mail address, or withdraws the request. Returns the conversation's people, as in the event `presence`. */
+		async requestPerson_(id: string, change: PersonRequest, signal: AbortSignal): Promise<string> {
+			return (await post(`${conversation(id)}/request-person`, change, signal)).text();
 		},
 		async rate(messageId: string, rating: 'up' | 'down' | null, signal: AbortSignal, comment?: string): Promise<void> {
-			const body = { deployment_id: deploymentId, rating, ...(comment ? { comment: withoutControls(comment) } : {}) };
-			await request(`messages/${encodeURIComponent(messageId)}/feedback`, { body, signal });
+			const body = { rating, ...(comment ? { comment: withoutControls(comment) } : {}) };
+			await post(`messages/${encodeURIComponent(messageId)}/feedback`, body, signal);
 		},
 	};
 }
