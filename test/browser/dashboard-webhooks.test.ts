@@ -77,9 +77,11 @@ test('a failed delivery shows its attempts, and arrives when it is retried after
 	await page.getByText('The ping was not delivered').waitFor();
 	await page.getByRole('link', { name: 'assistant.updated' }).first().click();
 	await page.getByText('Attempt 1', { exact: true }).waitFor();
-	await page.getByText('503', { exact: true }).first().waitFor();
-	await page.getByText('Beginning of the answer').first().click();
-	await page.getByText('closed for maintenance').first().waitFor();
+	// A later attempt appears above it.
+	const attempt = page.locator('.attempts > li').filter({ hasText: 'Attempt 1' });
+	await attempt.getByText('503', { exact: true }).waitFor();
+	await attempt.getByText('Beginning of the answer').click();
+	await attempt.getByText('closed for maintenance').waitFor();
 	await page.getByText('"Kettles"').first().waitFor();
 	receiver.respond = () => ({ status: 204 });
 	await page.getByRole('button', { name: 'Deliver again' }).click();
