@@ -12,6 +12,9 @@ import { openDashboard, startOwnedApp } from './dashboard.ts';
 const CONVERSATIONS = 100_000;
 const PER_COMMIT = 2_000;
 const SCROLLS = 200;
+/** A busy machine loads fewer pages in the same number of scrolls. */
+const MAX_SCROLLS = 10 * SCROLLS;
+const MIN_ROWS = 1_000;
 
 const app = await startOwnedApp();
 after(() => app[Symbol.asyncDispose]());
@@ -76,11 +79,14 @@ test('the inbox stays fast with a hundred thousand conversations', { skip }, asy
 	await using agent = await openDashboard(app, browser, {}, '#/inbox');
 	const { page } = agent;
 	await page.getByRole('link', { name: 'The newest question' }).waitFor();
+	// The conversations that were read are loaded beside the unread ones.
+	await page.getByRole('link', { name: 'Order 99999' }).waitFor();
 	const { frames, rows, most } = (await page.evaluate(`(async () => {
 		const scroller = document.querySelector('.inbox-scroller');
 		const frames = [];
+		const size = () => Number(document.querySelector('.positioned-rows > li').getAttribute('aria-setsize'));
 		let most = 0;
-		for (let at = 0; at < ${SCROLLS}; at++) {
+		for (let at = 0; at < ${SCROLLS} || (size() <= ${MIN_ROWS} && at < ${MAX_SCROLLS}); at++) {
 			const from = performance.now();
 			scroller.scrollTop += 700;
 			await new Promise(requestAnimationFrame);
@@ -88,16 +94,15 @@ test('the inbox stays fast with a hundred thousand conversations', { skip }, asy
 			await new Promise(requestAnimationFrame);
 			frames.push((performance.now() - from) / 2);
 		}
-		const rows = Number(document.querySelector('.positioned-rows > li').getAttribute('aria-setsize'));
-		return { frames, rows, most };
+		return { frames, rows: size(), most };
 	})()`)) as { frames: number[]; rows: number; most: number };
 	const sorted = frames.toSorted((one, other) => one - other);
 	const at = (share: number) => Math.round(sorted[Math.floor(sorted.length * share)] as number);
 	t.diagnostic(
-		`${SCROLLS} scrolls, ${rows} rows loaded: median frame ${at(0.5)} ms, p95 ${at(0.95)} ms, ${most} rows at most in the page`,
+		`${frames.length} scrolls, ${rows} rows loaded: median frame ${at(0.5)} ms, p95 ${at(0.95)} ms, ${most} rows at most in the page`,
 	);
 	assert.ok(most < 60, `${most} rows are in the page`);
-	assert.ok(rows > 1_000, `${rows} rows are loaded`);
+	assert.ok(rows > MIN_ROWS, `${rows} rows are loaded`);
 	await page.locator('#inbox-search').fill('order 4711');
 	await page.getByRole('link', { name: 'Order 4711' }).first().waitFor();
 	assert.deepEqual(agent.problems, []);
