@@ -139,7 +139,8 @@ test('responds to HEAD as to GET, without the body', async () => {
 		assert.ok(head.headers['x-request-id'], operation.id);
 		const type = Object.keys(operation.responses.get(200)?.content ?? {});
 		assert.equal(head.headers['content-type']?.split(';')[0], type[0], operation.id);
-		if (type[0] === 'text/event-stream') continue;
+		// Streams and the export, which names its time, have no length.
+		if (type[0] === 'text/event-stream' || type[0] === 'application/jsonl') continue;
 		// A delivery changes while it is attempted.
 		const { same, get } = await until(`${operation.id} stands still`, async () => {
 			const before = await ask('GET', path, { headers });
