@@ -56,8 +56,14 @@ export class People implements Disposable {
 	}
 }
 
-/**
- * What a follower knows before the first event about people; null: nothing. A visitor who connects again may hold an outdated state,
- * so a visitor's stream always begins with the present one.
- */
-export const KNOWN_AT_START: Record<Audience, PresenceBody | null> = { api: { people: [] }, visitor: null };
+/** What a follower knows before the first event about people: only a difference is sent. */
+export const NO_PEOPLE: Record<Audience, PresenceBody> = {
+	api: { people: [] },
+	visitor: {
+		handled_by: 'model',
+		person: null,
+		requested_person_at: null,
+		people_available: null,
+		has_email: false,
+	},
+};

@@ -1,12 +1,12 @@
 import { encodeSingleLines, type PullSource, type SourceReader } from '../base/index.ts';
 import type { ConversationRecord } from '../store/index.ts';
 import type { ConversationEvent } from './event-encoder.ts';
-import { KNOWN_AT_START, type People } from './people.ts';
+import { NO_PEOPLE, type People } from './people.ts';
 import type { Audience } from './present.ts';
 
 /**
- * A conversation's events, and `presence` events between them: the state of its people at the start (not for the API's clients if no
- * one is there), and each change of it. These events are not stored and have no id, so they do not move the client's position.
+ * A conversation's events, and `presence` events between them: the state of its people at the start, if there is anything to say,
+ * and each change of it. These events are not stored and have no id, so they do not move the client's position.
  */
 export class PresenceStream implements PullSource<ConversationEvent>, SourceReader {
 	readonly #events: PullSource<ConversationEvent>;
@@ -31,8 +31,7 @@ export class PresenceStream implements PullSource<ConversationEvent>, SourceRead
 		this.#people = people;
 		this.#conversation = conversation;
 		this.#audience = audience;
-		const known = KNOWN_AT_START[audience];
-		this.#lastData = known === null ? '' : dataOf(known);
+		this.#lastData = dataOf(NO_PEOPLE[audience]);
 	}
 
 	get isEnded(): boolean {
