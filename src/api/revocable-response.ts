@@ -45,8 +45,23 @@ export async function respondDuringUse<C>(
 	}
 }
 
-/** The chunks of a download, up to the first that its use no longer permits. The use ends with them. */
-async function* chunksOfUse<C>(chunks: AsyncIterable<string>, use: RevocableUse<C>): AsyncGenerator<string> {
+/**
+ * The chunks of a download, up to the first that its use no longer permits. The use ends with them, also where they are discarded
+ * before the first: a generator that has not begun runs no `finally`.
+ */
+function chunksOfUse<C>(chunks: AsyncIterable<string>, use: RevocableUse<C>): AsyncIterable<string> {
+	const permitted = permittedChunks(chunks, use);
+	const iterator: AsyncIterator<string> = {
+		next: () => permitted.next(),
+		async return() {
+			use.end();
+			return permitted.return(undefined);
+		},
+	};
+	return { [Symbol.asyncIterator]: () => iterator };
+}
+
+async function* permittedChunks<C>(chunks: AsyncIterable<string>, use: RevocableUse<C>): AsyncGenerator<string> {
 	try {
 		for await (const chunk of chunks) {
 			await use.pendingCheck;

@@ -37,7 +37,7 @@ const MAX_PENDING_TASKS = 20_000;
 
 /** The page cache of the main thread, which reads single rows and pages of lists. */
 const READER_CACHE_KIB = 4_000;
-/** The writer keeps nothing between two batches. */
+/** The writer keeps nothing between two batches. With less, it copies the rows of a large batch. */
 const WRITER_YOUNG_GENERATION_MB = 16;
 
 /** Time for waiting tasks and for the checkpoint of the WAL. */
