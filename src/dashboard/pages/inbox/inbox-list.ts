@@ -7,6 +7,8 @@ export const MAX_ENTRIES = 120_000;
 const REFRESH_MS = 250;
 /** With more changes than this at once the beginning of the list is loaded instead. */
 const MAX_REFRESHES = 20;
+/** Entries that fill the first screen. */
+const FIRST_SCREEN = 20;
 
 interface Section {
 	/** Undefined: the list has one section. */
@@ -49,6 +51,11 @@ export class InboxList {
 		return this.#known.size;
 	}
 
+	/** Fewer than are loaded while a section before them is incomplete. A page may be short, or even empty. */
+	get #shownCount(): number {
+		return this.sections.reduce((count, { entries }) => count + entries.length, 0);
+	}
+
 	get isComplete(): boolean {
 		return this.count >= MAX_ENTRIES || this.#sections.every(({ cursor }) => cursor === null);
 	}
@@ -70,8 +77,7 @@ export class InboxList {
 		}
 		this.isLoading = false;
 		this.#onChange();
-		// A page may be short: the first screen is filled.
-		if (this.error === null && !this.isComplete && this.count < 20) void this.loadMore();
+		if (this.error === null && !this.isComplete && this.#shownCount < FIRST_SCREEN) void this.loadMore();
 	}
 
 	async #loadPage(section: Section): Promise<void> {
