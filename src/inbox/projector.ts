@@ -1,4 +1,4 @@
-import { deferred, type Log, rejectOnAbort, sleep } from '../base/index.ts';
+import { anySignal, deferred, type Log, rejectOnAbort, sleep } from '../base/index.ts';
 import type { Store } from '../store/index.ts';
 
 /** Events of one commit. It bounds for how long other commits wait. */
@@ -49,9 +49,12 @@ export class InboxProjector implements AsyncDisposable {
 	async reach(ms: number): Promise<void> {
 		const target = await this.#store.events.lastSeq();
 		const deadline = AbortSignal.timeout(ms);
-		while (!deadline.aborted && (await this.#store.inbox.progress()).seq < target) {
+		while (!deadline.aborted) {
+			// Taken before the position is read: a batch that ends meanwhile is noticed.
+			const batchEnd = this.#batchEnd.promise;
+			if ((await this.#store.inbox.progress()).seq >= target) return;
 			this.#demand.resolve();
-			await Promise.race([this.#batchEnd.promise, sleep(ms, deadline)]).catch(() => {});
+			await rejectOnAbort(batchEnd, deadline).catch(() => {});
 		}
 	}
 
@@ -73,7 +76,7 @@ export class InboxProjector implements AsyncDisposable {
 				if (signal.aborted) return;
 				this.#log.warn({ err: error }, 'the inbox could not be brought up to date');
 				this.#arrival.resolve();
-				await sleep(RETRY_MS, signal).catch(() => {});
+				await sleep(RETRY_MS, signal);
 			}
 		}
 	}
@@ -97,7 +100,9 @@ export class InboxProjector implements AsyncDisposable {
 
 	/** Waits, but not while a reader waits. */
 	async #pause(ms: number): Promise<void> {
-		await Promise.race([this.#demand.promise, sleep(ms, this.#abort.signal)]);
+		const reader = new AbortController();
+		void this.#demand.promise.then(() => reader.abort());
+		await sleep(ms, anySignal(reader.signal, this.#abort.signal));
 		this.#demand = deferred();
 	}
 }
