@@ -1,4 +1,6 @@
+import Database from 'better-sqlite3';
 import type { Message } from '../../src/contract/index.ts';
+import { databaseFile } from '../../src/store/index.ts';
 
 /** An event of the log with its conversation's deployment and assistant. */
 export interface RecordedEvent {
@@ -7,6 +9,21 @@ export interface RecordedEvent {
 	created_at: number;
 	deployment_id: string;
 	assistant_id: string;
+}
+
+/** The events of conversations in a server's log, each once, read from its database. */
+export function recordedEvents(dataDir: string): RecordedEvent[] {
+	const db = new Database(databaseFile(dataDir), { readonly: true });
+	try {
+		return db
+			.prepare(
+				`SELECT type, data, events.created_at, deployment_id, assistant_id FROM events
+				 JOIN conversations ON conversations.id = events.subject WHERE stream NOT LIKE 'conv%'`,
+			)
+			.all() as RecordedEvent[];
+	} finally {
+		db.close();
+	}
 }
 
 export interface Span {

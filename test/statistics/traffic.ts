@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import Database from 'better-sqlite3';
 import type { ChatProvider, ModelEvent } from '../../src/models/index.ts';
-import { databaseFile } from '../../src/store/index.ts';
 import { createResource, untilSettled } from '../api/fixture.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { manualWallClock } from '../support/manual-clock.ts';
 import { streamFrom } from '../support/model-events.ts';
-import type { RecordedEvent } from './recount.ts';
+import { type RecordedEvent, recordedEvents } from './recount.ts';
 
 type ManualWallClock = ReturnType<typeof manualWallClock>;
 
@@ -78,19 +76,7 @@ export async function startTraffic(): Promise<Traffic> {
 			assert.ok(status === 201 || content.startsWith('fail'), JSON.stringify(body));
 			return body;
 		},
-		log() {
-			const db = new Database(databaseFile(app.dataDir), { readonly: true });
-			try {
-				return db
-					.prepare(
-						`SELECT type, data, events.created_at, deployment_id, assistant_id FROM events
-						 JOIN conversations ON conversations.id = events.subject WHERE stream NOT LIKE 'conv%'`,
-					)
-					.all() as RecordedEvent[];
-			} finally {
-				db.close();
-			}
-		},
+		log: () => recordedEvents(app.dataDir),
 		[Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
 	};
 }
