@@ -26,6 +26,7 @@ export { retryAfterMs } from './retry-after.ts';
 export { type AbortableRequest, type AbortListener, RevocableUse, RevocableUses } from './revocable-use.ts';
 export { SecretBox } from './secret-box.ts';
 export { Semaphore, type SemaphoreQueue } from './semaphore.ts';
+export { separateCharacters } from './separate-characters.ts';
 export { encodeServerSentEvent, encodeSingleLines, type ServerSentEvent } from './server-sent-event.ts';
 export { SlidingWindowLimiter } from './sliding-window-limiter.ts';
 export { SlidingWindowLog } from './sliding-window-log.ts';

@@ -19,9 +19,9 @@ export function excerptOf(text: string, terms: readonly SearchTerm[]): string {
 	return `${start > 0 ? '… ' : ''}${line}${end < text.length ? ' …' : ''}`;
 }
 
-/** Without case and marks, as the index compares words. */
+/** Without case and marks, as the index compares words. Composed again, because a Korean syllable would become three letters. */
 function fold(text: string): string {
-	return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase();
+	return text.normalize('NFD').replaceAll(/\p{M}/gu, '').normalize('NFC').toLowerCase();
 }
 
 function wordStart(text: string, at: number): number {

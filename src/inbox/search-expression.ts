@@ -1,3 +1,5 @@
+import { separateCharacters } from '../base/index.ts';
+
 const MAX_TERMS = 10;
 /** A phrase in quotes, or a run of other characters. A missing closing quote ends with the text. */
 const TERMS = /"([^"]*)"?|([^\s"]+)/g;
@@ -22,5 +24,7 @@ export function searchTerms(query: string): SearchTerm[] {
 
 /** The terms in the language of the full-text index. */
 export function searchExpression(terms: readonly SearchTerm[]): string {
-	return terms.map(({ text, isPrefix }) => `"${text.replaceAll('"', '')}"${isPrefix ? ' *' : ''}`).join(' AND ');
+	return terms
+		.map(({ text, isPrefix }) => `"${separateCharacters(text.replaceAll('"', ''))}"${isPrefix ? ' *' : ''}`)
+		.join(' AND ');
 }

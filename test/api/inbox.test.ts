@@ -131,6 +131,29 @@ test('finds words, phrases and beginnings of words in messages, each conversatio
 	assert.deepEqual(await listed('search=zurich'), []);
 });
 
+test('finds words in scripts that write none apart, and Korean words with endings', async () => {
+	const found: Array<[message: string, searches: string[], misses: string[]]> = [
+		['我想查询订单的发货时间', ['订单', '发货时间', '单的发'], ['货发']],
+		['返品の期限はいつまでですか', ['返品', '期限', 'の期'], ['限期']],
+		['สั่งซื้อสินค้าเมื่อวาน', ['สินค้า'], ['ค้าสิน']],
+		['어제 주문을 취소했어요', ['주문', '취소'], ['문주']],
+	];
+	for (const [message, searches, misses] of found) {
+		const { conversation_id } = await ask(message);
+		for (const text of searches) {
+			const { data } = (await app.call('GET', `/api/v1/inbox?search=${encodeURIComponent(text)}`)).body;
+			assert.deepEqual(
+				data.map(({ conversation }: { conversation: { id: string } }) => conversation.id),
+				[conversation_id],
+			);
+			assert.ok(data[0].match.excerpt.includes(text), text);
+		}
+		for (const text of misses) assert.deepEqual(await listed(`search=${encodeURIComponent(text)}`), [], text);
+		await app.call('DELETE', `/api/v1/conversations/${conversation_id}?purge=true`);
+		assert.deepEqual(await listed(`search=${encodeURIComponent(searches[0] as string)}`), []);
+	}
+});
+
 test('exports a conversation as JSON and as Markdown', async () => {
 	const reply = await ask('How long does the *warranty* last?');
 	const id: string = reply.conversation_id;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import * as sqliteVec from 'sqlite-vec';
+import { separateCharacters } from '../../base/index.ts';
 
 /** The database file in a data directory. */
 export function databaseFile(dataDir: string): string {
@@ -25,6 +26,7 @@ export function openWritable(file: string): Database.Database {
 	db.pragma('temp_store = MEMORY');
 	db.pragma('cache_size = -8000');
 	sqliteVec.load(db);
+	db.function('separate_characters', { deterministic: true }, separateCharacters as (...values: unknown[]) => unknown);
 	return db;
 }
 

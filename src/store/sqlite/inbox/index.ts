@@ -1,2 +1,2 @@
-export { INBOX_SCHEMA } from './tables.ts';
+export { INBOX_SCHEMA, SEARCH_BY_CHARACTER_SCHEMA } from './tables.ts';
 export { applyInboxWrite } from './write.ts';

@@ -3,7 +3,10 @@ export const placeOf = (row: string) =>
 	`replace(${row}.workspace_id, '_', '') || ' ' || replace(${row}.conversation_id, '_', '')`;
 
 /** Of a longer message the beginning is indexed. */
-export const indexedText = (row: string) => `substr(${row}.content, 1, 32000)`;
+const beginning = (row: string) => `substr(${row}.content, 1, 32000)`;
+
+/** The text of a message as the index has it. The writable connection has the function `separate_characters`. */
+export const indexedText = (row: string) => `separate_characters(${beginning(row)})`;
 
 /**
  * The inbox: a row for each conversation, what each reader has read, and the index of messages. The index stores no copy of the
@@ -50,7 +53,7 @@ export const INBOX_SCHEMA = `
 
 	CREATE TRIGGER search_goes_with_its_message AFTER DELETE ON messages BEGIN
 		INSERT INTO message_search (message_search, rowid, place, text)
-		SELECT 'delete', row, ${placeOf('OLD')}, ${indexedText('OLD')} FROM searchable_messages WHERE message_id = OLD.id;
+		SELECT 'delete', row, ${placeOf('OLD')}, ${beginning('OLD')} FROM searchable_messages WHERE message_id = OLD.id;
 		DELETE FROM searchable_messages WHERE message_id = OLD.id;
 	END;
 	CREATE TRIGGER inbox_goes_with_its_conversation AFTER DELETE ON conversations BEGIN
@@ -60,5 +63,18 @@ export const INBOX_SCHEMA = `
 	CREATE TRIGGER inbox_goes_with_its_user AFTER DELETE ON users BEGIN
 		DELETE FROM inbox_reads WHERE reader = OLD.id;
 		DELETE FROM inbox_readers WHERE reader = OLD.id;
+	END;
+	`;
+
+/** Messages are indexed again, with each character of scripts without spaces as a word. The projector does it after the start. */
+export const SEARCH_BY_CHARACTER_SCHEMA = `
+	DROP TRIGGER search_goes_with_its_message;
+	INSERT INTO message_search (message_search) VALUES ('delete-all');
+	DELETE FROM searchable_messages;
+	UPDATE inbox_progress SET filled_conversation = '', filled_seq = 0;
+	CREATE TRIGGER search_goes_with_its_message AFTER DELETE ON messages BEGIN
+		INSERT INTO message_search (message_search, rowid, place, text)
+		SELECT 'delete', row, ${placeOf('OLD')}, ${indexedText('OLD')} FROM searchable_messages WHERE message_id = OLD.id;
+		DELETE FROM searchable_messages WHERE message_id = OLD.id;
 	END;
 	`;
