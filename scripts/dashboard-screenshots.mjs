@@ -95,11 +95,11 @@ async function photographLook(browser, url, { suffix, ...options }, names, ids, 
 	await context.close();
 }
 
-/** A function that tells whether every request has its response. The stream of events has no end. */
+/** A function that tells whether every request has its response. Streams of events have no end. */
 function watchRequests(page) {
 	const open = new Set();
 	page.on('request', (request) => {
-		if (!request.url().includes('/api/v1/events?')) open.add(request);
+		if (!new URL(request.url()).pathname.endsWith('/events')) open.add(request);
 	});
 	for (const end of ['requestfinished', 'requestfailed']) page.on(end, (request) => open.delete(request));
 	return () => open.size === 0;
