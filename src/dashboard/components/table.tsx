@@ -11,7 +11,10 @@ export interface Column<T> {
 	isMinor?: boolean;
 }
 
-/** A list of resources. A click on a row opens it; its first cell is the link for keyboards and new tabs. */
+/**
+ * A list of resources. A click on a row opens it; its first cell is the link for keyboards and new tabs. On phones each row is a block
+ * of its values with their titles.
+ */
 export function Table<T extends { id: string }>({
 	label,
 	columns,
@@ -32,7 +35,7 @@ export function Table<T extends { id: string }>({
 	};
 	return (
 		<div class="table-frame">
-			<table aria-label={label}>
+			<table class="stacking" aria-label={label}>
 				<thead>
 					<tr>
 						{columns.map((column) => (
@@ -46,7 +49,7 @@ export function Table<T extends { id: string }>({
 					{rows.map((row) => (
 						<tr key={row.id} class={pathOf ? 'opens' : ''} onClick={(event) => open(event, row)}>
 							{columns.map((column) => (
-								<td key={column.title} class={classOf(column)}>
+								<td key={column.title} class={classOf(column)} data-title={column.title}>
 									{column.cell(row)}
 								</td>
 							))}

@@ -170,7 +170,7 @@ export const access: AccessStrings = {
 	nameHint: 'Besucher sehen ihn, wenn Sie ein Gespräch beantworten.',
 	emailHint: 'Ein Inhaber oder Verwalter kann sie ändern.',
 	changePassword: 'Passwort ändern',
-	presentPassword: 'Jetziges Passwort',
+	currentPassword: 'Aktuelles Passwort',
 	newPassword: 'Neues Passwort',
 	newPasswordHint:
 		'Mindestens 12 Zeichen. Gut sind mehrere Wörter, die nicht zusammengehören. Anderswo werden Sie abgemeldet.',

@@ -62,7 +62,7 @@ export const access = {
 	linkText: 'It sets a password, once, until {time}.',
 	newLink: 'New password link',
 	newLinkTitle: 'Make a new password link for {name}?',
-	newLinkText: 'The former link becomes invalid. The present password works until a new one is set.',
+	newLinkText: 'The former link becomes invalid. The current password works until a new one is set.',
 	remove: 'Remove',
 	removeTitle: 'Remove {name}?',
 	removeText: 'The person is signed out everywhere and cannot sign in again. What the person has made stays.',
@@ -168,7 +168,7 @@ export const access = {
 	nameHint: 'Visitors see it when you answer a conversation.',
 	emailHint: 'An owner or admin can change it.',
 	changePassword: 'Change the password',
-	presentPassword: 'Present password',
+	currentPassword: 'Current password',
 	newPassword: 'New password',
 	newPasswordHint:
 		'At least 12 characters. Several words that do not belong together are good. You are signed out elsewhere.',

@@ -169,7 +169,7 @@ export const knowledge = {
 	weightSourceSet: 'I set it',
 	reindex: 'Reindex',
 	reindexHint:
-		'Reads all documents again from their stored files. The present index serves searches until the new one is complete.',
+		'Reads all documents again from their stored files. The current index serves searches until the new one is complete.',
 	reindexStart: 'Reindex now',
 	reindexStop: 'Stop the reindex',
 	reindexStarted: 'The reindex has begun.',

@@ -32,7 +32,7 @@ export function PasswordForm() {
 			{/* Password managers then know whose password changes. */}
 			<input type="hidden" name="username" autocomplete="username" value={currentSession().user.email} />
 			<TextField
-				label={t.presentPassword}
+				label={t.currentPassword}
 				type="password"
 				autocomplete="current-password"
 				required
