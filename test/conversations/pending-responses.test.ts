@@ -23,6 +23,7 @@ async function copyWithOldSchema({ dataDir }: TestApp): Promise<string> {
 
 	const db = new Database(databaseFile(copy));
 	db.exec(`
+		DROP TRIGGER search_goes_with_its_message;
 		CREATE TABLE old_idempotency (
 			scope TEXT NOT NULL, key TEXT NOT NULL, body_hash TEXT NOT NULL, status INTEGER NOT NULL, body TEXT NOT NULL,
 			subject TEXT, expires_at INTEGER NOT NULL, PRIMARY KEY (scope, key)
@@ -47,7 +48,6 @@ async function copyWithOldSchema({ dataDir }: TestApp): Promise<string> {
 		ALTER TABLE messages DROP COLUMN first_token_ms;
 		ALTER TABLE messages DROP COLUMN duration_ms;
 		DROP INDEX documents_by_status;
-		DROP TRIGGER search_goes_with_its_message;
 		DROP TRIGGER inbox_goes_with_its_conversation;
 		DROP TRIGGER inbox_goes_with_its_user;
 		DROP TABLE message_search;
