@@ -46,6 +46,7 @@ mayImport.commands = [
 	'webhooks',
 	'thesauri',
 ];
+mayImport.metrics = ['base', 'contract', 'store', 'models', 'webhooks', 'http'];
 
 /**
  * Algorithms without durable state: they get values and return values, so they run in any thread. Listed beside the table,

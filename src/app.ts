@@ -11,21 +11,18 @@ import {
 	apiRoutes,
 	Cursors,
 	DemoOrigin,
-	DRAIN_SAFE_PATHS,
 	dashboardFileRoutes,
 	demoPageRoutes,
 	docsPageRoutes,
+	metricsRoute,
 	passwordPageRoutes,
 	SameOriginCheck,
 	serverRoutes,
 	startPageRoutes,
-	unhandledApi,
-	widgetErrorHeaders,
 	widgetFileRoutes,
 } from './api/index.ts';
 import type { AppOverrides } from './app-overrides.ts';
 import {
-	AppError,
 	AsyncDisposableStack,
 	addressOnThisMachine,
 	type Clock,
@@ -39,9 +36,10 @@ import {
 	systemClock,
 	version,
 } from './base/index.ts';
-import { ConfigError, processSources, type Settings } from './config/index.ts';
+import { ConfigError, type Settings } from './config/index.ts';
 import type { TextRecognition } from './contract/index.ts';
-import { createHttpServer, type HttpServer, type HttpServerOptions, RequestLog } from './http/index.ts';
+import { createServer, endStreams, listen, openMetricsServer } from './listeners.ts';
+import { Metrics } from './metrics/index.ts';
 import { createEmbedders, createModels, createProviders } from './models/index.ts';
 import { createNetwork, type Network } from './net/index.ts';
 import { findRecognitionPackages, workerEntry } from './pool/index.ts';
@@ -65,8 +63,6 @@ export interface App extends AsyncDisposable {
 	drain(ms: number): Promise<void>;
 }
 
-/** How long event streams may take to send their last events during a shutdown. */
-const STREAM_DRAIN_MS = 2_000;
 /** Owners that are searched for one with a password. */
 const MAX_OWNERS_CHECKED = 100;
 
@@ -90,6 +86,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const recognition = recognitionOf(settings);
 	const thesauri = resources.use(await thesauriOf(settings));
 	const readiness = new Readiness();
+	const metrics = new Metrics(version());
 	const clientNames = new ClientNames(settings.request_log_address);
 	const stateRoutes = [
 		...serverRoutes({ currentUnreadiness: () => readiness.problem }),
@@ -100,15 +97,22 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 
 	// The port is reserved first: if it is taken, the start fails before secrets are created that are shown only once.
 	const server = resources.use(
-		createServer({ settings, log, routes: stateRoutes, clientNames, errorHeaderAccess: () => errorHeaderAccess }),
+		createServer({
+			settings,
+			log,
+			routes: stateRoutes,
+			metrics,
+			clientNames,
+			errorHeaderAccess: () => errorHeaderAccess,
+		}),
 	);
 	const { host, port } = await listen(server);
 	const address = () => settings.public_url ?? addressOnThisMachine(host, port);
 
 	const shares = descriptorShares();
 	const network = resources.use(overrides.network ?? openNetwork(settings, shares));
-	const modelServices = createModelServices(settings, overrides, { network, clock, log });
-	const store = resources.use(await openStore(settings, log));
+	const modelServices = createModelServices(settings, overrides, { network, clock, log, metrics });
+	const store = resources.use(await openStore(settings, log, metrics));
 	const secretKey = await loadSecretKeyOfDatabase(store, settings.data_dir, settings.secret_key, clock.now(), log);
 	readiness.writes = store.health;
 	clientNames.useKey(new SecretBox(secretKey).key('client addresses'));
@@ -116,10 +120,14 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const isSignInImpossible = await hasNoPasswordOfOwner(store);
 	const jumpDetector = new ClockJumpDetector(clock, await readTrustedTime(store));
 
-	const base = { settings, overrides, clock, log, jumpDetector, shares, recognition, thesauri };
+	const base = { settings, overrides, clock, log, jumpDetector, shares, recognition, thesauri, metrics };
 	const foundation = { ...base, network, ...modelServices, store, secretKey };
 	const services = createServices(foundation, resources);
 	errorHeaderAccess = services.access;
+	const { conversations, deployments } = services;
+	metrics.observe({ store, http: server, conversations, deployments });
+	const metricsServer = await openMetricsServer(settings, log, metrics);
+	if (metricsServer !== null) resources.use(metricsServer);
 	const routes = [...(await allRoutes(foundation, services, address)), ...stateRoutes];
 	await startServices(services);
 	server.replaceRoutes(routes);
@@ -159,41 +167,6 @@ async function thesauriOf({ thesauri: folders }: Settings): Promise<Thesauri> {
 	}
 }
 
-interface ServerParts {
-	settings: Settings;
-	log: Log;
-	routes: HttpServerOptions['routes'];
-	clientNames: ClientNames;
-	errorHeaderAccess: () => Access | null;
-}
-
-/** The HTTP server with the routes that it has while the rest starts. */
-function createServer({ settings, log, routes, clientNames, errorHeaderAccess }: ServerParts): HttpServer {
-	return createHttpServer({
-		host: settings.host,
-		port: settings.port,
-		routes,
-		isStarting: true,
-		log,
-		observer: requestLog(settings, log, clientNames),
-		trustedProxies: settings.trusted_proxies,
-		drainSafePaths: DRAIN_SAFE_PATHS,
-		environment: processSources().env,
-		unhandled(request) {
-			const access = errorHeaderAccess();
-			const api = access && unhandledApi(access, request);
-			return { headers: [...widgetErrorHeaders(request), ...(api?.headers ?? [])], refusal: api?.refusal ?? null };
-		},
-	});
-}
-
-function listen(server: HttpServer): ReturnType<HttpServer['listen']> {
-	return server.listen().catch((cause: unknown) => {
-		const remedy = 'Set PARLEY_PORT to another port, or PARLEY_HOST to an address of this machine.';
-		throw new AppError('unavailable', `${messageOf(cause)} ${remedy}`, { cause });
-	});
-}
-
 function openNetwork(settings: Settings, shares: Foundation['shares']): Network {
 	return createNetwork({
 		allowPrivateNetwork: settings.allow_private_network,
@@ -206,20 +179,25 @@ function openNetwork(settings: Settings, shares: Foundation['shares']): Network 
 function createModelServices(
 	settings: Settings,
 	overrides: AppOverrides,
-	parts: { network: Network; clock: Clock; log: Log },
+	{ metrics, ...parts }: { network: Network; clock: Clock; log: Log; metrics: Metrics },
 ): Pick<Foundation, 'embedders' | 'models'> {
-	const providers = [...createProviders(settings.providers, parts), ...(overrides.providers ?? [])];
+	const { onCircuitChange } = metrics.work;
+	const providers = [
+		...createProviders(settings.providers, { ...parts, onCircuitChange }),
+		...(overrides.providers ?? []),
+	];
 	return {
 		embedders: createEmbedders(settings.embedder, settings.providers, parts),
 		models: createModels({ defaultModel: settings.default_model, providers }),
 	};
 }
 
-function openStore(settings: Settings, log: Log): ReturnType<typeof openSqliteStore> {
+function openStore(settings: Settings, log: Log, metrics: Metrics): ReturnType<typeof openSqliteStore> {
 	return openSqliteStore({
 		dataDir: settings.data_dir,
 		writer: workerEntry('store'),
 		log,
+		observer: metrics.work.commits,
 		onFailure(error) {
 			// Nothing can be written any more. The supervisor restarts the process.
 			log.fatal({ error: messageOf(error) }, 'the database writer has ended');
@@ -236,7 +214,7 @@ async function hasNoPasswordOfOwner(store: Store): Promise<boolean> {
 
 /** The routes of the API and of the pages. */
 async function allRoutes(foundation: Foundation, services: Services, address: () => string) {
-	const { settings, clock, log, network, models, store, secretKey } = foundation;
+	const { settings, clock, log, network, models, store, secretKey, metrics } = foundation;
 	const sameOriginCheck = new SameOriginCheck(settings.public_url);
 	return [
 		...apiRoutes({
@@ -275,23 +253,10 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 		...(await widgetFileRoutes()),
 		...(await dashboardFileRoutes({ access: services.access, sameOriginCheck, log })),
 		...(settings.demo ? demoPageRoutes() : []),
+		...(settings.metrics_listen === undefined
+			? [metricsRoute(metrics, { access: services.access, sameOriginCheck, log })]
+			: []),
 	];
-}
-
-/** Lets event streams send their last events, then closes them. */
-async function endStreams(server: HttpServer): Promise<void> {
-	await Promise.race([server.waitUntilIdle(), new Promise((resolve) => setTimeout(resolve, STREAM_DRAIN_MS).unref())]);
-	await server.closeStreams();
-}
-
-/** The request log; null where no line would be written. */
-function requestLog(settings: Settings, log: Log, names: ClientNames): RequestLog | null {
-	if (!settings.request_log || !log.isLevelEnabled('info')) return null;
-	return new RequestLog({
-		log,
-		sampleInterval: settings.request_log_sample,
-		clientNameOf: (address) => names.nameOf(address),
-	});
 }
 
 /** Creates the first workspace, owner and key where there are none, and shows them to the operator. */

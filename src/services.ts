@@ -29,6 +29,7 @@ import { Deployments } from './deployments/index.ts';
 import { IdleCollector } from './idle-collection.ts';
 import { Inbox, InboxProjector } from './inbox/index.ts';
 import { ChangeNotices, Knowledge } from './knowledge/index.ts';
+import type { Metrics } from './metrics/index.ts';
 import type { createEmbedders, createModels } from './models/index.ts';
 import type { Network } from './net/index.ts';
 import { Notices, Outbox } from './outbox/index.ts';
@@ -54,6 +55,7 @@ export interface Foundation {
 	embedders: ReturnType<typeof createEmbedders>;
 	models: ReturnType<typeof createModels>;
 	store: Awaited<ReturnType<typeof openSqliteStore>>;
+	metrics: Metrics;
 	secretKey: Buffer;
 	/** Absent: the text of scans is not recognised. */
 	recognition: TextRecognition | undefined;
@@ -68,9 +70,12 @@ export type Services = ReturnType<typeof createServices>;
  */
 export function createServices(foundation: Foundation, resources: AsyncDisposableStack) {
 	const { settings, overrides, clock, log, jumpDetector, shares, network, embedders, models, store } = foundation;
-	const { recognition, thesauri } = foundation;
+	const { recognition, thesauri, metrics } = foundation;
 	const secrets = new SecretBox(foundation.secretKey);
-	const pool = resources.use(overrides.pool ?? createWorkerPool({ threads: settings.workers, log, recognition }));
+	const pool = resources.use(
+		overrides.pool ??
+			createWorkerPool({ threads: settings.workers, log, recognition, onRestart: metrics.work.onWorkerRestart }),
+	);
 	resources.use(new IdleCollector());
 	const outbox = resources.use(new Outbox(store));
 	const notices = new Notices();
@@ -82,6 +87,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 		new Knowledge({
 			...{ store, pool, network, embedders, thesauri, clock, log },
 			crawlDelayMs: overrides.crawlDelayMs,
+			onSearch: metrics.work.onSearch,
 		}),
 	);
 	const tokenSettings = new VisitorTokenSettings({ secrets, network });
@@ -99,7 +105,10 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const inboxProjector = resources.use(new InboxProjector({ store, log }));
 	const sender = new Sender({ network, secrets: new SigningSecrets(secrets), clock });
 	const deliverer = resources.use(
-		new Deliverer({ store, sender, clock, jumpDetector, log, maxConcurrency: shares.deliveries }),
+		new Deliverer({
+			...{ store, sender, clock, jumpDetector, log, maxConcurrency: shares.deliveries },
+			onAttempt: metrics.work.attempts,
+		}),
 	);
 	const statistics = resources.use(new Statistics({ store, clock, log }));
 	return {

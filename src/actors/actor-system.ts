@@ -91,6 +91,13 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 		return this.#cells.size;
 	}
 
+	/** Messages that wait in all mailboxes. */
+	get waiting(): number {
+		let waiting = 0;
+		for (const { mailbox } of this.#cells.values()) waiting += mailbox.size;
+		return waiting;
+	}
+
 	/**
 	 * Sends a message and waits for its result. Rejects with the handler's error, with `mailboxFullError`, or with
 	 * `unavailable` after the deadline and while draining. A handler must not await an ask to its own actor.

@@ -37,6 +37,15 @@ export function isBaseUrl(text: string): boolean {
 	return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
 }
 
+const LISTEN_ADDRESS = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/;
+
+/** An address to listen on: `127.0.0.1:9464` or `[::1]:9464`. Null for other texts. */
+export function listenAddress(text: string): { host: string; port: number } | null {
+	const [, ip6, host = ip6, digits] = LISTEN_ADDRESS.exec(text) ?? [];
+	const port = Number(digits);
+	return host === undefined || port > 65_535 || (ip6 !== undefined && isIP(ip6) !== 6) ? null : { host, port };
+}
+
 /** Whether a text can be one word of a header, as keys are. */
 export function isHeaderWord(text: string): boolean {
 	return /^[\x21-\x7e]+$/.test(text);

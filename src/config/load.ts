@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
 import { messageOf } from '../base/index.ts';
 import { checkEmbedder } from './embedder.ts';
-import { isBaseUrl, isHeaderWord, isIpOrCidr, isOneLine, isOrigin, isSecretKey } from './formats.ts';
+import { isBaseUrl, isHeaderWord, isIpOrCidr, isOneLine, isOrigin, isSecretKey, listenAddress } from './formats.ts';
 import { providersOf } from './providers.ts';
 import { normaliseSettings, type RawSettings, SETTINGS, type Settings, SettingsSchema } from './settings.ts';
 
@@ -23,6 +23,7 @@ const formats = {
 	'secret-key': isSecretKey,
 	'base-url': isBaseUrl,
 	'header-word': isHeaderWord,
+	'listen-address': (text: string) => listenAddress(text) !== null,
 	'one-line': isOneLine,
 };
 const validate = new Ajv({ useDefaults: true, validateSchema: false, verbose: true, formats }).compile(SettingsSchema);

@@ -52,6 +52,7 @@ export const SettingsSchema = Type.Object(
 			enum: ['plain', 'hashed', 'off'],
 			default: 'hashed',
 		}),
+		metrics_listen: Type.Optional(Type.String({ format: 'listen-address' })),
 		print_key: Type.Boolean({ default: false }),
 	},
 	{ additionalProperties: false },
@@ -156,6 +157,11 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	request_log_address: {
 		variable: 'PARLEY_REQUEST_LOG_ADDRESS',
 		description: 'How these lines name a client’s address: plain, hashed (with the secret key) or off.',
+	},
+	metrics_listen: {
+		variable: 'PARLEY_METRICS_LISTEN',
+		description:
+			'Address and port of a listener that serves /metrics without a key, for example 127.0.0.1:9464. Without it, /metrics is on the main port and needs a key with the scope settings:read.',
 	},
 	print_key: {
 		variable: 'PARLEY_PRINT_KEY',

@@ -92,6 +92,11 @@ export class Conversations implements AsyncDisposable {
 		);
 	}
 
+	/** The actors in memory, and the messages that wait for them. */
+	get actorCounts(): { residents: number; waiting: number } {
+		return { residents: this.#actors.residents, waiting: this.#actors.waiting };
+	}
+
 	/** Resumes the replies that an earlier process did not finish. */
 	async start(): Promise<void> {
 		for (const { conversation_id } of await this.#deps.store.conversations.unfinishedReplies()) {

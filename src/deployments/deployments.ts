@@ -71,6 +71,11 @@ export class Deployments implements AsyncDisposable {
 		});
 	}
 
+	/** The actors in memory, and the messages that wait for them. */
+	get actorCounts(): { residents: number; waiting: number } {
+		return { residents: this.#actors.residents, waiting: this.#actors.waiting };
+	}
+
 	/** The deployment where it is resident and active. Undefined does not mean that there is none: then call `visible`. */
 	peekVisible(id: string): VisibleDeployment | undefined {
 		const actor = this.#peek(id);

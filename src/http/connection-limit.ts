@@ -22,6 +22,11 @@ export class ConnectionLimit {
 		this.#log = log;
 	}
 
+	/** Connections that are open. */
+	get openCount(): number {
+		return this.#openCount;
+	}
+
 	/** The library calls this with 1 when a connection opens and with -1 when it has closed. */
 	count(res: uWS.HttpResponse, change: number): void {
 		this.#openCount += change;

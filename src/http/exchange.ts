@@ -61,7 +61,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		this.res = res;
 		this.#server = server;
 		this.#request = copyRequest(req, this);
-		if (server.observer !== null) this.#request.startedAt = performance.now();
+		if (server.observers.length > 0) this.#request.startedAt = performance.now();
 	}
 
 	get maxJsonBytes(): number {
@@ -163,7 +163,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 
 	/** The library gives the address only until the response is written; the request's log line is written after that. */
 	#cacheClientAddress(): void {
-		if (this.#server.observer !== null) void this.#request.clientAddress;
+		if (this.#server.observers.length > 0) void this.#request.clientAddress;
 	}
 
 	/** Most responses are written within the callback and need no handler. */
@@ -306,7 +306,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 	}
 
 	countStreamedBytes(bytes: string | Uint8Array): void {
-		if (this.#server.observer !== null) this.#streamedBytes += Buffer.byteLength(bytes);
+		if (this.#server.observers.length > 0) this.#streamedBytes += Buffer.byteLength(bytes);
 	}
 
 	get isStalled(): boolean {
@@ -337,8 +337,10 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 	}
 
 	release(outcome: ExchangeOutcome = 'completed'): void {
-		if (!this.#released)
-			this.#server.observer?.onExchangeEnd(this.#request, this.#startedResponse, this.#streamedBytes, outcome);
+		if (!this.#released) {
+			for (const observer of this.#server.observers)
+				observer.onExchangeEnd(this.#request, this.#startedResponse, this.#streamedBytes, outcome);
+		}
 		this.#released = true;
 		this.#server.pendingExchanges.delete(this);
 		this.#stopDeadline();

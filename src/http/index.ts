@@ -10,7 +10,7 @@ export {
 export { createCors } from './cors.ts';
 export { errorResponse } from './errors.ts';
 export { HeaderBlock } from './header-block.ts';
-export { RequestLog } from './request-log.ts';
+export { RequestLog, type RequestObserver } from './request-log.ts';
 export { Router } from './router.ts';
 export { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
 export { StaticFiles } from './static.ts';

@@ -20,6 +20,12 @@ export class PendingExchanges {
 		this.#exchanges.delete(exchange);
 	}
 
+	get openStreams(): number {
+		let streams = 0;
+		for (const { isStreaming } of this.#exchanges) if (isStreaming) streams++;
+		return streams;
+	}
+
 	/** Resolves when no response is pending, event streams aside. */
 	async waitUntilIdle(): Promise<void> {
 		for (;;) {

@@ -12,8 +12,8 @@ export interface ServerContext {
 	readonly limits: HttpLimits;
 	readonly log: Log;
 	readonly clientAddress: ClientAddress;
-	/** Observes each request when its exchange is over. */
-	readonly observer: RequestObserver | null;
+	/** Observe each request when its exchange is over. */
+	readonly observers: readonly RequestObserver[];
 	readonly pendingExchanges: PendingExchanges;
 	readonly heartbeats: Heartbeats;
 }

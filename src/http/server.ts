@@ -26,8 +26,8 @@ export interface HttpServerOptions {
 	/** Called once for each response that no handler made. */
 	unhandled?: (request: HttpRequest) => Unhandled;
 	limits?: Partial<HttpLimits>;
-	/** Observes each request when its exchange is over. */
-	observer?: RequestObserver | null;
+	/** Observe each request when its exchange is over. */
+	observers?: readonly RequestObserver[];
 	/** Whether `routes` is incomplete: other paths are answered 503 until `replaceRoutes` is called. */
 	isStarting?: boolean;
 	/** Connections that may be open at once. Default: the clients' share of the process's limit on file descriptors. */
@@ -57,6 +57,9 @@ export interface HttpServer extends AsyncDisposable {
 	waitUntilIdle(): Promise<void>;
 	/** Ends all event streams. Each sends its ready events first. */
 	closeStreams(): Promise<void>;
+	/** Event streams and connections that are open. */
+	readonly openStreams: number;
+	readonly openConnections: number;
 	/** Stops listening and closes all connections, also those with a response in flight. */
 	[Symbol.asyncDispose](): Promise<void>;
 }
@@ -98,7 +101,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		limits,
 		log: options.log,
 		clientAddress: createClientAddress(options.trustedProxies ?? [], options.host),
-		observer: options.observer ?? null,
+		observers: options.observers ?? [],
 		pendingExchanges,
 		heartbeats: new Heartbeats(limits.heartbeatIntervalMs),
 	};
@@ -123,6 +126,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		},
 		waitUntilIdle: () => pendingExchanges.waitUntilIdle(),
 		closeStreams: () => pendingExchanges.closeStreams(),
+		get openStreams() {
+			return pendingExchanges.openStreams;
+		},
+		get openConnections() {
+			return connections.openCount;
+		},
 		async [Symbol.asyncDispose]() {
 			dispatcher.isDraining = true;
 			app?.close();

@@ -38,6 +38,8 @@ export interface KnowledgeDependencies {
 	crawlDelayMs?: number | undefined;
 	/** No synonyms if absent. */
 	thesauri?: Thesauri;
+	/** Called with the milliseconds of each search. */
+	onSearch?: ((ms: number) => void) | undefined;
 }
 
 const RETRY_MS = 5_000;
@@ -93,6 +95,7 @@ export class Knowledge implements AsyncDisposable {
 	readonly sources: Sources;
 	readonly #store: KnowledgeDependencies['store'];
 	readonly #pool: WorkerPool;
+	readonly #onSearch: (ms: number) => void;
 	readonly #rebuilds: RebuildRequests;
 	readonly #jobs: JobLoop;
 	readonly #log: Log;
@@ -112,6 +115,7 @@ export class Knowledge implements AsyncDisposable {
 		const { embedders = builtinEmbedders, log } = deps;
 		this.#embedders = embedders;
 		this.#thesauri = deps.thesauri;
+		this.#onSearch = deps.onSearch ?? (() => {});
 		const models = new ModelIdentity({ store: deps.store, configured: embedders.configured, log });
 		this.#questionVectors = new QuestionVectors({ embedders, models, log });
 		const documents = new Documents({
@@ -212,7 +216,9 @@ export class Knowledge implements AsyncDisposable {
 			if (targets.length === 0) return { hits: [], confidence: 0 };
 			const limits = { top_k, min_score, for_prompt: forPrompt };
 			const job = { database: this.#store.databaseFile, targets, query, context, synonyms, ...limits };
+			const startedAt = performance.now();
 			const result = await this.#pool.search(job, signal);
+			this.#onSearch(performance.now() - startedAt);
 			if (attempt === MAX_SEARCH_ATTEMPTS || (await this.#isStillServing(targets)))
 				return synonyms === undefined ? result : { ...result, synonyms };
 		}

@@ -35,6 +35,7 @@ export {
 	type ResolvedModel,
 } from './models.ts';
 export {
+	type CircuitState,
 	createProviders,
 	type ProbeOutcome,
 	type ProviderDependencies,

@@ -11,6 +11,8 @@ export interface DocumentParserOptions {
 	host: WorkerEntry;
 	worker: WorkerEntry;
 	log: Log;
+	/** Called when a process has failed; the next document starts another one. */
+	onRestart: () => void;
 }
 
 /**
@@ -118,7 +120,7 @@ export class DocumentParser implements AsyncDisposable {
 	}
 
 	#start(): ParseProcess {
-		const { host: script, worker, threads, limits, log } = this.#options;
+		const { host: script, worker, threads, limits, log, onRestart } = this.#options;
 		const { heapMb, parseCpuMs: cpuMs, parseRssMb: rssMb } = limits;
 		let process: ParseProcess;
 		try {
@@ -128,7 +130,9 @@ export class DocumentParser implements AsyncDisposable {
 			throw startFailure(cause);
 		}
 		void process.ended.then((end) => {
-			if (end.cause !== 'closed') log.warn({ ...end, pid: process.pid }, 'the process that parses documents has ended');
+			if (end.cause === 'closed') return;
+			log.warn({ ...end, pid: process.pid }, 'the process that parses documents has ended');
+			onRestart();
 		});
 		return process;
 	}

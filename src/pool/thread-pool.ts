@@ -13,6 +13,8 @@ export interface ThreadPoolOptions {
 	/** Jobs that may wait for a thread. */
 	maxQueued: number;
 	log: Log;
+	/** Called when a failed pool was replaced. */
+	onRestart: () => void;
 }
 
 /** The time limit of a job. It starts at the call, so that the wait for a thread counts, or when a thread executes the job. */
@@ -107,6 +109,7 @@ export class ThreadPool implements AsyncDisposable {
 		if (failedPool !== this.#piscina) return;
 		this.#threadCouldNotStart = code !== 'ERR_WORKER_OUT_OF_MEMORY';
 		this.#piscina = this.#open();
+		this.#options.onRestart();
 		// Rejects all of its jobs.
 		failedPool.destroy().catch((cause: unknown) => {
 			log.error({ threads: name, error: messageOf(cause) }, 'a pool of threads could not be closed');

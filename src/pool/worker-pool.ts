@@ -55,21 +55,29 @@ export interface WorkerPoolOptions {
 	limits?: Partial<WorkerPoolLimits>;
 	/** Absent: scans are not looked for. */
 	recognition?: TextRecognition | undefined;
+	/** Called with the name of the threads or of the process that failed and was replaced. */
+	onRestart?: (name: string) => void;
 	/** Replaces `workers/parse.ts` in tests of hostile documents. */
 	parseWorker?: WorkerEntry;
 }
 
 /** Threads and the parsing process start with the first jobs. */
 export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
-	const { threads, log, limits: overrides, recognition, parseWorker } = options;
+	const { threads, log, limits: overrides, recognition, parseWorker, onRestart = () => {} } = options;
 	const limits = workerPoolLimits(threads, overrides);
 	const { heapMb, maxQueued, foldTimeoutMs, trainTimeoutMs, searchTimeoutMs, checkTimeoutMs } = limits;
 	const openThreads = (name: 'embed' | 'search' | 'check', maxThreads: number, idleMs: number, label: string = name) =>
-		new ThreadPool({ name: label, worker: workerEntry(name), maxThreads, idleMs, heapMb, maxQueued, log });
+		new ThreadPool({
+			...{ name: label, worker: workerEntry(name), maxThreads, idleMs, heapMb, maxQueued, log },
+			onRestart: () => onRestart(label),
+		});
 	const host = workerEntry('parse-host');
 	const worker = parseWorker ?? workerEntry('parse');
-	const parse = new DocumentParser({ threads, limits, host, worker, log });
-	const recognise = new DocumentParser({ threads: 1, limits: recognitionLimits(overrides), host, worker, log });
+	const parse = new DocumentParser({ threads, limits, host, worker, log, onRestart: () => onRestart('parse') });
+	const recognise = new DocumentParser({
+		...{ threads: 1, limits: recognitionLimits(overrides), host, worker, log },
+		onRestart: () => onRestart('recognise'),
+	});
 	const detect = recognition && ('detect' as const);
 	const embed = openThreads('embed', threads, 30_000);
 	// A thread of its own: a tuned training takes many seconds, and new documents never wait for it.

@@ -75,12 +75,14 @@ export type {
 	OpenedBasis,
 } from './search-index.ts';
 export {
+	type CommitObserver,
 	type DatabaseReport,
 	databaseFile,
 	inspectDatabase,
 	openReaders,
 	openSqliteStore,
 	repairSearchIndex,
+	type StoreState,
 } from './sqlite/index.ts';
 export {
 	decideAndCommit,

@@ -1,4 +1,4 @@
-export { CANCEL_BATCH_SIZE, Deliverer, retryPatch } from './delivery/index.ts';
+export { type AttemptObserver, CANCEL_BATCH_SIZE, Deliverer, retryPatch } from './delivery/index.ts';
 export { DeliveryNotices } from './delivery-notices.ts';
 export { requireEndpoint } from './endpoint.ts';
 export { presentEvent, renderEvent } from './event-body.ts';

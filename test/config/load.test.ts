@@ -103,6 +103,7 @@ const VALUES: { [K in keyof Required<Settings>]: [text: string, value: unknown] 
 	request_log: ['0', false],
 	request_log_sample: ['10', 10],
 	request_log_address: ['plain', 'plain'],
+	metrics_listen: ['127.0.0.1:9464', '127.0.0.1:9464'],
 	print_key: ['1', true],
 };
 

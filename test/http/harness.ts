@@ -63,12 +63,12 @@ export class RawClient {
 		this.socket.write(text);
 	}
 
-	/** Resolves when the condition holds. Rejects after a minute. */
+	/** Resolves when the condition holds. Rejects after two minutes. */
 	async until(condition: () => boolean): Promise<void> {
-		const limit = performance.now() + 60_000;
+		const limit = performance.now() + 120_000;
 		while (!condition()) {
 			if (performance.now() > limit)
-				throw new Error(`The condition did not hold within a minute. Received: ${this.text}`);
+				throw new Error(`The condition did not hold within two minutes. Received: ${this.text}`);
 			await new Promise<void>((resolve) => {
 				this.#waiting.push(resolve);
 				setTimeout(resolve, 50).unref();

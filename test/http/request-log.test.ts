@@ -26,7 +26,7 @@ async function startLogged(
 	const observer = new RequestLog({ log, sampleInterval, clientNameOf: (address) => `<${address}>` });
 	const running = await start(t, routes, {
 		log,
-		observer,
+		observers: [observer],
 		isStarting,
 		limits: { heartbeatIntervalMs: 20, sendTimeoutMs: 5_000 },
 	});

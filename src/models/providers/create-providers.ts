@@ -1,6 +1,7 @@
 import type { Clock, Log } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
 import type { ChatProvider } from '../chat-model.ts';
+import type { CircuitState } from './circuit-breaker.ts';
 import { ProviderChat } from './provider-chat.ts';
 import type { ProviderSettings } from './settings.ts';
 
@@ -8,6 +9,8 @@ export interface ProviderDependencies {
 	network: Pick<Network, 'serviceClient'>;
 	clock: Clock;
 	log: Log;
+	/** Called with each new state of a circuit; the model is null for the circuit of the provider. */
+	onCircuitChange?: ((provider: string, model: string | null, state: CircuitState) => void) | undefined;
 	/** From 0 to 1; Math.random by default. */
 	random?: () => number;
 }
@@ -15,7 +18,7 @@ export interface ProviderDependencies {
 /** Makes the configured providers, each with its own service client. No request is sent before the first question. */
 export function createProviders(
 	settings: readonly ProviderSettings[],
-	{ network, clock, log, random = Math.random }: ProviderDependencies,
+	{ network, clock, log, onCircuitChange, random = Math.random }: ProviderDependencies,
 ): ChatProvider[] {
 	return settings.map((provider) => ({
 		id: provider.id,
@@ -24,6 +27,7 @@ export function createProviders(
 			client: network.serviceClient(provider.base_url),
 			clock,
 			log,
+			onCircuitChange: (model, state) => onCircuitChange?.(provider.id, model, state),
 			random,
 		}),
 		context_tokens: provider.context_tokens,

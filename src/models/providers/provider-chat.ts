@@ -4,6 +4,7 @@ import type { ChatModel, ChatRequest, ModelEvent } from '../chat-model.ts';
 import { Answer, type AnswerRules, seconds } from './answer.ts';
 import { type Ask, prepareCall } from './ask.ts';
 import { CallAbort } from './call-abort.ts';
+import type { CircuitState } from './circuit-breaker.ts';
 import { type ComposedCall, composeCall } from './compose-call.ts';
 import { type ModelCallPermission, ModelCircuits } from './model-circuits.ts';
 import { classifyFailure, ProviderError, type ProviderFailure, providerError } from './provider-failure.ts';
@@ -15,6 +16,8 @@ export interface ProviderChatOptions {
 	client: Pick<ServiceClient, 'stream'>;
 	clock: Clock;
 	log: Log;
+	/** Called with each new state of a circuit; the model is null for the circuit of the provider. */
+	onCircuitChange?: (model: string | null, state: CircuitState) => void;
 	/** From 0 to 1, as Math.random. */
 	random: () => number;
 }
@@ -29,6 +32,7 @@ export class ProviderChat implements ChatModel {
 		this.#options = options;
 		this.#circuits = new ModelCircuits(clock, (model, state) => {
 			log.warn({ provider: settings.id, model, circuit: state }, 'the circuit of a model provider has changed');
+			options.onCircuitChange?.(model, state);
 		});
 	}
 

@@ -1,5 +1,5 @@
 export { databaseFile, openReadOnly } from './connection.ts';
 export { type DatabaseReport, inspectDatabase, repairSearchIndex } from './inspection.ts';
 export { openReaders } from './open-readers.ts';
-export { openSqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
+export { type CommitObserver, openSqliteStore, type SqliteStoreOptions, type StoreState } from './sqlite-store.ts';
 export { runWriterThread, type WriterThreadData } from './writer-thread.ts';

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
@@ -26,6 +27,8 @@ export interface SqliteStoreOptions {
 	role?: 'server' | 'tool';
 	/** Receives failures of the disk. */
 	log?: Log;
+	/** Receives the times of commits. */
+	observer?: CommitObserver | undefined;
 	/** Milliseconds between two checks that the writer answers. */
 	stallCheckMs?: number;
 	/** Milliseconds that closing may take. */
@@ -58,6 +61,28 @@ export interface OpenedStore extends Store {
 	readonly databaseFile: string;
 	/** Whether writes succeed. */
 	readonly health: Pick<WriteHealth, 'problem'>;
+	/** How much is stored, and what waits. */
+	state(): Promise<StoreState>;
+}
+
+/** How much is stored, and what waits. Sizes in bytes, times in ms since the epoch. */
+export interface StoreState {
+	/** Commits that wait for the disk. */
+	waitingTasks: number;
+	isWritable: boolean;
+	databaseBytes: number;
+	walBytes: number;
+	jobs: { kind: string; count: number; oldest_due_at: number }[];
+	/** Of all knowledge bases. */
+	documents: { indexed: number; pending: number; failed: number };
+}
+
+/** Receives the times of commits. It is called for each one, so it does little. */
+export interface CommitObserver {
+	/** @param size tasks that share a transaction */
+	onBatch(size: number): void;
+	/** @param ms from the call to the acknowledgement */
+	onCommit(ms: number): void;
 }
 
 /** Opens the embedded store: starts the writer thread, waits for the migrations, and opens the readers. */
@@ -118,6 +143,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	readonly #stallDetector: StallDetector;
 	readonly #onFailure: (error: Error) => void;
 	readonly #closeMs: number;
+	readonly #observer: CommitObserver | undefined;
 
 	constructor(
 		thread: Worker,
@@ -131,8 +157,12 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		super(db);
 		this.#readOnly = db;
 		this.#thread = thread;
+		this.#observer = options.observer;
 		this.#tasks = new WriterQueue(
-			(message) => thread.postMessage(message),
+			(message) => {
+				thread.postMessage(message);
+				if (typeof message === 'object') this.#observer?.onBatch(message.tasks.length);
+			},
 			(task, outcome) => this.#publish(task, outcome),
 		);
 		this.databaseFile = file;
@@ -162,7 +192,29 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	}
 
 	async commit(commit: Commit): Promise<CommitOutcome> {
-		return this.#submit<CommitOutcome>({ task: 'commit', commit });
+		const startedAt = performance.now();
+		const outcome = await this.#submit<CommitOutcome>({ task: 'commit', commit });
+		this.#observer?.onCommit(performance.now() - startedAt);
+		return outcome;
+	}
+
+	async state(): Promise<StoreState> {
+		const jobs = this.#readOnly.prepare(
+			'SELECT kind, count(*) AS count, min(due_at) AS oldest_due_at FROM jobs GROUP BY kind',
+		);
+		const documents = this.#readOnly.prepare(
+			`SELECT coalesce(sum(documents_total - documents_pending - documents_failed), 0) AS indexed,
+				coalesce(sum(documents_pending), 0) AS pending, coalesce(sum(documents_failed), 0) AS failed
+			 FROM knowledge_bases`,
+		);
+		return {
+			waitingTasks: this.#tasks.size,
+			isWritable: this.isWritable(),
+			databaseBytes: await sizeOf(this.databaseFile),
+			walBytes: await sizeOf(`${this.databaseFile}-wal`),
+			jobs: jobs.all() as StoreState['jobs'],
+			documents: documents.get() as StoreState['documents'],
+		};
 	}
 
 	isWritable(): boolean {
@@ -268,6 +320,12 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		this.#closed.resolve();
 		if (!this.#closing) this.#onFailure(error);
 	}
+}
+
+/** The size of a file in bytes; 0 where there is none. */
+async function sizeOf(file: string): Promise<number> {
+	const { size } = await stat(file).catch(() => ({ size: 0 }));
+	return size;
 }
 
 /** A defect of a listener becomes an uncaught exception, but the other listeners are still called. */

@@ -23,7 +23,11 @@ interface AttemptRunnerOptions {
 	random: () => number;
 	/** Called when another owner has the store: nothing can be stored afterwards. */
 	onFenced(): void;
+	onAttempt?: AttemptObserver | undefined;
 }
+
+/** Called for each attempt with whether it delivered, and the milliseconds from the event to its end. */
+export type AttemptObserver = (isDelivered: boolean, lagMs: number) => void;
 
 /** An attempt that is not stored yet. Times in ms since the epoch; the end ignores changes of the clock during the attempt. */
 interface CompletedAttempt {
@@ -65,8 +69,10 @@ export class AttemptRunner {
 	readonly #clock: Clock;
 	readonly #log: Log;
 	readonly #random: () => number;
+	readonly #onAttempt: AttemptObserver | undefined;
 
-	constructor({ store, sender, clock, log, random, onFenced }: AttemptRunnerOptions) {
+	constructor({ store, sender, clock, log, random, onFenced, onAttempt }: AttemptRunnerOptions) {
+		this.#onAttempt = onAttempt;
 		this.#store = store;
 		this.#sender = sender;
 		this.#clock = clock;
@@ -98,7 +104,9 @@ export class AttemptRunner {
 		if (!event) return { kind: 'expired', id, error: 'The event is no longer kept.' };
 		const now = monotonicTimeFrom(this.#clock);
 		const attempt = await this.#send(endpoint, { id: event.id, type: event.type, body: renderEvent(event) }, signal);
-		return { kind: 'attempt', id, endpoint: endpoint.id, attempt, startedAt, endedAt: now(), random: this.#random() };
+		const endedAt = now();
+		this.#onAttempt?.(attempt.delivered, endedAt - event.created_at);
+		return { kind: 'attempt', id, endpoint: endpoint.id, attempt, startedAt, endedAt, random: this.#random() };
 	}
 
 	/**

@@ -3,7 +3,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Clock, type ClockJumpDetector, ID_PREFIXES, type Log, LruCache, PeriodicTask } from '../../base/index.ts';
 import type { Store, WebhookRecord } from '../../store/index.ts';
 import type { Sender } from '../sender.ts';
-import { AttemptRunner } from './attempts.ts';
+import { type AttemptObserver, AttemptRunner } from './attempts.ts';
 import { DeliveryCleanup } from './delivery-cleanup.ts';
 import { isDue } from './delivery-schedule.ts';
 import { EndpointHealth } from './endpoint-health.ts';
@@ -26,6 +26,7 @@ export interface DelivererOptions {
 	random?: () => number;
 	/** An upper limit for concurrent attempts, below the default. */
 	maxConcurrency?: number;
+	onAttempt?: AttemptObserver | undefined;
 }
 
 /** Concurrent attempts. */
@@ -76,7 +77,7 @@ export class Deliverer implements AsyncDisposable {
 		this.#cleanup = new DeliveryCleanup({ store, clock, jumpDetector, log, onFenced });
 		this.#queueDependencies = {
 			store,
-			attempts: new AttemptRunner({ store, sender, clock, log, random, onFenced }),
+			attempts: new AttemptRunner({ store, sender, clock, log, random, onFenced, onAttempt: options.onAttempt }),
 			slots: slotsWithin(options.maxConcurrency ?? Number.POSITIVE_INFINITY),
 			clock,
 			timers,

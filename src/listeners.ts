@@ -1,0 +1,90 @@
+import type { Access, ClientNames } from './access/index.ts';
+import { DRAIN_SAFE_PATHS, openMetricsRoute, unhandledApi, widgetErrorHeaders } from './api/index.ts';
+import { AppError, type Log, messageOf } from './base/index.ts';
+import { listenAddress, processSources, type Settings } from './config/index.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions, RequestLog } from './http/index.ts';
+import type { Metrics } from './metrics/index.ts';
+
+/** How long event streams may take to send their last events during a shutdown. */
+const STREAM_DRAIN_MS = 2_000;
+
+export interface ServerParts {
+	settings: Settings;
+	log: Log;
+	routes: HttpServerOptions['routes'];
+	metrics: Metrics;
+	clientNames: ClientNames;
+	errorHeaderAccess: () => Access | null;
+}
+
+/** The HTTP server with the routes that it has while the rest starts. */
+export function createServer({
+	settings,
+	log,
+	routes,
+	metrics,
+	clientNames,
+	errorHeaderAccess,
+}: ServerParts): HttpServer {
+	return createHttpServer({
+		host: settings.host,
+		port: settings.port,
+		routes,
+		isStarting: true,
+		log,
+		observers: [metrics.http, ...requestLog(settings, log, clientNames)],
+		trustedProxies: settings.trusted_proxies,
+		drainSafePaths: DRAIN_SAFE_PATHS,
+		environment: processSources().env,
+		unhandled(request) {
+			const access = errorHeaderAccess();
+			const api = access && unhandledApi(access, request);
+			return { headers: [...widgetErrorHeaders(request), ...(api?.headers ?? [])], refusal: api?.refusal ?? null };
+		},
+	});
+}
+
+/** @throws AppError `unavailable` where the address cannot be listened on */
+export function listen(server: HttpServer): ReturnType<HttpServer['listen']> {
+	return server.listen().catch((cause: unknown) => {
+		const remedy = 'Set PARLEY_PORT to another port, or PARLEY_HOST to an address of this machine.';
+		throw new AppError('unavailable', `${messageOf(cause)} ${remedy}`, { cause });
+	});
+}
+
+/** The listener that serves only the metrics; null where the main one does. */
+export async function openMetricsServer(settings: Settings, log: Log, metrics: Metrics): Promise<HttpServer | null> {
+	const address = settings.metrics_listen === undefined ? null : listenAddress(settings.metrics_listen);
+	if (address === null) return null;
+	const server = createHttpServer({
+		...address,
+		routes: [openMetricsRoute(metrics)],
+		log,
+		environment: processSources().env,
+	});
+	try {
+		await server.listen();
+	} catch (cause) {
+		await server[Symbol.asyncDispose]();
+		throw new AppError('unavailable', `${messageOf(cause)} Set PARLEY_METRICS_LISTEN to another address.`, { cause });
+	}
+	return server;
+}
+
+/** Lets event streams send their last events, then closes them. */
+export async function endStreams(server: HttpServer): Promise<void> {
+	await Promise.race([server.waitUntilIdle(), new Promise((resolve) => setTimeout(resolve, STREAM_DRAIN_MS).unref())]);
+	await server.closeStreams();
+}
+
+/** The request log; none where no line would be written. */
+function requestLog(settings: Settings, log: Log, names: ClientNames): RequestLog[] {
+	if (!settings.request_log || !log.isLevelEnabled('info')) return [];
+	return [
+		new RequestLog({
+			log,
+			sampleInterval: settings.request_log_sample,
+			clientNameOf: (address) => names.nameOf(address),
+		}),
+	];
+}

@@ -1,0 +1,58 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { StoreState } from '../store/index.ts';
+
+/** What is read when the metrics are asked for. */
+export interface MetricsSources {
+	store: { state(): Promise<StoreState> };
+	http: { readonly openStreams: number; readonly openConnections: number };
+	conversations: { readonly actorCounts: ActorCounts };
+	deployments: { readonly actorCounts: ActorCounts };
+}
+
+interface ActorCounts {
+	/** Actors in memory. */
+	readonly residents: number;
+	/** Messages that wait for an actor. */
+	readonly waiting: number;
+}
+
+/** Registers the gauges of the server's state. Returns a function that reads it: a few small queries. */
+export function registerState(
+	registry: Registry,
+	{ store, http, conversations, deployments }: MetricsSources,
+): () => Promise<void> {
+	const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+		new Gauge<L>({ name: `parley_${name}`, help, labelNames, registers: [registry] });
+	const streams = gauge('http_open_streams', 'Event streams that are open.');
+	const connections = gauge('http_open_connections', 'Connections of clients that are open.');
+	const actors = gauge('actors', 'Actors in memory, by kind.', ['kind']);
+	const waiting = gauge('actor_waiting_messages', 'Messages that wait in the mailboxes of actors.', ['kind']);
+	const pending = gauge('store_waiting_commits', 'Commits that wait for the disk.');
+	const size = gauge('store_file_bytes', 'Size of the database and of its write-ahead log (WAL).', ['file']);
+	const jobs = gauge('jobs', 'Jobs that wait or run, by kind.', ['kind']);
+	const age = gauge('job_oldest_seconds', 'How long the oldest due job of a kind has waited.', ['kind']);
+	const documents = gauge('documents', 'Documents by state: indexed, pending or failed.', ['state']);
+	const writable = gauge('store_writable', '1 if changes can be stored, else 0.');
+	return async () => {
+		streams.set(http.openStreams);
+		connections.set(http.openConnections);
+		const kinds = { conversation: conversations.actorCounts, deployment: deployments.actorCounts };
+		for (const [kind, counts] of Object.entries(kinds)) {
+			actors.set({ kind }, counts.residents);
+			waiting.set({ kind }, counts.waiting);
+		}
+		const state = await store.state();
+		pending.set(state.waitingTasks);
+		writable.set(state.isWritable ? 1 : 0);
+		size.set({ file: 'database' }, state.databaseBytes);
+		size.set({ file: 'wal' }, state.walBytes);
+		jobs.reset();
+		age.reset();
+		const now = Date.now();
+		for (const { kind, count, oldest_due_at } of state.jobs) {
+			jobs.set({ kind }, count);
+			age.set({ kind }, Math.max(0, now - oldest_due_at) / 1_000);
+		}
+		for (const [name, count] of Object.entries(state.documents)) documents.set({ state: name }, count);
+	};
+}
