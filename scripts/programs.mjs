@@ -46,6 +46,16 @@ export async function ensureProxies() {
 	}
 }
 
+/** The path of Prometheus, which reads the metrics in a test; null if there is none. */
+export async function ensurePrometheus() {
+	const find = () => findProgram('prometheus');
+	return (
+		find() ??
+		(await install('prometheus', find)) ??
+		reportMissing('Prometheus', 'the test with Prometheus', 'install it (Debian: apt-get install prometheus)')
+	);
+}
+
 function reportMissing(program, tests, remedy) {
 	say(`There is no ${program}, so ${tests} will be skipped. To run them, ${remedy}.`);
 	return null;

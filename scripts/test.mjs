@@ -7,7 +7,7 @@ import { binaryUnsupportedReason, ensureBinary } from './binary.mjs';
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { ensureDescription } from './openapi.mjs';
-import { ensureBrowser, ensureProxies, ensureTracer } from './programs.mjs';
+import { ensureBrowser, ensurePrometheus, ensureProxies, ensureTracer } from './programs.mjs';
 import { filesBelow, isEntry, main, run, say, UserError } from './project.mjs';
 import { bundleTests } from './test-bundle.mjs';
 import { testGroups } from './test-groups.mjs';
@@ -53,6 +53,7 @@ export async function prepareTests(files) {
 	const browser = await ensureBrowser();
 	await ensureTracer();
 	if (files.some((path) => path.includes('behind-proxies'))) await ensureProxies();
+	if (files.some((path) => path.includes('prometheus'))) await ensurePrometheus();
 	await ensureBuilt();
 	await ensureDescription();
 	if (files.some((path) => path.startsWith('test/binary/')) && binaryUnsupportedReason() === null) await ensureBinary();
