@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import { createApiFixture, untilSettled } from '../api/fixture.ts';
 import { axeFindings } from '../support/axe.ts';
 import { noBrowser as skip, startBrowser } from '../support/browser.ts';
+import { until } from '../support/until.ts';
 import { openDashboard, overflowOf, startOwnedApp } from './dashboard.ts';
 
 const app = await startOwnedApp();
@@ -79,6 +80,56 @@ test('figures and charts are drawn under the policy, each chart has a table, and
 	await page.reload();
 	await page.locator('button[aria-pressed=true]', { hasText: '24 hours' }).waitFor();
 	await page.getByRole('table', { name: 'Models' }).getByText('builtin/extractive').waitFor();
+});
+
+/** Collects the texts that a page draws on a canvas. */
+const COLLECT_DRAWN = `
+	globalThis.drawn = [];
+	const { fillText } = CanvasRenderingContext2D.prototype;
+	CanvasRenderingContext2D.prototype.fillText = function (...args) {
+		drawn.push(args[0]);
+		return fillText.apply(this, args);
+	};`;
+
+test('axes, values under the pointer and tables are in the language of the person', { skip }, async () => {
+	await ask('What does the Lumen kettle cost?');
+	await using browser = await startBrowser();
+	const figures = { median: 1_500, p95: 2_500, count: 3 };
+	for (const [locale, date, label, seconds] of [
+		['de-DE', '03.10.2026', '3. Okt.', '1,5 s'],
+		['en-GB', 'Oct 3, 2026', 'Oct 3', '1.5 s'],
+	] as const) {
+		await using owner = await openDashboard(app, browser, { locale });
+		const { page } = owner;
+		await page.addInitScript(COLLECT_DRAWN);
+		await page.route('**/api/v1/stats?*', async (route) => {
+			const response = await route.fetch();
+			const report = await response.json();
+			const [bucket] = report.buckets;
+			const buckets = Array.from({ length: 5 }, (_, at) => ({
+				...bucket,
+				start: `2026-10-0${at + 1}T00:00:00Z`,
+				first_token_ms: figures,
+				duration_ms: figures,
+			}));
+			await route.fulfill({ response, json: { ...report, interval: 'day', buckets } });
+		});
+		await page.goto(`${app.url}/dashboard#/overview`);
+		await page.reload();
+		const chart = page.locator('figure.chart').nth(2);
+		await chart.locator('canvas').waitFor();
+		await until('the axes are drawn', async () => {
+			const drawn = await page.evaluate<string[]>('drawn');
+			return drawn.includes(label) && drawn.includes(seconds);
+		});
+		await chart.locator('.u-over').hover();
+		await chart.locator('.chart-reading').getByText(date).waitFor();
+		await chart.locator('.chart-reading').getByText(seconds).waitFor();
+		await chart.locator('summary').click();
+		await chart.getByRole('rowheader', { name: date }).waitFor();
+		assert.equal(await chart.getByRole('cell', { name: seconds }).count(), 10);
+		assert.deepEqual(owner.problems, []);
+	}
 });
 
 test('figures that cannot be loaded are loaded again with a button', { skip }, async () => {

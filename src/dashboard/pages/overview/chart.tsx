@@ -1,6 +1,6 @@
-import { useEffect, useRef } from 'preact/hooks';
-import uPlot from 'uplot';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { language, strings } from '../../languages/index.ts';
+import { drawChart } from './draw-chart.ts';
 import { bucketLabel } from './format.ts';
 import type { Report } from './queries.ts';
 
@@ -13,9 +13,6 @@ export interface Line {
 	dash?: number[];
 	values: ReadonlyArray<number | null>;
 }
-
-const HEIGHT = 200;
-const DARK = matchMedia('(prefers-color-scheme: dark)');
 
 /** Lines over the hours or days of a report, with a table of the same values. */
 export function Chart({
@@ -31,11 +28,13 @@ export function Chart({
 }) {
 	const t = strings().overviewPage;
 	const frame = useRef<HTMLDivElement>(null);
+	const [point, setPoint] = useState<number | null>(null);
+	const pointed = point === null ? undefined : buckets[point];
 	useEffect(() => {
 		const element = frame.current;
 		if (element === null) return;
 		const times = buckets.map(({ start }) => Date.parse(start) / 1_000);
-		return draw(element, [times, ...lines.map(({ values }) => [...values])], lines, format);
+		return drawChart(element, [times, ...lines.map(({ values }) => [...values])], lines, format, setPoint);
 	}, [buckets, lines.map(({ label }) => label).join()]);
 	return (
 		<figure class="card chart">
@@ -52,6 +51,14 @@ export function Chart({
 					))}
 				</ul>
 			</figcaption>
+			<p class="chart-reading" aria-hidden="true">
+				{pointed && point !== null && (
+					<>
+						<b>{bucketLabel(pointed.start, interval)}</b>
+						{lines.map(({ label, values }) => ` · ${label} ${valueText(values[point] ?? null, format)}`)}
+					</>
+				)}
+			</p>
 			<div ref={frame} class="chart-frame" aria-hidden="true" />
 			<details>
 				<summary>{t.asTable}</summary>
@@ -89,61 +96,4 @@ export function Chart({
 
 function valueText(value: number | null, format: (value: number) => string): string {
 	return value === null ? '–' : format(value);
-}
-
-/** Draws a chart that fits its element and the colours of the page. Returns a function that removes it. */
-function draw(
-	element: HTMLElement,
-	data: Array<Array<number | null>>,
-	lines: readonly Line[],
-	format: (value: number) => string,
-): () => void {
-	let plot: uPlot | null = null;
-	const create = () => {
-		plot?.destroy();
-		plot = new uPlot(optionsOf(element.clientWidth, lines, format), data as uPlot.AlignedData, element);
-	};
-	create();
-	const resize = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height: HEIGHT }));
-	resize.observe(element);
-	DARK.addEventListener('change', create);
-	return () => {
-		resize.disconnect();
-		DARK.removeEventListener('change', create);
-		plot?.destroy();
-	};
-}
-
-function optionsOf(width: number, lines: readonly Line[], format: (value: number) => string): uPlot.Options {
-	const style = getComputedStyle(document.documentElement);
-	const colour = (name: string) => style.getPropertyValue(name).trim();
-	const axis = { stroke: colour('--soft'), font: '12px system-ui', ticks: { show: false } };
-	const grid = { stroke: colour('--line'), width: 1 };
-	return {
-		width,
-		height: HEIGHT,
-		tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
-		legend: { show: false },
-		cursor: { drag: { x: false, y: false } },
-		scales: { y: { range: (_plot, _min, max) => [0, Math.max(max, 1) * 1.1] } },
-		axes: [
-			{ ...axis, grid: { show: false } },
-			{ ...axis, grid, size: 64, values: (_plot, splits) => splits.map((value) => axisText(value, format)) },
-		],
-		series: [
-			{},
-			...lines.map(({ label, colour: name, dash }) => ({
-				label,
-				stroke: colour(name),
-				width: 2,
-				points: { show: lines.length > 0 && width > 0, size: 5 },
-				...(dash === undefined ? {} : { dash }),
-			})),
-		],
-	};
-}
-
-/** Fractions of a message are no message. */
-function axisText(value: number, format: (value: number) => string): string {
-	return Number.isInteger(value) ? format(value) : '';
 }
