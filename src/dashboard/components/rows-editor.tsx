@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { fill, strings } from '../languages/index.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
@@ -25,7 +25,8 @@ export function RowsEditor<R>({
 	const frame = useRef<HTMLFieldSetElement>(null);
 	/** The row whose first control gets the focus when it is there. */
 	const focusOn = useRef<number | null>(null);
-	useEffect(() => {
+	// Before the next key press, whose letter would be lost.
+	useLayoutEffect(() => {
 		if (focusOn.current === null) return;
 		const control = frame.current?.querySelectorAll('.row')[focusOn.current]?.querySelector('input, select');
 		const target = control ?? frame.current?.querySelector('.button');

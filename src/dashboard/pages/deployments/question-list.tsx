@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { fill, strings } from '../../languages/index.ts';
@@ -20,7 +20,8 @@ export function QuestionList({
 	/** The question that gets the focus after the next render. */
 	const [wanted, setWanted] = useState<number | null>(null);
 	const [moved, setMoved] = useState('');
-	useEffect(() => {
+	// Before the next key press, whose letter would be lost.
+	useLayoutEffect(() => {
 		if (wanted === null) return;
 		list.current?.querySelectorAll('input')[wanted]?.focus();
 		setWanted(null);
