@@ -1,12 +1,7 @@
 import { type InfiniteData, InfiniteQueryObserver, type InfiniteQueryObserverOptions } from '@tanstack/query-core';
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { ListPage } from './all-rows.ts';
 import { queryClient } from './queries.ts';
-
-/** One page of a list of the API. */
-export interface ListPage<T> {
-	data: T[];
-	next_cursor?: string | null;
-}
 
 type Cursor = string | undefined;
 

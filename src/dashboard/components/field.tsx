@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import type { Option } from './options.ts';
 
 interface FieldProps {
 	label: string;
@@ -98,7 +99,7 @@ export function SelectField({
 	disabled,
 }: FieldProps & {
 	value: string;
-	options: readonly { value: string; label: string }[];
+	options: readonly Option[];
 	onChange: (value: string) => void;
 	disabled?: boolean;
 }) {
@@ -107,7 +108,7 @@ export function SelectField({
 			{(ids) => (
 				<select {...ids} value={value} disabled={disabled} onChange={(event) => onChange(event.currentTarget.value)}>
 					{options.map((option) => (
-						<option key={option.value} value={option.value}>
+						<option key={option.value} value={option.value} disabled={option.disabled}>
 							{option.label}
 						</option>
 					))}

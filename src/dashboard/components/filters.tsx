@@ -2,17 +2,13 @@ import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import { changeQuery, route } from '../app/route.ts';
 import { strings } from '../languages/index.ts';
-
-export interface FilterOption {
-	value: string;
-	label: string;
-}
+import type { Option } from './options.ts';
 
 interface FilterProps {
 	/** The member of the address's query that holds the choice. */
 	name: string;
 	label: string;
-	options: readonly FilterOption[];
+	options: readonly Option[];
 }
 
 /** The filters of a list, side by side. */
@@ -53,8 +49,8 @@ export function FilterSelect({ name, label, options }: FilterProps) {
 				onChange={(event) => changeQuery({ [name]: event.currentTarget.value })}
 			>
 				<option value="">{strings().parts.all}</option>
-				{options.map(({ value, label: text }) => (
-					<option key={value} value={value}>
+				{options.map(({ value, label: text, disabled }) => (
+					<option key={value} value={value} disabled={disabled}>
 						{text}
 					</option>
 				))}

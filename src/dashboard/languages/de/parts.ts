@@ -9,6 +9,7 @@ export const parts: PartStrings = {
 	cellOfRow: '{column}, Zeile {row}',
 	secretOnce: 'Es wird nur jetzt gezeigt. Legen Sie es dort ab, wo Ihr Programm seine Geheimnisse liest.',
 	secretKept: 'Ich habe es abgelegt',
+	onlyNewest: 'Hier stehen nur die neuesten {n}.',
 	showMore: 'Mehr zeigen',
 	refresh: 'Neu laden',
 };

@@ -9,5 +9,6 @@ export const parts = {
 	secretOnce: 'It is shown only now. Store it where your program reads its secrets.',
 	secretKept: 'I have stored it',
 	showMore: 'Show more',
+	onlyNewest: 'Only the newest {n} are listed here.',
 	refresh: 'Refresh',
 };
