@@ -23,6 +23,8 @@ export const assistants: AssistantStrings = {
 	noKnowledgeBases: 'Es gibt noch keine Wissensbasis.',
 	tools: 'Werkzeuge',
 	noTools: 'Es gibt noch kein Werkzeug.',
+	findChoice: 'Nach Namen suchen',
+	attachedCount: '{attached} in Gebrauch, {shown} von {all} angezeigt',
 	status: 'Status',
 	active: 'Aktiv',
 	archived: 'Archiviert',

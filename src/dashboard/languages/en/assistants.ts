@@ -21,6 +21,8 @@ export const assistants = {
 	noKnowledgeBases: 'There is no knowledge base yet.',
 	tools: 'Tools',
 	noTools: 'There is no tool yet.',
+	findChoice: 'Find by name',
+	attachedCount: '{attached} in use, {shown} of {all} shown',
 	status: 'Status',
 	active: 'Active',
 	archived: 'Archived',

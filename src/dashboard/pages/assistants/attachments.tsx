@@ -1,12 +1,18 @@
 import { useState } from 'preact/hooks';
+import type { AllRows } from '../../api/all-rows.ts';
 import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
 import { useQuery } from '../../api/queries.ts';
+import { allKnowledgeBases, allTools } from '../../api/workspace-lists.ts';
 import { showToast } from '../../app/toasts.tsx';
-import { Checkbox } from '../../components/field.tsx';
+import { Checkbox, TextField } from '../../components/field.tsx';
+import { limitText } from '../../components/options.ts';
 import { QueryContent } from '../../components/query-content.tsx';
 import { useAction } from '../../forms/use-action.ts';
 import { fill, strings } from '../../languages/index.ts';
-import { type Assistant, attachable } from './queries.ts';
+import type { Assistant } from './queries.ts';
+
+/** With more items than this, a field finds them by name. */
+const MANY = 20;
 
 interface Item {
 	id: string;
@@ -22,7 +28,8 @@ export function Attachments({
 	onChanged: (assistant: Versioned<Assistant>) => void;
 }) {
 	const t = strings().assistantPages;
-	const query = useQuery(attachable());
+	const knowledgeBases = useQuery(allKnowledgeBases());
+	const tools = useQuery(allTools());
 	const { id } = assistant;
 	const toggleKnowledgeBase = (item: Item, isAttached: boolean) => {
 		const path = '/api/v1/assistants/{id}/knowledge-bases';
@@ -41,43 +48,50 @@ export function Attachments({
 		);
 	};
 	return (
-		<QueryContent query={query}>
-			{({ knowledgeBases, tools }) => (
-				<>
+		<>
+			<QueryContent query={knowledgeBases}>
+				{(list) => (
 					<Choices
 						title={t.knowledgeBases}
 						none={t.noKnowledgeBases}
-						items={knowledgeBases}
+						list={list}
 						attachedIds={assistant.knowledge_base_ids}
 						toggle={async (item, isAttached) => onChanged(await toggleKnowledgeBase(item, isAttached))}
 					/>
+				)}
+			</QueryContent>
+			<QueryContent query={tools}>
+				{(list) => (
 					<Choices
 						title={t.tools}
 						none={t.noTools}
-						items={tools}
+						list={list}
 						attachedIds={assistant.tool_ids}
 						toggle={async (item, isAttached) => onChanged(await toggleTool(item, isAttached))}
 					/>
-				</>
-			)}
-		</QueryContent>
+				)}
+			</QueryContent>
+		</>
 	);
 }
 
 function Choices({
 	title,
 	none,
-	items,
+	list,
 	attachedIds,
 	toggle,
 }: {
 	title: string;
 	none: string;
-	items: readonly Item[];
+	list: AllRows<Item>;
 	attachedIds: readonly string[];
 	toggle: (item: Item, isAttached: boolean) => Promise<void>;
 }) {
 	const t = strings().assistantPages;
+	const [wanted, setWanted] = useState('');
+	// A choice stays in its place while the form is open.
+	const [attachedAtFirst] = useState(new Set(attachedIds));
 	/** The item whose change is on its way: it is shown as it will be, and as it was if the server refuses. */
 	const [changing, setChanging] = useState<string | null>(null);
 	const change = useAction(async (item: Item, isAttached: boolean) => {
@@ -89,22 +103,44 @@ function Choices({
 		}
 		showToast(fill(isAttached ? t.detached : t.attached, { name: item.name }));
 	});
+	const items = itemsOf(list, attachedIds).toSorted(
+		(a, b) => Number(attachedAtFirst.has(b.id)) - Number(attachedAtFirst.has(a.id)),
+	);
+	const shown = items.filter(({ name }) => name.toLowerCase().includes(wanted.trim().toLowerCase()));
+	const limit = limitText(list);
 	return (
 		<fieldset class="card">
 			<legend>{title}</legend>
 			{items.length === 0 && <p class="soft">{none}</p>}
-			{items.map((item) => {
-				const isAttached = attachedIds.includes(item.id);
-				return (
-					<Checkbox
-						key={item.id}
-						label={item.name}
-						checked={isAttached !== (changing === item.id)}
-						disabled={change.isBusy}
-						onChange={() => void change.run(item, isAttached)}
-					/>
-				);
-			})}
+			{items.length > MANY && (
+				<>
+					<TextField type="search" label={t.findChoice} value={wanted} onChange={setWanted} />
+					<p class="hint" role="status">
+						{fill(t.attachedCount, { attached: attachedIds.length, shown: shown.length, all: items.length })}
+					</p>
+				</>
+			)}
+			<div class={items.length > MANY ? 'many-choices' : ''}>
+				{shown.map((item) => {
+					const isAttached = attachedIds.includes(item.id);
+					return (
+						<Checkbox
+							key={item.id}
+							label={item.name}
+							checked={isAttached !== (changing === item.id)}
+							disabled={change.isBusy}
+							onChange={() => void change.run(item, isAttached)}
+						/>
+					);
+				})}
+			</div>
+			{limit && <p class="hint">{limit}</p>}
 		</fieldset>
 	);
+}
+
+/** The listed items, and attached ones beyond the end of the list by their ids. */
+function itemsOf({ rows }: AllRows<Item>, attachedIds: readonly string[]): readonly Item[] {
+	const listed = new Set(rows.map(({ id }) => id));
+	return [...rows, ...attachedIds.filter((id) => !listed.has(id)).map((id) => ({ id, name: id }))];
 }

@@ -1,24 +1,24 @@
 import { useState } from 'preact/hooks';
 import { api, resultOf } from '../../api/client.ts';
 import { useLiveQueries } from '../../api/live.ts';
-import { invalidate, useQuery } from '../../api/queries.ts';
+import { invalidate } from '../../api/queries.ts';
 import { changeQuery, linkTo, navigate, route } from '../../app/route.ts';
 import { Button } from '../../components/button.tsx';
 import { Checkbox } from '../../components/field.tsx';
 import { EmptyState, PageHeader } from '../../components/page.tsx';
-import { QueryContent } from '../../components/query-content.tsx';
+import { PagedContent } from '../../components/paged-content.tsx';
 import { Table } from '../../components/table.tsx';
 import { RelativeTime } from '../../components/time.tsx';
 import { NameForm } from '../../forms/name-form.tsx';
 import { strings } from '../../languages/index.ts';
-import { type Assistant, assistantList } from './queries.ts';
+import { type Assistant, useAssistants } from './queries.ts';
 
 export function AssistantsList() {
 	const s = strings();
 	const t = s.assistantPages;
 	const [isCreating, setCreating] = useState(false);
 	const isArchived = route.value.query.get('status') === 'archived';
-	const query = useQuery(assistantList(isArchived ? 'archived' : 'active'));
+	const list = useAssistants(isArchived ? 'archived' : 'active');
 	useLiveQueries(['assistant.updated'], ['assistants', 'list']);
 	return (
 		<>
@@ -33,7 +33,7 @@ export function AssistantsList() {
 				checked={isArchived}
 				onChange={(checked) => changeQuery({ status: checked ? 'archived' : undefined })}
 			/>
-			<QueryContent query={query}>
+			<PagedContent list={list}>
 				{(assistants) =>
 					assistants.length === 0 ? (
 						<EmptyState title={t.none} text={t.noneText}>
@@ -43,7 +43,7 @@ export function AssistantsList() {
 						<AssistantTable assistants={assistants} />
 					)
 				}
-			</QueryContent>
+			</PagedContent>
 		</>
 	);
 }
