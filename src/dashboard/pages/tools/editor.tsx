@@ -1,5 +1,6 @@
 import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
 import { useQuery } from '../../api/queries.ts';
+import { allAssistants } from '../../api/workspace-lists.ts';
 import { linkTo } from '../../app/route.ts';
 import { may } from '../../app/session.ts';
 import { ShortId } from '../../components/copy-button.tsx';
@@ -13,7 +14,7 @@ import { Fields, isComplete } from './fields.tsx';
 import { FunctionsField } from './functions-field.tsx';
 import { ToolStatus } from './list.tsx';
 import { mergePatch } from './merge-patch.ts';
-import { assistantsWithTools, keepTool, type Tool, toolById } from './queries.ts';
+import { keepTool, type Tool, toolById } from './queries.ts';
 import { StatusButtons } from './status-buttons.tsx';
 import {
 	configOf,
@@ -104,7 +105,8 @@ function patchOf(draft: Draft<ToolFields>, latest: Tool) {
 
 /** Tells that nothing calls the tool yet. */
 function UnusedHint({ tool: { id } }: { tool: Tool }) {
-	const { data: assistants } = useQuery(assistantsWithTools());
-	if (assistants?.some(({ tool_ids }) => tool_ids.includes(id)) ?? true) return null;
+	const assistants = useQuery(allAssistants()).data;
+	const isUnused = assistants?.isComplete && !assistants.rows.some(({ tool_ids }) => tool_ids.includes(id));
+	if (!isUnused) return null;
 	return <p class="notice">{strings().toolPages.attachHint}</p>;
 }

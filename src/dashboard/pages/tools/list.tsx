@@ -1,20 +1,21 @@
 import { useQuery } from '../../api/queries.ts';
+import { allAssistants } from '../../api/workspace-lists.ts';
 import { linkTo } from '../../app/route.ts';
 import { may } from '../../app/session.ts';
 import { ButtonLink } from '../../components/button.tsx';
 import { EmptyState, PageHeader } from '../../components/page.tsx';
-import { QueryContent } from '../../components/query-content.tsx';
+import { PagedContent } from '../../components/paged-content.tsx';
 import { Status } from '../../components/status.tsx';
 import { Table } from '../../components/table.tsx';
 import { strings } from '../../languages/index.ts';
-import { assistantsWithTools, type Tool, toolList } from './queries.ts';
+import { type Tool, useTools } from './queries.ts';
 
 const NEW = linkTo(['tools', 'new']);
 
 export function ToolsList() {
 	const s = strings();
 	const t = s.toolPages;
-	const query = useQuery(toolList());
+	const list = useTools();
 	return (
 		<>
 			<PageHeader title={s.tools} purpose={t.purpose}>
@@ -24,7 +25,7 @@ export function ToolsList() {
 					</ButtonLink>
 				)}
 			</PageHeader>
-			<QueryContent query={query}>
+			<PagedContent list={list}>
 				{(tools) =>
 					tools.length === 0 ? (
 						<EmptyState title={t.none} text={t.noneText}>
@@ -34,7 +35,7 @@ export function ToolsList() {
 						<ToolTable tools={tools} />
 					)
 				}
-			</QueryContent>
+			</PagedContent>
 		</>
 	);
 }
@@ -42,7 +43,7 @@ export function ToolsList() {
 function ToolTable({ tools }: { tools: readonly Tool[] }) {
 	const s = strings();
 	const t = s.toolPages;
-	const { data: assistants = [] } = useQuery(assistantsWithTools());
+	const { rows: assistants, isComplete } = useQuery(allAssistants()).data ?? { rows: [], isComplete: true };
 	const pathOf = ({ id }: Tool) => ['tools', id];
 	const namesOf = (tool: Tool) =>
 		assistants.filter(({ tool_ids }) => tool_ids.includes(tool.id)).map(({ name }) => name);
@@ -63,7 +64,11 @@ function ToolTable({ tools }: { tools: readonly Tool[] }) {
 				},
 				{ title: t.type, cell: ({ type }) => t[type], isMinor: true },
 				{ title: t.status, cell: (tool) => <ToolStatus tool={tool} /> },
-				{ title: t.assistants, cell: (tool) => namesOf(tool).join(', ') || t.noAssistants, isMinor: true },
+				{
+					title: t.assistants,
+					cell: (tool) => namesOf(tool).join(', ') || (isComplete ? t.noAssistants : '…'),
+					isMinor: true,
+				},
 			]}
 		/>
 	);

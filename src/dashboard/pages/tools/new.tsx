@@ -51,7 +51,6 @@ function NewToolForm({ type }: { type: ToolType }) {
 		const { id } = await resultOf(api.POST('/api/v1/tools', { body: body as Resource<'ToolCreate'> }));
 		draft.reset();
 		void invalidate('tools', 'list');
-		void invalidate('assistants', 'attachable');
 		showToast(fill(t.created, { name }));
 		navigate(['tools', id]);
 	}, FIELD_POINTERS);

@@ -1,22 +1,27 @@
 import { api, versionedResultOf } from '../../api/client.ts';
 import { invalidate, queryClient, useQuery } from '../../api/queries.ts';
+import { allAssistants } from '../../api/workspace-lists.ts';
 import { navigate } from '../../app/route.ts';
 import { showToast } from '../../app/toasts.tsx';
 import { Button } from '../../components/button.tsx';
 import { confirm } from '../../components/confirm.tsx';
+import { limitText } from '../../components/options.ts';
 import { useAction } from '../../forms/use-action.ts';
 import { fill, strings } from '../../languages/index.ts';
-import { assistantsWithTools, keepTool, type Tool, toolById } from './queries.ts';
+import { keepTool, type Tool, toolById } from './queries.ts';
 
 /** Disables, enables and deletes a tool. The questions name the assistants that lose it. */
 export function StatusButtons({ tool: { id, name, status } }: { tool: Tool }) {
 	const t = strings().toolPages;
 	// Loaded before a question is asked.
-	useQuery(assistantsWithTools());
+	useQuery(allAssistants());
 	const lost = async () => {
-		const assistants = await queryClient.fetchQuery(assistantsWithTools());
-		const names = assistants.filter(({ tool_ids }) => tool_ids.includes(id)).map((assistant) => assistant.name);
-		return names.length === 0 ? t.losesNone : fill(t.loses, { names: names.join(', ') });
+		const assistants = await queryClient.fetchQuery(allAssistants());
+		const names = assistants.rows.filter(({ tool_ids }) => tool_ids.includes(id)).map((assistant) => assistant.name);
+		const limit = limitText(assistants);
+		const losses =
+			names.length === 0 ? (limit === null ? t.losesNone : '') : fill(t.loses, { names: names.join(', ') });
+		return limit === null ? losses : `${losses} ${limit}`.trim();
 	};
 	const change = useAction(async (next: Tool['status']) => {
 		if (next === 'archived') {
