@@ -244,5 +244,4 @@ export const knowledge: KnowledgeStrings = {
 	pageFailed: 'Fehlgeschlagen',
 	pageGone: 'Nicht mehr da',
 	pageRemoved: 'Von Ihnen entfernt',
-	more: 'Mehr zeigen',
 };

@@ -235,5 +235,4 @@ export const knowledge = {
 	pageFailed: 'Failed',
 	pageGone: 'Gone',
 	pageRemoved: 'Removed by you',
-	more: 'Show more',
 };

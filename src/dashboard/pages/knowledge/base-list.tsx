@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks';
 import { api, resultOf } from '../../api/client.ts';
-import { invalidate, useQuery } from '../../api/queries.ts';
+import { invalidate } from '../../api/queries.ts';
 import { linkTo, navigate } from '../../app/route.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState, PageHeader } from '../../components/page.tsx';
-import { QueryContent } from '../../components/query-content.tsx';
+import { PagedContent } from '../../components/paged-content.tsx';
 import { Table } from '../../components/table.tsx';
 import { RelativeTime } from '../../components/time.tsx';
 import { NameForm } from '../../forms/name-form.tsx';
 import { language, strings } from '../../languages/index.ts';
 import { BaseStatus } from './base-status.tsx';
 import { mayWrite } from './may-write.ts';
-import { type KnowledgeBase, knowledgeBaseList } from './queries.ts';
+import { type KnowledgeBase, useKnowledgeBases } from './queries.ts';
 import { useLiveKnowledge } from './use-live-knowledge.ts';
 
 /** The knowledge bases of the workspace. */
@@ -19,7 +19,7 @@ export function BaseList() {
 	const s = strings();
 	const t = s.knowledgePages;
 	const [isCreating, setCreating] = useState(false);
-	const query = useQuery(knowledgeBaseList());
+	const list = useKnowledgeBases();
 	useLiveKnowledge(null);
 	return (
 		<>
@@ -31,7 +31,7 @@ export function BaseList() {
 				)}
 			</PageHeader>
 			{isCreating && <NameForm texts={t} onCreate={createBase} onCancel={() => setCreating(false)} />}
-			<QueryContent query={query}>
+			<PagedContent list={list}>
 				{(bases) =>
 					bases.length === 0 ? (
 						<EmptyState title={t.none} text={t.noneText}>
@@ -41,7 +41,7 @@ export function BaseList() {
 						<BaseTable bases={bases} />
 					)
 				}
-			</QueryContent>
+			</PagedContent>
 		</>
 	);
 }
@@ -72,6 +72,5 @@ function BaseTable({ bases }: { bases: readonly KnowledgeBase[] }) {
 async function createBase(name: string): Promise<void> {
 	const { id } = await resultOf(api.POST('/api/v1/knowledge-bases', { body: { name } }));
 	void invalidate('knowledge', 'list');
-	void invalidate('assistants', 'attachable');
 	navigate(['knowledge', id]);
 }

@@ -1,5 +1,7 @@
 import type { QueryObserverOptions } from '@tanstack/query-core';
+import { type AllRows, PAGE_SIZE } from '../../api/all-rows.ts';
 import { api, type Resource, resultOf, type Versioned, versionedResultOf } from '../../api/client.ts';
+import { type PagedList, usePages } from '../../api/pages.ts';
 import { invalidate, queryClient } from '../../api/queries.ts';
 
 export type KnowledgeBase = Resource<'KnowledgeBase'>;
@@ -7,18 +9,12 @@ export type IndexingStatus = Resource<'IndexingStatus'>;
 export type Document = Resource<'Document'>;
 export type Assistant = Resource<'Assistant'>;
 
-/** The most that a list shows at once. */
-const LIST_LIMIT = 100;
-
 /** The knowledge bases, newest first. */
-export function knowledgeBaseList(): QueryObserverOptions<KnowledgeBase[]> {
-	return {
-		queryKey: ['knowledge', 'list'],
-		queryFn: async ({ signal }) => {
-			const query = { limit: LIST_LIMIT };
-			return (await resultOf(api.GET('/api/v1/knowledge-bases', { params: { query }, signal }))).data;
-		},
-	};
+export function useKnowledgeBases(): PagedList<KnowledgeBase> {
+	return usePages(['knowledge', 'list'], (cursor, signal) => {
+		const query = { limit: PAGE_SIZE, ...(cursor && { cursor }) };
+		return resultOf(api.GET('/api/v1/knowledge-bases', { params: { query }, signal }));
+	});
 }
 
 export function knowledgeBaseById(id: string): QueryObserverOptions<Versioned<KnowledgeBase>> {
@@ -48,19 +44,14 @@ export function documentById(baseId: string, id: string): QueryObserverOptions<D
 }
 
 /** The active assistants that answer from a knowledge base. */
-export function assistantsWith(baseId: string): QueryObserverOptions<Assistant[]> {
-	return { queryKey: ['assistants', 'with', baseId], queryFn: ({ signal }) => loadAssistantsWith(baseId, signal) };
-}
-
-export async function loadAssistantsWith(baseId: string, signal?: AbortSignal): Promise<Assistant[]> {
-	const query = { status: 'active', limit: LIST_LIMIT } as const;
-	const call = api.GET('/api/v1/assistants', { params: { query }, ...(signal ? { signal } : {}) });
-	return (await resultOf(call)).data.filter(({ knowledge_base_ids }) => knowledge_base_ids.includes(baseId));
+export function assistantsWith(baseId: string, assistants: AllRows<Assistant>): AllRows<Assistant> {
+	const isWith = ({ status, knowledge_base_ids }: Assistant) =>
+		status === 'active' && knowledge_base_ids.includes(baseId);
+	return { ...assistants, rows: assistants.rows.filter(isWith) };
 }
 
 /** Shows another version of a knowledge base everywhere. */
 export function keepBase(base: Versioned<KnowledgeBase>): void {
 	queryClient.setQueryData(knowledgeBaseById(base.value.id).queryKey, base);
 	void invalidate('knowledge', 'list');
-	void invalidate('assistants', 'attachable');
 }

@@ -1,9 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { AllRows } from '../../../api/all-rows.ts';
 import type { Versioned } from '../../../api/client.ts';
 import { useQuery } from '../../../api/queries.ts';
+import { allAssistants } from '../../../api/workspace-lists.ts';
 import { changeQuery, linkTo, route } from '../../../app/route.ts';
 import { Button, ButtonLink } from '../../../components/button.tsx';
 import { SelectField, SliderField, TextField } from '../../../components/field.tsx';
+import { limitText, type Option } from '../../../components/options.ts';
 import { EmptyState, ErrorState } from '../../../components/page.tsx';
 import { count, strings } from '../../../languages/index.ts';
 import { mayWrite } from '../may-write.ts';
@@ -25,8 +28,9 @@ export function SearchTab({ base: { value: base, etag } }: { base: Versioned<Kno
 	const [query, setQuery] = useState(asked);
 	const [weight, setWeight] = useState(settings.semantic_weight);
 	const [assistantId, setAssistantId] = useState('');
-	const assistants = useQuery(assistantsWith(base.id));
-	const assistant = chosenAssistant(assistants.data, assistantId);
+	const all = useQuery(allAssistants()).data;
+	const assistants = all && assistantsWith(base.id, all);
+	const assistant = chosenAssistant(assistants?.rows, assistantId);
 	const [minScore, setMinScore] = useState<number | null>(null);
 	const usedMinScore = minScore ?? assistant?.rag_settings.min_score ?? 0;
 	const topK = assistant?.rag_settings.top_k ?? DEFAULT_TOP_K;
@@ -81,7 +85,7 @@ export function SearchTab({ base: { value: base, etag } }: { base: Versioned<Kno
 					value={usedMinScore}
 					onChange={setMinScore}
 				/>
-				<AssistantField assistants={assistants.data ?? []} value={assistant?.id ?? ''} onChange={setAssistantId} />
+				<AssistantField assistants={assistants} value={assistant?.id ?? ''} onChange={setAssistantId} />
 			</div>
 			<div>
 				<p class="results-head" role="status">
@@ -123,12 +127,12 @@ function AssistantField({
 	value,
 	onChange,
 }: {
-	assistants: readonly Assistant[];
+	assistants: AllRows<Assistant> | undefined;
 	value: string;
 	onChange: (id: string) => void;
 }) {
 	const t = strings().knowledgePages;
-	const options = assistants.map(({ id, name, rag_settings }) => ({
+	const options: Option[] = (assistants?.rows ?? []).map(({ id, name, rag_settings }) => ({
 		value: id,
 		label: count(
 			{ one: t.assistantOption.one.replace('{name}', name), other: t.assistantOption.other.replace('{name}', name) },
@@ -136,5 +140,6 @@ function AssistantField({
 		),
 	}));
 	if (options.length === 0) options.push({ value: '', label: t.noAssistant });
-	return <SelectField label={t.forAssistant} value={value} options={options} onChange={onChange} />;
+	const hint = (assistants && limitText(assistants)) ?? undefined;
+	return <SelectField label={t.forAssistant} hint={hint} value={value} options={options} onChange={onChange} />;
 }

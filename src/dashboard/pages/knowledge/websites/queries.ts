@@ -1,21 +1,17 @@
 import type { QueryObserverOptions } from '@tanstack/query-core';
+import { PAGE_SIZE } from '../../../api/all-rows.ts';
 import { api, type Resource, resultOf } from '../../../api/client.ts';
+import { type PagedList, usePages } from '../../../api/pages.ts';
 
 export type Source = Resource<'Source'>;
 export type SourcePage = Resource<'SourcePage'>;
 
-/** The most that a list shows at once. */
-const LIST_LIMIT = 100;
-
 /** The websites that a knowledge base follows, newest first. */
-export function sourceList(baseId: string): QueryObserverOptions<Source[]> {
-	return {
-		queryKey: ['knowledge', 'sources', baseId],
-		queryFn: async ({ signal }) => {
-			const params = { path: { id: baseId }, query: { limit: LIST_LIMIT } };
-			return (await resultOf(api.GET('/api/v1/knowledge-bases/{id}/sources', { params, signal }))).data;
-		},
-	};
+export function useSources(baseId: string): PagedList<Source> {
+	return usePages(['knowledge', 'sources', baseId], (cursor, signal) => {
+		const params = { path: { id: baseId }, query: { limit: PAGE_SIZE, ...(cursor && { cursor }) } };
+		return resultOf(api.GET('/api/v1/knowledge-bases/{id}/sources', { params, signal }));
+	});
 }
 
 export function sourceById(baseId: string, id: string): QueryObserverOptions<Source> {
@@ -28,31 +24,15 @@ export function sourceById(baseId: string, id: string): QueryObserverOptions<Sou
 	};
 }
 
-/** The first pages of a source, newest first, and whether there are more. */
-export function sourcePages(
+/** The pages of a source, newest first. @param status only pages in this state */
+export function useSourcePages(
 	baseId: string,
-	id: string,
+	source_id: string,
 	status: SourcePage['status'] | undefined,
-	count: number,
-): QueryObserverOptions<{ pages: SourcePage[]; hasMore: boolean }> {
-	return {
-		queryKey: ['knowledge', 'source-pages', baseId, id, status ?? '', count],
-		queryFn: async ({ signal }) => {
-			const pages: SourcePage[] = [];
-			let cursor: string | null | undefined;
-			do {
-				const query = {
-					limit: LIST_LIMIT,
-					...(status === undefined ? {} : { status }),
-					...(cursor ? { cursor } : {}),
-				};
-				const params = { path: { id: baseId, source_id: id }, query };
-				const path = '/api/v1/knowledge-bases/{id}/sources/{source_id}/pages';
-				const page = await resultOf(api.GET(path, { params, signal }));
-				pages.push(...page.data);
-				cursor = page.next_cursor;
-			} while (cursor !== null && pages.length < count);
-			return { pages, hasMore: cursor !== null };
-		},
-	};
+): PagedList<SourcePage> {
+	return usePages(['knowledge', 'source-pages', baseId, source_id, status ?? ''], (cursor, signal) => {
+		const query = { limit: PAGE_SIZE, ...(status && { status }), ...(cursor && { cursor }) };
+		const path = '/api/v1/knowledge-bases/{id}/sources/{source_id}/pages';
+		return resultOf(api.GET(path, { params: { path: { id: baseId, source_id }, query }, signal }));
+	});
 }

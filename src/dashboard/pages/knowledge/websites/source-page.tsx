@@ -1,9 +1,8 @@
-import { useState } from 'preact/hooks';
 import { useQuery } from '../../../api/queries.ts';
 import { changeQuery, linkTo, route } from '../../../app/route.ts';
-import { Button } from '../../../components/button.tsx';
 import { SelectField } from '../../../components/field.tsx';
 import { EmptyState, PageHeader } from '../../../components/page.tsx';
+import { PagedContent } from '../../../components/paged-content.tsx';
 import { QueryContent } from '../../../components/query-content.tsx';
 import { RelativeTime } from '../../../components/time.tsx';
 import { fill, strings } from '../../../languages/index.ts';
@@ -11,12 +10,9 @@ import type { KnowledgeStrings } from '../../../languages/strings.ts';
 import { knowledgeBaseById } from '../queries.ts';
 import { useLiveWebsites } from '../use-live-knowledge.ts';
 import { PageTable } from './page-table.tsx';
-import { type SourcePage as Page, type Source, sourceById, sourcePages } from './queries.ts';
+import { type SourcePage as Page, type Source, sourceById, useSourcePages } from './queries.ts';
 import { SourceActions } from './source-actions.tsx';
 import { progressText, SourceStatus } from './source-status.tsx';
-
-/** Pages that are shown at first, and with each request for more. */
-const PAGES_STEP = 100;
 
 /** The states of a page, with their words. */
 export const PAGE_STATUSES: readonly (readonly [Page['status'], keyof KnowledgeStrings])[] = [
@@ -75,10 +71,9 @@ function refreshText(t: KnowledgeStrings, hours: number | null): string {
 
 function Pages({ baseId, sourceId }: { baseId: string; sourceId: string }) {
 	const t = strings().knowledgePages;
-	const [count, setCount] = useState(PAGES_STEP);
 	const wanted = route.value.query.get('status');
 	const status = PAGE_STATUSES.find(([each]) => each === wanted)?.[0];
-	const query = useQuery(sourcePages(baseId, sourceId, status, count));
+	const list = useSourcePages(baseId, sourceId, status);
 	return (
 		<>
 			<div class="filter-fields">
@@ -92,22 +87,15 @@ function Pages({ baseId, sourceId }: { baseId: string; sourceId: string }) {
 					onChange={(next) => changeQuery({ status: next })}
 				/>
 			</div>
-			<QueryContent query={query}>
-				{({ pages, hasMore }) =>
+			<PagedContent list={list}>
+				{(pages) =>
 					pages.length === 0 ? (
 						<EmptyState title={t.noPages} text={t.noPagesText} />
 					) : (
-						<>
-							<PageTable baseId={baseId} pages={pages} />
-							{hasMore && (
-								<div class="actions list-end">
-									<Button onClick={() => setCount(pages.length + PAGES_STEP)}>{t.more}</Button>
-								</div>
-							)}
-						</>
+						<PageTable baseId={baseId} pages={pages} />
 					)
 				}
-			</QueryContent>
+			</PagedContent>
 		</>
 	);
 }

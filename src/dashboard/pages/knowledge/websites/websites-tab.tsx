@@ -1,22 +1,21 @@
 import { useState } from 'preact/hooks';
-import { useQuery } from '../../../api/queries.ts';
 import { linkTo } from '../../../app/route.ts';
 import { Button } from '../../../components/button.tsx';
 import { EmptyState } from '../../../components/page.tsx';
-import { QueryContent } from '../../../components/query-content.tsx';
+import { PagedContent } from '../../../components/paged-content.tsx';
 import { Table } from '../../../components/table.tsx';
 import { RelativeTime } from '../../../components/time.tsx';
 import { strings } from '../../../languages/index.ts';
 import { mayWrite } from '../may-write.ts';
 import { useLiveWebsites } from '../use-live-knowledge.ts';
-import { type Source, sourceList } from './queries.ts';
+import { type Source, useSources } from './queries.ts';
 import { SourceForm } from './source-form.tsx';
 import { progressText, SourceStatus } from './source-status.tsx';
 
 /** The websites, sitemaps and pages that a knowledge base follows. */
 export function WebsitesTab({ baseId }: { baseId: string }) {
 	const t = strings().knowledgePages;
-	const query = useQuery(sourceList(baseId));
+	const list = useSources(baseId);
 	useLiveWebsites(baseId);
 	const [isAdding, setAdding] = useState(false);
 	const add = () => setAdding(true);
@@ -33,7 +32,7 @@ export function WebsitesTab({ baseId }: { baseId: string }) {
 					</div>
 				)
 			)}
-			<QueryContent query={query}>
+			<PagedContent list={list}>
 				{(sources) =>
 					sources.length === 0 ? (
 						<EmptyState title={t.noWebsites} text={t.noWebsitesText} />
@@ -41,7 +40,7 @@ export function WebsitesTab({ baseId }: { baseId: string }) {
 						<SourceTable baseId={baseId} sources={sources} />
 					)
 				}
-			</QueryContent>
+			</PagedContent>
 		</>
 	);
 }
