@@ -1,22 +1,23 @@
 import { useState } from 'preact/hooks';
 import { useQuery } from '../../api/queries.ts';
+import { allAssistants } from '../../api/workspace-lists.ts';
 import { changeQuery, linkTo, route } from '../../app/route.ts';
 import { Button } from '../../components/button.tsx';
 import { Checkbox } from '../../components/field.tsx';
 import { EmptyState, PageHeader } from '../../components/page.tsx';
-import { QueryContent } from '../../components/query-content.tsx';
+import { PagedContent } from '../../components/paged-content.tsx';
 import { Table } from '../../components/table.tsx';
 import { RelativeTime } from '../../components/time.tsx';
 import { strings } from '../../languages/index.ts';
 import { NewDeployment } from './new-deployment.tsx';
-import { assistantChoices, type Deployment, deploymentList } from './queries.ts';
+import { type Deployment, useDeployments } from './queries.ts';
 
 export function DeploymentsList() {
 	const s = strings();
 	const t = s.deploymentPages;
 	const [isCreating, setCreating] = useState(false);
 	const isArchived = route.value.query.get('status') === 'archived';
-	const query = useQuery(deploymentList(isArchived ? 'archived' : 'active'));
+	const list = useDeployments(isArchived ? 'archived' : 'active');
 	return (
 		<>
 			<PageHeader title={s.deployments} purpose={t.purpose}>
@@ -30,7 +31,7 @@ export function DeploymentsList() {
 				checked={isArchived}
 				onChange={(checked) => changeQuery({ status: checked ? 'archived' : undefined })}
 			/>
-			<QueryContent query={query}>
+			<PagedContent list={list}>
 				{(deployments) =>
 					deployments.length === 0 ? (
 						<EmptyState
@@ -43,7 +44,7 @@ export function DeploymentsList() {
 						<DeploymentTable deployments={deployments} />
 					)
 				}
-			</QueryContent>
+			</PagedContent>
 		</>
 	);
 }
@@ -51,7 +52,7 @@ export function DeploymentsList() {
 function DeploymentTable({ deployments }: { deployments: readonly Deployment[] }) {
 	const s = strings();
 	const t = s.deploymentPages;
-	const { data: assistants } = useQuery(assistantChoices());
+	const assistants = useQuery(allAssistants()).data?.rows;
 	const pathOf = ({ id }: Deployment) => ['deployments', id];
 	const assistantName = ({ assistant_id }: Deployment) => assistants?.find(({ id }) => id === assistant_id)?.name ?? '';
 	return (

@@ -1,45 +1,42 @@
 import { useState } from 'preact/hooks';
 import { api, resultOf } from '../../api/client.ts';
 import { invalidate, useQuery } from '../../api/queries.ts';
+import { allAssistants } from '../../api/workspace-lists.ts';
 import { linkTo, navigate } from '../../app/route.ts';
 import { showToast } from '../../app/toasts.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
+import type { Option } from '../../components/options.ts';
 import { QueryContent } from '../../components/query-content.tsx';
 import { CreateForm } from '../../forms/create-form.tsx';
 import { useAction } from '../../forms/use-action.ts';
 import { fill, strings } from '../../languages/index.ts';
-import { assistantChoices } from './queries.ts';
+import { assistantOptions } from './queries.ts';
 
 /** The form for the assistant and the name of a new deployment. */
 export function NewDeployment({ onCancel }: { onCancel: () => void }) {
 	const t = strings().deploymentPages;
-	const query = useQuery(assistantChoices());
+	const query = useQuery(allAssistants());
 	return (
 		<section class="card inline-form" aria-label={t.create}>
 			<QueryContent query={query}>
-				{(assistants) =>
-					assistants.length === 0 ? (
+				{(assistants) => {
+					const options = assistantOptions(assistants);
+					return options.length === 0 ? (
 						<p>
 							{t.noAssistant} <a href={linkTo(['assistants'])}>{strings().assistants}</a>
 						</p>
 					) : (
-						<NewDeploymentForm assistants={assistants} onCancel={onCancel} />
-					)
-				}
+						<NewDeploymentForm assistants={options} onCancel={onCancel} />
+					);
+				}}
 			</QueryContent>
 		</section>
 	);
 }
 
-function NewDeploymentForm({
-	assistants,
-	onCancel,
-}: {
-	assistants: readonly { id: string; name: string }[];
-	onCancel: () => void;
-}) {
+function NewDeploymentForm({ assistants, onCancel }: { assistants: readonly Option[]; onCancel: () => void }) {
 	const t = strings().deploymentPages;
-	const [assistantId, setAssistantId] = useState(assistants[0]?.id ?? '');
+	const [assistantId, setAssistantId] = useState(assistants[0]?.value ?? '');
 	const [name, setName] = useState('');
 	const create = useAction(async () => {
 		const body = { assistant_id: assistantId, ...(name.trim() === '' ? {} : { name: name.trim() }) };
@@ -53,7 +50,7 @@ function NewDeploymentForm({
 			<SelectField
 				label={t.assistant}
 				value={assistantId}
-				options={assistants.map((assistant) => ({ value: assistant.id, label: assistant.name }))}
+				options={assistants}
 				error={create.rejected?.messageFor('/assistant_id')}
 				onChange={setAssistantId}
 			/>

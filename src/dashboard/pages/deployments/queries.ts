@@ -1,21 +1,18 @@
 import type { QueryObserverOptions } from '@tanstack/query-core';
+import { type AllRows, PAGE_SIZE } from '../../api/all-rows.ts';
 import { api, type Resource, resultOf, type Versioned, versionedResultOf } from '../../api/client.ts';
+import { type PagedList, usePages } from '../../api/pages.ts';
 import { invalidate, queryClient } from '../../api/queries.ts';
+import { type Option, optionsOf } from '../../components/options.ts';
 
 export type Deployment = Resource<'Deployment'>;
 
-/** The most that a list shows at once. */
-const LIST_LIMIT = 100;
-
-/** All deployments of a state, newest first. */
-export function deploymentList(status: Deployment['status']): QueryObserverOptions<Deployment[]> {
-	return {
-		queryKey: ['deployments', 'list', status],
-		queryFn: async ({ signal }) => {
-			const query = { status, limit: LIST_LIMIT };
-			return (await resultOf(api.GET('/api/v1/deployments', { params: { query }, signal }))).data;
-		},
-	};
+/** The deployments of a state, newest first. */
+export function useDeployments(status: Deployment['status']): PagedList<Deployment> {
+	return usePages(['deployments', 'list', status], (cursor, signal) => {
+		const query = { status, limit: PAGE_SIZE, ...(cursor && { cursor }) };
+		return resultOf(api.GET('/api/v1/deployments', { params: { query }, signal }));
+	});
 }
 
 export function deploymentById(id: string): QueryObserverOptions<Versioned<Deployment>> {
@@ -26,16 +23,10 @@ export function deploymentById(id: string): QueryObserverOptions<Versioned<Deplo
 	};
 }
 
-/** The assistants that a deployment can have, by name. */
-export function assistantChoices(): QueryObserverOptions<Resource<'Assistant'>[]> {
-	return {
-		queryKey: ['assistants', 'choices'],
-		queryFn: async ({ signal }) => {
-			const query = { status: 'active', limit: LIST_LIMIT } as const;
-			const { data } = await resultOf(api.GET('/api/v1/assistants', { params: { query }, signal }));
-			return data.toSorted((a, b) => a.name.localeCompare(b.name));
-		},
-	};
+/** The assistants that a deployment can have: the active ones. */
+export function assistantOptions(assistants: AllRows<Resource<'Assistant'>> | undefined): Option[] {
+	const rows = assistants?.rows.filter(({ status }) => status === 'active');
+	return optionsOf(assistants && { ...assistants, rows: rows ?? [] });
 }
 
 /** Shows another version of a deployment everywhere. */

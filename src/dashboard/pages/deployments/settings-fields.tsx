@@ -1,21 +1,23 @@
 import type { ApiError } from '../../api/api-error.ts';
 import { useQuery } from '../../api/queries.ts';
+import { allAssistants } from '../../api/workspace-lists.ts';
 import { Field, SelectField, TextField } from '../../components/field.tsx';
 import type { Draft } from '../../forms/use-draft.ts';
 import { strings } from '../../languages/index.ts';
 import { type DeploymentFields, pointerOf } from './fields.ts';
-import { assistantChoices } from './queries.ts';
+import { assistantOptions } from './queries.ts';
 
 /** Name, assistant, limit and time zone. */
 export function SettingsFields({ draft, rejected }: { draft: Draft<DeploymentFields>; rejected: ApiError | null }) {
 	const t = strings().deploymentPages;
 	const { values, change } = draft;
-	const { data: assistants = [] } = useQuery(assistantChoices());
+	const assistants = useQuery(allAssistants()).data;
 	const errorOf = (field: keyof DeploymentFields) => rejected?.messageFor(pointerOf(field));
-	const options = assistants.map(({ id, name }) => ({ value: id, label: name }));
-	// An archived assistant, or one beyond the first hundred.
+	const options = assistantOptions(assistants);
+	// An archived assistant, or one that is not listed.
 	if (!options.some(({ value }) => value === values.assistant_id)) {
-		options.unshift({ value: values.assistant_id, label: values.assistant_id });
+		const name = assistants?.rows.find(({ id }) => id === values.assistant_id)?.name;
+		options.unshift({ value: values.assistant_id, label: name ?? values.assistant_id });
 	}
 	return (
 		<>
