@@ -1,5 +1,7 @@
 import type { QueryObserverOptions } from '@tanstack/query-core';
 import { api, resultOf } from '../api/client.ts';
+import { queryClient } from '../api/queries.ts';
+import { allAssistants, allKnowledgeBases } from '../api/workspace-lists.ts';
 import { hasPage, pagesOf } from '../app/pages.tsx';
 import { linkTo } from '../app/route.ts';
 import { strings } from '../languages/index.ts';
@@ -17,7 +19,6 @@ export interface Found {
 const LIMIT = 5;
 /** Knowledge bases whose documents are searched: each takes a request. */
 const MAX_BASES = 5;
-const LISTED = 100;
 /** Documents and messages are searched from this many characters on. */
 const MIN_SEARCH = 2;
 
@@ -36,7 +37,7 @@ export function resourcesMatching(text: string): QueryObserverOptions<Found[]> {
 		queryFn: async ({ signal }) => {
 			if (text === '') return [];
 			const parts = await Promise.all([
-				findAssistants(text, signal),
+				findAssistants(text),
 				findKnowledge(text, signal),
 				findConversations(text, signal),
 			]);
@@ -45,11 +46,10 @@ export function resourcesMatching(text: string): QueryObserverOptions<Found[]> {
 	};
 }
 
-async function findAssistants(text: string, signal: AbortSignal): Promise<Found[]> {
+async function findAssistants(text: string): Promise<Found[]> {
 	if (!hasPage('assistants')) return [];
-	const query = { limit: LISTED };
-	const { data } = await resultOf(api.GET('/api/v1/assistants', { params: { query }, signal }));
-	return data
+	const { rows } = await queryClient.fetchQuery(allAssistants());
+	return rows
 		.filter(({ name }) => matches(name, text))
 		.slice(0, LIMIT)
 		.map(({ id, name }) => ({ id, kind: strings().assistant, label: name, href: linkTo(['assistants', id]) }));
@@ -57,8 +57,7 @@ async function findAssistants(text: string, signal: AbortSignal): Promise<Found[
 
 async function findKnowledge(text: string, signal: AbortSignal): Promise<Found[]> {
 	if (!hasPage('knowledge')) return [];
-	const query = { limit: LISTED };
-	const { data: bases } = await resultOf(api.GET('/api/v1/knowledge-bases', { params: { query }, signal }));
+	const { rows: bases } = await queryClient.fetchQuery(allKnowledgeBases());
 	const documents = await Promise.all(bases.slice(0, MAX_BASES).map(({ id }) => findDocuments(id, text, signal)));
 	const named = bases.filter(({ name }) => matches(name, text)).slice(0, LIMIT);
 	return [

@@ -2,6 +2,7 @@ import { useQuery } from '../../api/queries.ts';
 import { changeQuery, route } from '../../app/route.ts';
 import { Button } from '../../components/button.tsx';
 import { FilterSelect, Filters } from '../../components/filters.tsx';
+import { optionsOf } from '../../components/options.ts';
 import { EmptyState, PageHeader } from '../../components/page.tsx';
 import { PagedContent } from '../../components/paged-content.tsx';
 import { Table } from '../../components/table.tsx';
@@ -63,10 +64,10 @@ export default function AuditLog() {
 /** The filters. Action and resource are chosen in the details of a record, and removed here. */
 function AuditFilterBar({ filters: { actor, action, resource } }: { filters: AuditFilters }) {
 	const t = strings().accessPages;
-	const { data = [] } = useQuery(actors());
+	const options = optionsOf(useQuery(actors()).data);
 	// A person or key that is removed still has records.
-	const isKnown = actor === undefined || data.some(({ value }) => value === actor);
-	const people = isKnown ? data : [...data, { value: actor, label: actor }];
+	const isKnown = actor === undefined || options.some(({ value }) => value === actor);
+	const people = isKnown ? options : [...options, { value: actor, label: actor }];
 	const times = DAYS.map((days) => ({ value: String(days), label: t.times[days] }));
 	return (
 		<Filters>

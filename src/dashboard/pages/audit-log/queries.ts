@@ -1,4 +1,5 @@
 import type { QueryObserverOptions } from '@tanstack/query-core';
+import { type AllRows, allRows } from '../../api/all-rows.ts';
 import { api, type Resource, resultOf } from '../../api/client.ts';
 import { type PagedList, usePages } from '../../api/pages.ts';
 
@@ -32,17 +33,16 @@ export function useAuditLog({ days, ...filters }: AuditFilters): PagedList<Audit
 	});
 }
 
-/** Whose changes the list can show: people and keys, the first hundred of each. */
-export function actors(): QueryObserverOptions<{ value: string; label: string }[]> {
+/** Whose changes the list can show: people and keys. */
+export function actors(): QueryObserverOptions<AllRows<{ id: string; name: string }>> {
 	return {
 		queryKey: ['audit-log-actors'],
 		queryFn: async ({ signal }) => {
-			const options = { params: { query: { limit: 100 } }, signal };
 			const [users, keys] = await Promise.all([
-				resultOf(api.GET('/api/v1/users', options)),
-				resultOf(api.GET('/api/v1/api-keys', options)),
+				allRows((query) => resultOf(api.GET('/api/v1/users', { params: { query }, signal }))),
+				allRows((query) => resultOf(api.GET('/api/v1/api-keys', { params: { query }, signal }))),
 			]);
-			return [...users.data, ...keys.data].map(({ id, name }) => ({ value: id, label: name }));
+			return { rows: [...users.rows, ...keys.rows], isComplete: users.isComplete && keys.isComplete };
 		},
 	};
 }

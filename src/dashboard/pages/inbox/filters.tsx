@@ -1,8 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useQuery } from '../../api/queries.ts';
+import { allDeployments } from '../../api/workspace-lists.ts';
 import { changeQuery } from '../../app/route.ts';
+import { optionsOf } from '../../components/options.ts';
 import { strings } from '../../languages/index.ts';
-import { deploymentNames, type InboxFilters } from './queries.ts';
+import type { InboxFilters } from './queries.ts';
 
 /** A search starts when nothing was typed for this long (ms). */
 const TYPING_MS = 250;
@@ -10,7 +12,7 @@ const TYPING_MS = 250;
 /** The search field and the filters. Both are in the address. */
 export function Filters({ filters }: { filters: InboxFilters }) {
 	const t = strings().inboxPages;
-	const deployments = useQuery(deploymentNames());
+	const deployments = optionsOf(useQuery(allDeployments()).data);
 	const chips = [
 		{ name: 'unread', value: '1', label: t.filterUnread },
 		{ name: 'waiting', value: '1', label: t.filterWaiting },
@@ -35,7 +37,7 @@ export function Filters({ filters }: { filters: InboxFilters }) {
 						{label}
 					</button>
 				))}
-				{(deployments.data?.length ?? 0) > 1 && (
+				{deployments.length > 1 && (
 					<select
 						class={filters.deployment ? 'chip is-set' : 'chip'}
 						aria-label={t.deployment}
@@ -43,9 +45,9 @@ export function Filters({ filters }: { filters: InboxFilters }) {
 						onChange={(event) => changeQuery({ deployment: event.currentTarget.value || undefined })}
 					>
 						<option value="">{t.allDeployments}</option>
-						{deployments.data?.map(({ id, name }) => (
-							<option key={id} value={id}>
-								{name}
+						{deployments.map(({ value, label, disabled }) => (
+							<option key={value} value={value} disabled={disabled}>
+								{label}
 							</option>
 						))}
 					</select>

@@ -1,29 +1,26 @@
-import type { QueryObserverOptions } from '@tanstack/query-core';
 import { useState } from 'preact/hooks';
+import { PAGE_SIZE } from '../../api/all-rows.ts';
 import { api, type Resource, resultOf } from '../../api/client.ts';
-import { invalidate, useQuery } from '../../api/queries.ts';
+import { type PagedList, usePages } from '../../api/pages.ts';
+import { invalidate } from '../../api/queries.ts';
 import { showToast } from '../../app/toasts.tsx';
 import { Button } from '../../components/button.tsx';
 import { confirm } from '../../components/confirm.tsx';
 import { TextArea } from '../../components/field.tsx';
-import { QueryContent } from '../../components/query-content.tsx';
+import { PagedContent } from '../../components/paged-content.tsx';
 import { RelativeTime } from '../../components/time.tsx';
 import { useAction } from '../../forms/use-action.ts';
 import { strings } from '../../languages/index.ts';
 
 type Note = Resource<'Note'>;
 
-const PAGE_SIZE = 100;
 const PATH = '/api/v1/conversations/{id}/notes';
 
-function notesOf(id: string): QueryObserverOptions<Note[]> {
-	return {
-		queryKey: ['inbox', 'notes', id],
-		queryFn: async ({ signal }) => {
-			const params = { path: { id }, query: { limit: PAGE_SIZE, order: 'desc' as const } };
-			return (await resultOf(api.GET(PATH, { params, signal }))).data;
-		},
-	};
+function useNotes(id: string): PagedList<Note> {
+	return usePages(['inbox', 'notes', id], (cursor, signal) => {
+		const query = { limit: PAGE_SIZE, order: 'desc' as const, ...(cursor && { cursor }) };
+		return resultOf(api.GET(PATH, { params: { path: { id }, query }, signal }));
+	});
 }
 
 /** The notes of a conversation have changed. */
@@ -34,7 +31,7 @@ export function reloadNotes(id: string): void {
 /** The internal notes of a conversation, the newest first. */
 export function Notes({ id }: { id: string }) {
 	const t = strings().inboxTools;
-	const query = useQuery(notesOf(id));
+	const list = useNotes(id);
 	const [content, setContent] = useState('');
 	const add = useAction(async () => {
 		await api.POST(PATH, { params: { path: { id } }, body: { content: content.trim() } });
@@ -62,7 +59,7 @@ export function Notes({ id }: { id: string }) {
 					{t.addNote}
 				</Button>
 			</form>
-			<QueryContent query={query}>
+			<PagedContent list={list}>
 				{(notes) => (
 					<ul>
 						{notes.map((note) => (
@@ -70,7 +67,7 @@ export function Notes({ id }: { id: string }) {
 						))}
 					</ul>
 				)}
-			</QueryContent>
+			</PagedContent>
 		</section>
 	);
 }

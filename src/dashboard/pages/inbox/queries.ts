@@ -1,4 +1,5 @@
 import type { QueryObserverOptions } from '@tanstack/query-core';
+import { type AllRows, allRows, PAGE_SIZE } from '../../api/all-rows.ts';
 import { api, type Resource, resultOf } from '../../api/client.ts';
 
 export type Conversation = Resource<'Conversation'>;
@@ -34,8 +35,6 @@ export function filtersOf(query: URLSearchParams): InboxFilters {
 	return Object.fromEntries(set) as InboxFilters;
 }
 
-const PAGE_SIZE = 100;
-
 /** A page of the list. @param unread of a list in two sections: which section */
 export async function loadPage(
 	filters: InboxFilters,
@@ -64,20 +63,12 @@ export function loadEntry(id: string, signal?: AbortSignal): Promise<InboxEntry>
 	);
 }
 
-/** The first hundred deployments, for the filter and for names. */
-export function deploymentNames(): QueryObserverOptions<Resource<'Deployment'>[]> {
-	return {
-		queryKey: ['deployments', 'names'],
-		queryFn: async ({ signal }) =>
-			(await resultOf(api.GET('/api/v1/deployments', { params: { query: { limit: 100 } }, signal }))).data,
-	};
-}
-
-export function assignees(): QueryObserverOptions<Resource<'Assignee'>[]> {
+/** The people who can take care of a conversation. */
+export function assignees(): QueryObserverOptions<AllRows<Resource<'Assignee'>>> {
 	return {
 		queryKey: ['inbox', 'assignees'],
-		queryFn: async ({ signal }) =>
-			(await resultOf(api.GET('/api/v1/inbox/assignees', { params: { query: { limit: 100 } }, signal }))).data,
+		queryFn: ({ signal }) =>
+			allRows((query) => resultOf(api.GET('/api/v1/inbox/assignees', { params: { query }, signal }))),
 	};
 }
 

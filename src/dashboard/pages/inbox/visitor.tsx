@@ -1,15 +1,17 @@
 import { BASE_URL } from '../../api/client.ts';
 import { useQuery } from '../../api/queries.ts';
+import { allDeployments } from '../../api/workspace-lists.ts';
 import { changeQuery, linkTo, route } from '../../app/route.ts';
 import { Button } from '../../components/button.tsx';
 import { ShortId } from '../../components/copy-button.tsx';
 import { SelectField } from '../../components/field.tsx';
+import { optionsOf } from '../../components/options.ts';
 import { RelativeTime } from '../../components/time.tsx';
 import { strings } from '../../languages/index.ts';
 import { assign, erase } from './actions.ts';
 import { visitorName } from './list.tsx';
 import { Notes } from './notes.tsx';
-import { assignees, type Conversation, conversationsOf, deploymentNames } from './queries.ts';
+import { assignees, type Conversation, conversationsOf } from './queries.ts';
 
 /** Who the visitor is, who takes care of the conversation, and what can be done with it as a whole. */
 export function VisitorPanel({
@@ -24,7 +26,7 @@ export function VisitorPanel({
 	const s = strings();
 	const t = s.inboxPages;
 	const { end_user, metadata, id } = conversation;
-	const deployment = useQuery(deploymentNames()).data?.find((each) => each.id === conversation.deployment_id);
+	const deployment = useQuery(allDeployments()).data?.rows.find((each) => each.id === conversation.deployment_id);
 	const Title = route.value.query.get('details') === '1' ? 'h1' : 'h2';
 	const eraseNow = async () => {
 		if (await erase(conversation)) onErased();
@@ -93,10 +95,10 @@ function Facts({ facts }: { facts: [string, preact.ComponentChildren][] }) {
 
 function AssigneePicker({ conversation, onChanged }: { conversation: Conversation; onChanged: () => void }) {
 	const t = strings().inboxPages;
-	const people = useQuery(assignees()).data ?? [];
-	const options = [{ value: '', label: t.nobody }, ...people.map(({ id, name }) => ({ value: id, label: name }))];
+	const people = useQuery(assignees()).data;
+	const options = [{ value: '', label: t.nobody }, ...optionsOf(people)];
 	const choose = async (value: string) => {
-		const name = people.find(({ id }) => id === value)?.name ?? null;
+		const name = people?.rows.find(({ id }) => id === value)?.name ?? null;
 		if (await assign(conversation.id, value || null, name)) onChanged();
 	};
 	return (

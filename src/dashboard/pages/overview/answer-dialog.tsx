@@ -1,13 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { AllRows } from '../../api/all-rows.ts';
 import { api, resultOf } from '../../api/client.ts';
 import { invalidate, useQuery } from '../../api/queries.ts';
+import { allKnowledgeBases } from '../../api/workspace-lists.ts';
 import { showToast } from '../../app/toasts.tsx';
 import { Button } from '../../components/button.tsx';
 import { SelectField, TextArea, TextField } from '../../components/field.tsx';
+import { optionsOf } from '../../components/options.ts';
 import { QueryContent } from '../../components/query-content.tsx';
 import { useAction } from '../../forms/use-action.ts';
 import { strings } from '../../languages/index.ts';
-import { choices, OVERVIEW_KEY, type UnansweredGroup } from './queries.ts';
+import { OVERVIEW_KEY, type UnansweredGroup } from './queries.ts';
 
 const MAX_TITLE = 200;
 
@@ -15,15 +18,15 @@ const MAX_TITLE = 200;
 export function AnswerDialog({ group, onClose }: { group: UnansweredGroup; onClose: () => void }) {
 	const t = strings().overviewPage;
 	const dialog = useRef<HTMLDialogElement>(null);
-	const query = useQuery(choices());
+	const query = useQuery(allKnowledgeBases());
 	useEffect(() => dialog.current?.showModal(), []);
 	const close = () => dialog.current?.close();
 	return (
 		<dialog ref={dialog} class="dialog answer-dialog" aria-labelledby="answer-title" onClose={onClose}>
 			<h2 id="answer-title">{t.answerTitle}</h2>
 			<QueryContent query={query}>
-				{({ knowledgeBases }) =>
-					knowledgeBases.length === 0 ? (
+				{(knowledgeBases) =>
+					knowledgeBases.rows.length === 0 ? (
 						<>
 							<p>{t.noKnowledgeBase}</p>
 							<div class="actions">
@@ -45,14 +48,14 @@ function AnswerForm({
 	onClose,
 }: {
 	group: UnansweredGroup;
-	knowledgeBases: readonly { id: string; name: string }[];
+	knowledgeBases: AllRows<{ id: string; name: string }>;
 	onClose: () => void;
 }) {
 	const s = strings();
 	const t = s.overviewPage;
 	const [title, setTitle] = useState(group.question.slice(0, MAX_TITLE));
 	const [answer, setAnswer] = useState('');
-	const [baseId, setBaseId] = useState(knowledgeBases[0]?.id ?? '');
+	const [baseId, setBaseId] = useState(knowledgeBases.rows[0]?.id ?? '');
 	const add = useAction(async () => {
 		const body = {
 			source_type: 'text' as const,
@@ -94,12 +97,7 @@ function AnswerForm({
 				error={add.rejected?.messageFor('/content')}
 				onChange={setAnswer}
 			/>
-			<SelectField
-				label={t.knowledgeBase}
-				value={baseId}
-				options={knowledgeBases.map(({ id, name }) => ({ value: id, label: name }))}
-				onChange={setBaseId}
-			/>
+			<SelectField label={t.knowledgeBase} value={baseId} options={optionsOf(knowledgeBases)} onChange={setBaseId} />
 			<div class="actions">
 				<Button onClick={onClose}>{s.cancel}</Button>
 				<Button look="primary" type="submit" isBusy={add.isBusy} disabled={title.trim() === '' || answer.trim() === ''}>

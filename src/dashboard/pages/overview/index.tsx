@@ -1,8 +1,10 @@
 import { useLiveQueries } from '../../api/live.ts';
 import { useQuery } from '../../api/queries.ts';
+import { allAssistants } from '../../api/workspace-lists.ts';
 import { changeQuery, linkTo, route } from '../../app/route.ts';
 import { ButtonLink } from '../../components/button.tsx';
 import { FilterSelect, Filters, filterValue } from '../../components/filters.tsx';
+import { optionsOf } from '../../components/options.ts';
 import { EmptyState, PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
 import { strings } from '../../languages/index.ts';
@@ -10,7 +12,7 @@ import { Charts } from './charts.tsx';
 import { Models, TopDocuments, UncitedDocuments } from './documents.tsx';
 import { Figures } from './figures.tsx';
 import { questionsOf } from './format.ts';
-import { choices, OVERVIEW_KEY, RANGES, type Range, type Report, reportOf } from './queries.ts';
+import { OVERVIEW_KEY, RANGES, type Range, type Report, reportOf } from './queries.ts';
 import { Unanswered } from './unanswered.tsx';
 
 const DEFAULT_RANGE: Range = '30d';
@@ -20,8 +22,7 @@ export default function Overview() {
 	const s = strings();
 	const t = s.overviewPage;
 	const range = chosenRange();
-	const { data } = useQuery(choices());
-	const assistants = (data?.assistants ?? []).map(({ id, name }) => ({ value: id, label: name }));
+	const assistants = optionsOf(useQuery(allAssistants()).data);
 	const assistantId = filterValue('assistant_id', assistants);
 	const query = useQuery(reportOf(range, assistantId));
 	useLiveQueries(

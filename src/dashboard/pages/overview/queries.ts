@@ -7,7 +7,6 @@ export type Figures = Report['total'];
 export type UnansweredGroup = Resource<'UnansweredGroup'>;
 
 const DAY_MS = 86_400_000;
-const LIST_LIMIT = 100;
 
 /** The ranges that can be chosen, with their days; the first one is shown by hours. */
 export const RANGES = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const;
@@ -35,22 +34,4 @@ export function useUnansweredGroups(assistantId: string | undefined): PagedList<
 		const query = { ...(assistantId === undefined ? {} : { assistant_id: assistantId }), ...(cursor && { cursor }) };
 		return resultOf(api.GET('/api/v1/stats/unanswered', { params: { query }, signal }));
 	});
-}
-
-/** What the filter and the dialog choose from: the first hundred of each. */
-export function choices(): QueryObserverOptions<{
-	assistants: Resource<'Assistant'>[];
-	knowledgeBases: Resource<'KnowledgeBase'>[];
-}> {
-	return {
-		queryKey: ['overview-choices'],
-		queryFn: async ({ signal }) => {
-			const options = { params: { query: { limit: LIST_LIMIT } }, signal };
-			const [assistants, knowledgeBases] = await Promise.all([
-				resultOf(api.GET('/api/v1/assistants', options)),
-				resultOf(api.GET('/api/v1/knowledge-bases', options)),
-			]);
-			return { assistants: assistants.data, knowledgeBases: knowledgeBases.data };
-		},
-	};
 }
