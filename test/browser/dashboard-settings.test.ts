@@ -105,6 +105,31 @@ test('an owner names the workspace, erases old conversations after a question, a
 	await app.call('PATCH', '/api/v1/workspace', { retention_days: null });
 });
 
+test('two people change the workspace: the second sees both versions, and is asked before each erasure', {
+	skip,
+}, async () => {
+	await app.call('PATCH', '/api/v1/workspace', { name: 'Shop', retention_days: null });
+	await using browser = await startBrowser();
+	await using owner = await openDashboard(app, browser, {}, '#/workspace');
+	const { page } = owner;
+	const dialog = page.getByRole('dialog');
+	await page.getByLabel('Keep conversations').selectOption('days');
+	await page.getByLabel('Days').fill('4000');
+	await app.call('PATCH', '/api/v1/workspace', { name: 'Tea shop' });
+	await page.getByRole('button', { name: 'Save', exact: true }).click();
+	await dialog.getByRole('button', { name: 'Erase older conversations' }).click();
+	await page.getByRole('alert').getByRole('button', { name: 'Save mine' }).click();
+	await dialog.getByRole('button', { name: 'Cancel' }).click();
+	assert.equal((await app.call('GET', '/api/v1/workspace')).body.retention_days, null, 'refused');
+	await page.getByRole('alert').getByRole('button', { name: 'Save mine' }).click();
+	await dialog.getByRole('button', { name: 'Erase older conversations' }).click();
+	await page.getByText('Saved.').waitFor();
+	const { body } = await app.call('GET', '/api/v1/workspace');
+	assert.deepEqual([body.name, body.retention_days], ['Tea shop', 4_000], 'their name stays');
+	assert.equal(await page.getByLabel('Name of the workspace').inputValue(), 'Tea shop');
+	await app.call('PATCH', '/api/v1/workspace', { retention_days: null });
+});
+
 test('the audit log shows who changed what; its filters are in the address, and a row opens its details', {
 	skip,
 }, async () => {

@@ -17,6 +17,8 @@ export interface ConditionalSaveOptions<R, T extends object> {
 	fieldsOf: (resource: R) => T;
 	/** The fields whose errors the form shows itself, by their JSON Pointers. */
 	pointers: readonly string[];
+	/** Asks before each save whether it shall be; resolves with the answer. */
+	confirm?: () => Promise<boolean>;
 	/** Sends the PATCH. @param latest what is stored under the version of `If-Match` */
 	update: (headers: { 'If-Match': string }, latest: R) => Promise<Versioned<R>>;
 	/** Reads what is stored now. */
@@ -47,7 +49,7 @@ const MAX_REPEATS = 5;
  * A change of anything else, for example of a status, gives the resource a new version, too: then the save is repeated.
  */
 export function useConditionalSave<R, T extends object>(options: ConditionalSaveOptions<R, T>): ConditionalSave {
-	const { version, draft, fieldsOf, pointers, update, load, show, labelOf, textOf } = options;
+	const { version, draft, fieldsOf, pointers, confirm, update, load, show, labelOf, textOf } = options;
 	const [conflicting, setConflicting] = useState<Versioned<R> | null>(null);
 	const finish = (next: Versioned<R>) => {
 		draft.reset();
@@ -55,6 +57,7 @@ export function useConditionalSave<R, T extends object>(options: ConditionalSave
 		show(next);
 	};
 	const save = useAction(async (base: Versioned<R>) => {
+		if (confirm && !(await confirm())) return;
 		let latest = base;
 		for (let repeats = 0; ; repeats++) {
 			try {

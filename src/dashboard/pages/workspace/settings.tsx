@@ -1,14 +1,10 @@
-import { useState } from 'preact/hooks';
-import { ApiError } from '../../api/api-error.ts';
 import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { may, replaceWorkspace } from '../../app/session.ts';
-import { showToast } from '../../app/toasts.tsx';
 import { confirm } from '../../components/confirm.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
-import { Conflict } from '../../forms/conflict.tsx';
-import { SaveBar } from '../../forms/save-bar.tsx';
-import { useAction } from '../../forms/use-action.ts';
+import { SaveForm } from '../../forms/save-form.tsx';
+import { useConditionalSave } from '../../forms/use-conditional-save.tsx';
 import { useDraft } from '../../forms/use-draft.ts';
 import { count, fill, strings } from '../../languages/index.ts';
 import { type Workspace, workspace } from './queries.ts';
@@ -21,43 +17,26 @@ const SUGGESTED_DAYS = 365;
 const fieldsOf = ({ name, retention_days }: Workspace): WorkspaceFields => ({ name, retention_days });
 
 /** The name of the workspace, and how long it keeps conversations. */
-export function WorkspaceForm({ stored: { value, etag } }: { stored: Versioned<Workspace> }) {
-	const s = strings();
-	const t = s.accessPages;
-	const draft = useDraft<WorkspaceFields>('workspace', fieldsOf(value));
-	const [conflicting, setConflicting] = useState<Versioned<Workspace> | null>(null);
-	const keep = (next: Versioned<Workspace>) => {
-		draft.reset();
-		setConflicting(null);
-		queryClient.setQueryData(workspace().queryKey, next);
-		replaceWorkspace(next.value);
-	};
-	const save = useAction(
-		async (version: string) => {
-			if (!(await confirmErasure(draft.changes.retention_days))) return;
-			try {
-				const headers = { 'If-Match': version };
-				keep(await versionedResultOf(api.PATCH('/api/v1/workspace', { body: draft.changes, headers })));
-				showToast(s.saved);
-			} catch (error) {
-				if (!(error instanceof ApiError) || error.status !== 412) throw error;
-				setConflicting(await versionedResultOf(api.GET('/api/v1/workspace')));
-			}
+export function WorkspaceForm({ stored: version }: { stored: Versioned<Workspace> }) {
+	const t = strings().accessPages;
+	const draft = useDraft<WorkspaceFields>('workspace', fieldsOf(version.value));
+	const save = useConditionalSave<Workspace, WorkspaceFields>({
+		version,
+		draft,
+		fieldsOf,
+		pointers: ['/name', '/retention_days'],
+		confirm: () => confirmErasure(draft.changes.retention_days),
+		update: (headers) => versionedResultOf(api.PATCH('/api/v1/workspace', { body: draft.changes, headers })),
+		load: () => versionedResultOf(api.GET('/api/v1/workspace')),
+		show: (next) => {
+			queryClient.setQueryData(workspace().queryKey, next);
+			replaceWorkspace(next.value);
 		},
-		['/name', '/retention_days'],
-	);
+		labelOf: (field) => ({ name: t.workspaceName, retention_days: t.retention })[field],
+	});
 	return (
 		<div>
-			{conflicting && (
-				<Conflict
-					draft={draft}
-					stored={fieldsOf(conflicting.value)}
-					labelOf={(field) => (field === 'name' ? t.workspaceName : t.retention)}
-					onOverwrite={() => void save.run(conflicting.etag)}
-					onTakeTheirs={() => keep(conflicting)}
-				/>
-			)}
-			<form class="card" onSubmit={(event) => event.preventDefault()}>
+			<SaveForm draft={draft} save={save}>
 				<TextField
 					label={t.workspaceName}
 					required
@@ -72,8 +51,7 @@ export function WorkspaceForm({ stored: { value, etag } }: { stored: Versioned<W
 					error={save.rejected?.messageFor('/retention_days')}
 					onChange={(retention_days) => draft.change({ retention_days })}
 				/>
-				<SaveBar draft={draft} isBusy={save.isBusy} onSave={() => void save.run(etag)} />
-			</form>
+			</SaveForm>
 		</div>
 	);
 }
