@@ -6,7 +6,7 @@ import { ShortId } from '../../components/copy-button.tsx';
 import { PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
 import { ArchiveButton } from '../../forms/archive-button.tsx';
-import { SaveBar } from '../../forms/save-bar.tsx';
+import { SaveForm } from '../../forms/save-form.tsx';
 import { useConditionalSave } from '../../forms/use-conditional-save.tsx';
 import { useDraft } from '../../forms/use-draft.ts';
 import { strings } from '../../languages/index.ts';
@@ -58,11 +58,9 @@ function Editor({ assistant: version }: { assistant: Versioned<Assistant> }) {
 			</PageHeader>
 			<div class="columns">
 				<div>
-					{save.conflict}
-					<form class="card" onSubmit={(event) => event.preventDefault()}>
+					<SaveForm draft={draft} save={save}>
 						<Fields draft={draft} rejected={save.rejected} />
-						<SaveBar draft={draft} isBusy={save.isBusy} onSave={save.run} />
-					</form>
+					</SaveForm>
 					<Attachments assistant={assistant} onChanged={keep} />
 				</div>
 				<TryOut assistant={assistant} isSaved={!draft.isDirty} />

@@ -4,7 +4,7 @@ import { linkTo, navigate } from '../../app/route.ts';
 import { PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
 import { Deletion } from '../../forms/deletion.tsx';
-import { SaveBar } from '../../forms/save-bar.tsx';
+import { SaveForm } from '../../forms/save-form.tsx';
 import { useConditionalSave } from '../../forms/use-conditional-save.tsx';
 import { useDraft } from '../../forms/use-draft.ts';
 import { fill, strings } from '../../languages/index.ts';
@@ -47,13 +47,9 @@ function CannedReplyForm({ reply }: { reply: Versioned<CannedReply> }) {
 		labelOf: (field) => ({ shortcut: t.shortcut, content: t.content })[field],
 	});
 	return (
-		<>
-			{save.conflict}
-			<form class="card" onSubmit={(event) => event.preventDefault()}>
-				<Fields draft={draft} rejected={save.rejected} />
-				<SaveBar draft={draft} isBusy={save.isBusy} onSave={save.run} />
-			</form>
-		</>
+		<SaveForm draft={draft} save={save}>
+			<Fields draft={draft} rejected={save.rejected} />
+		</SaveForm>
 	);
 }
 

@@ -6,7 +6,7 @@ import { may } from '../../app/session.ts';
 import { ShortId } from '../../components/copy-button.tsx';
 import { PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
-import { SaveBar } from '../../forms/save-bar.tsx';
+import { SaveForm } from '../../forms/save-form.tsx';
 import { useConditionalSave } from '../../forms/use-conditional-save.tsx';
 import { type Draft, useDraft } from '../../forms/use-draft.ts';
 import { strings } from '../../languages/index.ts';
@@ -63,8 +63,7 @@ function Editor({ tool: version }: { tool: Versioned<Tool> }) {
 			</PageHeader>
 			<div class="columns">
 				<div>
-					{save.conflict}
-					<form class="card" onSubmit={(event) => event.preventDefault()}>
+					<SaveForm draft={draft} save={save} isComplete={isComplete(draft.values, tool.type)} isReadOnly={!isWriter}>
 						<Fields type={tool.type} draft={draft} stored={stored} rejected={save.rejected} />
 						{tool.type === 'mcp' && (
 							<FunctionsField
@@ -73,16 +72,7 @@ function Editor({ tool: version }: { tool: Versioned<Tool> }) {
 								onChange={(allowed_tools) => draft.change({ allowed_tools })}
 							/>
 						)}
-						{isWriter && (
-							<SaveBar
-								draft={draft}
-								isBusy={save.isBusy}
-								onSave={() => {
-									if (isComplete(draft.values, tool.type)) save.run();
-								}}
-							/>
-						)}
-					</form>
+					</SaveForm>
 					<UnusedHint tool={tool} />
 				</div>
 				{isWriter && <TryOut tool={tool} isSaved={!draft.isDirty} />}

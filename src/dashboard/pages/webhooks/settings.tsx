@@ -5,7 +5,7 @@ import { Button } from '../../components/button.tsx';
 import { confirm } from '../../components/confirm.tsx';
 import { showSecretOnce } from '../../components/secret-once.tsx';
 import { Deletion } from '../../forms/deletion.tsx';
-import { SaveBar } from '../../forms/save-bar.tsx';
+import { SaveForm } from '../../forms/save-form.tsx';
 import { useAction } from '../../forms/use-action.ts';
 import { useConditionalSave } from '../../forms/use-conditional-save.tsx';
 import { useDraft } from '../../forms/use-draft.ts';
@@ -40,19 +40,9 @@ function WebhookForm({ webhook }: { webhook: Versioned<Webhook> }) {
 		labelOf: (field) => labelsOf(t)[field],
 	});
 	return (
-		<>
-			{save.conflict}
-			<form class="card" onSubmit={(event) => event.preventDefault()}>
-				<Fields draft={draft} rejected={save.rejected} />
-				<SaveBar
-					draft={draft}
-					isBusy={save.isBusy}
-					onSave={() => {
-						if (draft.values.events.length > 0) save.run();
-					}}
-				/>
-			</form>
-		</>
+		<SaveForm draft={draft} save={save} isComplete={draft.values.events.length > 0}>
+			<Fields draft={draft} rejected={save.rejected} />
+		</SaveForm>
 	);
 }
 

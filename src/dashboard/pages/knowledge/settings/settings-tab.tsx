@@ -1,6 +1,6 @@
 import { api, type Versioned, versionedResultOf } from '../../../api/client.ts';
 import { TextField } from '../../../components/field.tsx';
-import { SaveBar } from '../../../forms/save-bar.tsx';
+import { SaveForm } from '../../../forms/save-form.tsx';
 import { useConditionalSave } from '../../../forms/use-conditional-save.tsx';
 import { useDraft } from '../../../forms/use-draft.ts';
 import { strings } from '../../../languages/index.ts';
@@ -56,32 +56,28 @@ function SettingsForm({ base: version }: { base: Versioned<KnowledgeBase> }) {
 		labelOf: (field) => labels[field],
 	});
 	return (
-		<>
-			{save.conflict}
-			<form class="card" onSubmit={(event) => event.preventDefault()}>
-				<TextField
-					label={t.name}
-					maxLength={200}
-					required
-					value={draft.values.name}
-					error={save.rejected?.messageFor('/name')}
-					onChange={(name) => draft.change({ name })}
-				/>
-				<TextField
-					label={t.description}
-					hint={t.descriptionHint}
-					maxLength={2000}
-					value={draft.values.description ?? ''}
-					error={save.rejected?.messageFor('/description')}
-					onChange={(text) => draft.change({ description: text === '' ? null : text })}
-				/>
-				<SearchFields
-					values={draft.values}
-					used={base.search_settings.semantic_weight}
-					onChange={(part) => draft.change(part)}
-				/>
-				<SaveBar draft={draft} isBusy={save.isBusy} onSave={save.run} />
-			</form>
-		</>
+		<SaveForm draft={draft} save={save}>
+			<TextField
+				label={t.name}
+				maxLength={200}
+				required
+				value={draft.values.name}
+				error={save.rejected?.messageFor('/name')}
+				onChange={(name) => draft.change({ name })}
+			/>
+			<TextField
+				label={t.description}
+				hint={t.descriptionHint}
+				maxLength={2000}
+				value={draft.values.description ?? ''}
+				error={save.rejected?.messageFor('/description')}
+				onChange={(text) => draft.change({ description: text === '' ? null : text })}
+			/>
+			<SearchFields
+				values={draft.values}
+				used={base.search_settings.semantic_weight}
+				onChange={(part) => draft.change(part)}
+			/>
+		</SaveForm>
 	);
 }
