@@ -11,6 +11,7 @@ import type { shell } from './en/shell.ts';
 import type { start } from './en/start.ts';
 import type { tools } from './en/tools.ts';
 import type { eventNames, webhooks } from './en/webhooks.ts';
+import type { ErrorStrings } from './error-text.ts';
 
 /** A text, or a text in its singular and plural form. */
 type Texts<T> = { readonly [Name in keyof T]: T[Name] extends string ? string : Texts<T[Name]> };
@@ -35,6 +36,7 @@ export type DeploymentStrings = Texts<typeof deployments>;
 /** All texts of the dashboard. The English ones decide which there are; each other language has all of them. */
 export interface Strings extends ShellStrings {
 	parts: PartStrings;
+	errors: ErrorStrings;
 	/** Settings and the account. */
 	accessPages: AccessStrings;
 	startPage: StartStrings;

@@ -3,6 +3,7 @@ import { access } from './access.ts';
 import { assistants } from './assistants.ts';
 import { cannedReplies } from './canned-replies.ts';
 import { deployments } from './deployments.ts';
+import { errors } from './errors.ts';
 import { inbox } from './inbox.ts';
 import { inboxTools } from './inbox-tools.ts';
 import { knowledge } from './knowledge.ts';
@@ -16,6 +17,7 @@ import { eventNames, webhooks } from './webhooks.ts';
 const en: Strings = {
 	...shell,
 	parts,
+	errors,
 	accessPages: access,
 	startPage: start,
 	assistantPages: assistants,

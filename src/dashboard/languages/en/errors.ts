@@ -1,0 +1,18 @@
+import type { ErrorStrings } from '../error-text.ts';
+
+/** English texts where they are better for people than the server's sentences, which are for programs. */
+export const errors: ErrorStrings = {
+	byCode: {
+		assistant_archived: 'The assistant is archived. Activate it again to start conversations.',
+		conversation_archived: 'The conversation is archived. Reopen it to send messages.',
+		webhook_disabled: 'The webhook is disabled. Enable it first.',
+		handoff_disabled: 'Visitors of this deployment cannot ask for a person. Its settings can allow it.',
+		insufficient_scope: 'Your role does not permit this.',
+		csrf_failed:
+			'This page was opened at an address that the server does not know as its own. Open it at the server’s address.',
+		precondition_failed: 'Somebody has changed this in the meantime. Load the page again and repeat the change.',
+		idempotency_key_reused: 'This was sent before with another content. Load the page again and repeat it.',
+	},
+	sentences: [],
+	reasons: [],
+};
