@@ -1,3 +1,6 @@
+import { fieldErrorText } from '../languages/error-text.ts';
+import { strings } from '../languages/index.ts';
+
 /** One field of a request that the server rejected. */
 export interface FieldError {
 	/** JSON Pointer into the body, for example `/name`. */
@@ -23,11 +26,12 @@ export class ApiError extends Error {
 		this.details = envelope.details ?? [];
 	}
 
-	/** The server's sentence about one field or a member of it, which it then names; null if it has none. */
+	/** Why one field or a member of it, which it then names, is rejected; null if it is not. */
 	messageFor(path: string): string | null {
 		const found = this.details.find((detail) => detail.path === path || detail.path.startsWith(`${path}/`));
 		if (found === undefined) return null;
-		return found.path === path ? found.message : `${found.path.slice(path.length + 1)} ${found.message}`;
+		const reason = fieldErrorText(strings().errors, this.code, found.message);
+		return found.path === path ? reason : `${found.path.slice(path.length + 1)} ${reason}`;
 	}
 }
 

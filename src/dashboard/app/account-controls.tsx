@@ -1,4 +1,5 @@
 import { Icon } from '../components/icon.tsx';
+import { sentenceOf } from '../components/page.tsx';
 import { chooseLanguage, LANGUAGES, type Language, language, strings } from '../languages/index.ts';
 import { currentSession, signOut } from './session.ts';
 import { showToast } from './toasts.tsx';
@@ -7,7 +8,7 @@ import { showToast } from './toasts.tsx';
 export function AccountControls() {
 	const s = strings();
 	const { user } = currentSession();
-	const leave = () => signOut().catch((error: Error) => showToast(error.message, { isError: true }));
+	const leave = () => signOut().catch((error: Error) => showToast(sentenceOf(error), { isError: true }));
 	return (
 		<div class="account">
 			<p title={user.email}>{user.name || user.email}</p>

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { ApiError } from '../api/api-error.ts';
+import { errorText } from '../languages/error-text.ts';
 import { strings } from '../languages/index.ts';
 import { Button } from './button.tsx';
 
@@ -77,7 +79,8 @@ export function LoadingLines({ count = 4 }: { count?: number }) {
 	);
 }
 
-/** An error as a sentence for people. A browser has no words for a lost connection. */
+/** An error as a sentence for people, in the language of the dashboard. A browser has no words for a lost connection. */
 export function sentenceOf(error: Error): string {
-	return error instanceof TypeError ? strings().unreachable : error.message;
+	if (error instanceof TypeError) return strings().unreachable;
+	return error instanceof ApiError ? errorText(strings().errors, error) : error.message;
 }

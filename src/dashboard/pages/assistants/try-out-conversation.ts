@@ -1,6 +1,8 @@
 import { api, type Resource, resultOf } from '../../api/client.ts';
 import { type ReplyEvent, streamReply } from '../../api/message-stream.ts';
 import { sentenceOf } from '../../components/page.tsx';
+import { errorText } from '../../languages/error-text.ts';
+import { strings } from '../../languages/index.ts';
 import type { Assistant } from './queries.ts';
 
 type Message = Resource<'Message'>;
@@ -116,7 +118,7 @@ export class TryOutConversation {
 			case 'message.completed':
 			case 'message.failed': {
 				const { content, citations, tool_calls, usage, error } = event.message;
-				const failure = error?.message ?? null;
+				const failure = error && errorText(strings().errors, error);
 				const times = { firstWordMs: reply.firstWordMs ?? elapsed, wholeMs: elapsed };
 				return { content, citations, toolCalls: tool_calls, usage, error: failure, isRunning: false, ...times };
 			}

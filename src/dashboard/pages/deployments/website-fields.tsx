@@ -1,6 +1,7 @@
 import type { ApiError } from '../../api/api-error.ts';
 import { Field } from '../../components/field.tsx';
 import type { Draft } from '../../forms/use-draft.ts';
+import { fieldErrorText } from '../../languages/error-text.ts';
 import { fill, strings } from '../../languages/index.ts';
 import { type DeploymentFields, filled, MAX_DOMAINS } from './fields.ts';
 
@@ -46,7 +47,6 @@ function errorOf(rejected: ApiError | null, lines: readonly string[]): string | 
 	if (detail === undefined) return null;
 	const at = Number(detail.path.split('/')[2]);
 	const entry = filled(lines)[at];
-	return entry === undefined
-		? detail.message
-		: fill(strings().deploymentPages.entryWrong, { entry, problem: detail.message });
+	const problem = fieldErrorText(strings().errors, rejected?.code ?? '', detail.message);
+	return entry === undefined ? problem : fill(strings().deploymentPages.entryWrong, { entry, problem });
 }

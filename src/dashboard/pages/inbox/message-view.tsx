@@ -1,6 +1,7 @@
 import { CitedText } from '../../components/citations.tsx';
 import { Status } from '../../components/status.tsx';
 import { RelativeTime } from '../../components/time.tsx';
+import { errorText } from '../../languages/error-text.ts';
 import { fill, strings } from '../../languages/index.ts';
 import type { Message } from './queries.ts';
 
@@ -24,7 +25,7 @@ export function MessageView({ message }: { message: Message }) {
 			) : (
 				<div class="message-text">{content === '' && isRunning ? <span class="soft">{t.writing}</span> : content}</div>
 			)}
-			{message.error && <p class="field-error">{message.error.message}</p>}
+			{message.error && <p class="field-error">{errorText(strings().errors, message.error)}</p>}
 			{feedback_comment && <p class="message-comment">{feedback_comment}</p>}
 			<ToolCalls calls={message.tool_calls} />
 		</article>

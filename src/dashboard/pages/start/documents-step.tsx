@@ -4,6 +4,7 @@ import { TextField } from '../../components/field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Status } from '../../components/status.tsx';
 import { useAction } from '../../forms/use-action.ts';
+import { errorText } from '../../languages/error-text.ts';
 import { strings } from '../../languages/index.ts';
 import { addFiles, addUrl } from './add-documents.ts';
 import type { Setup } from './queries.ts';
@@ -120,7 +121,7 @@ function DocumentStatus({ document: { status, error } }: { document: Setup['docu
 			return (
 				<>
 					<Status tone="red">{t.failed}</Status>
-					<span class="field-error">{error?.message}</span>
+					<span class="field-error">{error && errorText(strings().errors, error)}</span>
 				</>
 			);
 		default:

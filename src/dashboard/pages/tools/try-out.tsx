@@ -8,6 +8,7 @@ import { sentenceOf } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
 import { Status } from '../../components/status.tsx';
 import { useAction } from '../../forms/use-action.ts';
+import { errorText } from '../../languages/error-text.ts';
 import { fill, strings } from '../../languages/index.ts';
 import { ArgumentsForm } from './arguments-form.tsx';
 import { jsonProblem } from './parameter-rows.ts';
@@ -98,7 +99,7 @@ function OutcomeView({
 					{fill(t.duration, { ms: duration_ms })}
 				</span>
 			</p>
-			{error && <p class="field-error">{error.message}</p>}
+			{error && <p class="field-error">{errorText(strings().errors, error)}</p>}
 			{request && (
 				<>
 					<h3>{t.sentRequest}</h3>

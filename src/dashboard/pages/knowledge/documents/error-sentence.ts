@@ -1,3 +1,4 @@
+import { errorText } from '../../../languages/error-text.ts';
 import { strings } from '../../../languages/index.ts';
 import type { KnowledgeStrings } from '../../../languages/strings.ts';
 
@@ -22,9 +23,9 @@ const SENTENCES: Readonly<Record<string, keyof KnowledgeStrings>> = {
 	rate_limit_exceeded: 'errorBusy',
 };
 
-/** What is wrong and what to do, in the language of the dashboard; the server's own sentence for codes without one. */
-export function adviceOf({ code, message }: Problem): string {
-	const name = Object.hasOwn(SENTENCES, code) ? SENTENCES[code] : undefined;
+/** What is wrong and what to do, in the language of the dashboard. */
+export function adviceOf(problem: Problem): string {
+	const name = Object.hasOwn(SENTENCES, problem.code) ? SENTENCES[problem.code] : undefined;
 	const text = name && strings().knowledgePages[name];
-	return typeof text === 'string' ? text : message;
+	return typeof text === 'string' ? text : errorText(strings().errors, problem);
 }
