@@ -100,6 +100,30 @@ test('the preview shows unsaved changes and answers, although no website is allo
 	assert.deepEqual(owner.problems, []);
 });
 
+test('the preview shows what asking for a person looks like, and calls nobody', { skip }, async () => {
+	const id = await deploy({ features: { handoff: true } });
+	await using browser = await startBrowser();
+	await using owner = await openDashboard(app, browser, {}, `#/deployments/${id}`);
+	const frame = await previewOf(owner.page);
+	const panel = frame.locator('parley-widget .panel');
+	await panel.locator('textarea').fill('Do you sell kettles?');
+	await panel.locator('textarea').press('Enter');
+	await panel.locator('.suggestions').getByRole('button', { name: 'Talk to a person' }).click();
+	const bar = panel.getByRole('group', { name: 'Talk to a person' });
+	await bar.getByText('No one is here right now.').waitFor();
+	await bar.getByLabel('Get the answer by e-mail, too').fill('ada@example.com');
+	await bar.getByRole('button', { name: 'Save' }).click();
+	await bar.getByText('We will also answer to ada@example.com.').waitFor();
+	const { body } = await app.call('GET', `/api/v1/conversations?deployment_id=${id}`);
+	assert.deepEqual(
+		body.data.map((each: Record<string, unknown>) => [each.requested_person_at, each.contact_email]),
+		[[null, null]],
+	);
+	await bar.getByRole('button', { name: 'Cancel request' }).click();
+	await bar.waitFor({ state: 'detached' });
+	assert.deepEqual(owner.problems, []);
+});
+
 test('no other website can show the preview, send it a look, or load it without a session', { skip }, async () => {
 	const id = await deploy();
 	const preview = `${app.url}/dashboard/preview?deployment_id=${id}`;
