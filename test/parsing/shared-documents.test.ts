@@ -1,28 +1,16 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { ParsedDocument } from '../../src/contract/index.ts';
 import parse from '../../workers/parse.ts';
-
-/** A line of the manifest; SOURCE.md beside it explains the outcomes. */
-interface Entry {
-	file: string;
-	type: string;
-	expect: string;
-	contains?: string[];
-	expected_text?: string;
-	title?: string;
-	boilerplate?: string[];
-	headings?: Array<[level: number, text: string]>;
-	pages?: number | null;
-	language?: string;
-}
-
-const root = new URL('../../../shared/data/docs/', import.meta.url);
-const manifest = new URL('manifest.jsonl', root);
-const present = existsSync(manifest);
+import {
+	noSharedDocuments,
+	SHARED_DOCUMENTS,
+	type SharedDocument,
+	sharedDocuments,
+} from '../support/shared-documents.ts';
 
 const plain = (text: string) => text.normalize('NFKC').toLowerCase();
 const wordsIn = (text: string) => new Set(plain(text).match(/[\p{L}\p{N}]+/gu) ?? []);
@@ -37,7 +25,7 @@ function agreement(found: Set<string>, expected: Set<string>): number {
 	return (2 * both) / (found.size + expected.size);
 }
 
-function checkText(document: ParsedDocument, entry: Entry): void {
+function checkText(document: ParsedDocument, entry: SharedDocument): void {
 	const text = plain(allText(document));
 	const contains = entry.contains ?? [];
 	const missing = contains.filter((word) => !text.includes(plain(word)));
@@ -54,7 +42,7 @@ function checkText(document: ParsedDocument, entry: Entry): void {
 	assert.deepEqual(lost, []);
 	// The reference of Word documents leaves out notes, but notes are text.
 	if (entry.expected_text !== undefined && !entry.file.includes('footnotes')) {
-		const expected = wordsIn(readFileSync(new URL(entry.expected_text, root), 'utf8'));
+		const expected = wordsIn(readFileSync(new URL(entry.expected_text, SHARED_DOCUMENTS), 'utf8'));
 		assert.ok(agreement(wordsIn(allText(document)), expected) >= 0.9);
 	}
 	for (const chunk of document.chunks) {
@@ -63,14 +51,10 @@ function checkText(document: ParsedDocument, entry: Entry): void {
 	}
 }
 
-describe('real documents', {
-	skip: present ? false : 'the shared documents (../shared/data/docs) are not here',
-}, () => {
-	const lines = present ? readFileSync(manifest, 'utf8').trim().split('\n') : [];
-	for (const line of lines) {
-		const entry = JSON.parse(line) as Entry;
+describe('real documents', { skip: noSharedDocuments }, () => {
+	for (const entry of sharedDocuments) {
 		test(`${entry.file} ends as ${entry.expect}`, { timeout: 120_000 }, async () => {
-			const path = fileURLToPath(new URL(entry.file, root));
+			const path = fileURLToPath(new URL(entry.file, SHARED_DOCUMENTS));
 			const answer = await parse({ path, file_name: basename(path), content_type: null, title: null, url: null });
 			if (entry.expect === 'text') {
 				assert.ok(answer.ok, JSON.stringify(answer));
