@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
@@ -65,32 +64,6 @@ test('a person creates a knowledge base, adds files and a text, and sees how the
 	const box = await marked.boundingBox();
 	assert.ok(box && box.y < 900, 'it is scrolled to');
 	assert.deepEqual([owner.problems, owner.foreignRequests], [[], []]);
-});
-
-const shared = new URL('../../../shared/data/docs/files/', import.meta.url);
-const noSharedFiles = !existsSync(shared) && 'The shared documents are not beside the repository.';
-
-test('the 53 shared files are uploaded, and each is indexed or says what is wrong with it', {
-	skip: skip || noSharedFiles,
-}, async () => {
-	const id = await newBase('Shared files');
-	const paths = readdirSync(shared, { recursive: true, withFileTypes: true })
-		.filter((entry) => entry.isFile())
-		.map((entry) => `${entry.parentPath}/${entry.name}`);
-	assert.equal(paths.length, 53);
-	await using browser = await startBrowser();
-	await using owner = await openDashboard(app, browser, {}, `#/knowledge/${id}`);
-	const { page } = owner;
-	await fileField(page).setInputFiles(paths);
-	await page.getByRole('button', { name: 'Clear the list' }).waitFor();
-	const { documents_indexed, documents_failed } = await untilSettled(app, id);
-	const sentences = uploads(page).locator('.field-error');
-	const summary = (await uploads(page).getByRole('status').textContent()) ?? '';
-	const refused = Number(/(\d+) (?:was|were) not accepted/.exec(summary)?.[1] ?? 0);
-	assert.equal(documents_indexed + documents_failed + refused, 53, summary);
-	assert.ok(documents_indexed > 40, summary);
-	assert.equal(await sentences.count(), documents_failed + refused);
-	assert.deepEqual(owner.foreignRequests, []);
 });
 
 test('an upload whose connection breaks is sent again with its key, and is one document', { skip }, async () => {

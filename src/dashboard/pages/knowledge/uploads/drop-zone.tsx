@@ -91,10 +91,13 @@ function useDrops(onDrop: (data: DataTransfer) => void): boolean {
 			event.preventDefault();
 			drop.current(event.dataTransfer);
 		};
+		// A drop on an element that the pointer has just entered is accepted by `dragenter` alone (HTML Standard, drag-and-drop processing model).
+		addEventListener('dragenter', over);
 		addEventListener('dragover', over);
 		addEventListener('dragleave', leave);
 		addEventListener('drop', take);
 		return () => {
+			removeEventListener('dragenter', over);
 			removeEventListener('dragover', over);
 			removeEventListener('dragleave', leave);
 			removeEventListener('drop', take);
