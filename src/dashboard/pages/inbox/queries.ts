@@ -1,6 +1,9 @@
 import type { QueryObserverOptions } from '@tanstack/query-core';
+import { useEffect } from 'preact/hooks';
 import { type AllRows, allRows, PAGE_SIZE } from '../../api/all-rows.ts';
 import { api, type Resource, resultOf } from '../../api/client.ts';
+import { invalidate, useQuery } from '../../api/queries.ts';
+import { allDeployments } from '../../api/workspace-lists.ts';
 
 export type Conversation = Resource<'Conversation'>;
 export type InboxEntry = Resource<'InboxEntry'>;
@@ -61,6 +64,17 @@ export function loadEntry(id: string, signal?: AbortSignal): Promise<InboxEntry>
 	return resultOf(
 		api.GET('/api/v1/conversations/{id}/inbox', { params: { path: { id } }, ...(signal ? { signal } : {}) }),
 	);
+}
+
+/** A deployment's name. The list is loaded again where it lacks the deployment, which may be newer than the list. */
+export function useDeploymentName(id: string): string | undefined {
+	const { data } = useQuery(allDeployments());
+	const found = data?.rows.find((deployment) => deployment.id === id);
+	const isMissing = data !== undefined && found === undefined;
+	useEffect(() => {
+		if (isMissing) void invalidate('deployments', 'list', 'all');
+	}, [id, isMissing]);
+	return found?.name;
 }
 
 /** The people who can take care of a conversation. */

@@ -1,6 +1,5 @@
 import { BASE_URL } from '../../api/client.ts';
 import { useQuery } from '../../api/queries.ts';
-import { allDeployments } from '../../api/workspace-lists.ts';
 import { changeQuery, linkTo, route } from '../../app/route.ts';
 import { Button } from '../../components/button.tsx';
 import { ShortId } from '../../components/copy-button.tsx';
@@ -11,7 +10,7 @@ import { strings } from '../../languages/index.ts';
 import { assign, erase } from './actions.ts';
 import { visitorName } from './list.tsx';
 import { Notes } from './notes.tsx';
-import { assignees, type Conversation, conversationsOf } from './queries.ts';
+import { assignees, type Conversation, conversationsOf, useDeploymentName } from './queries.ts';
 
 /** Who the visitor is, who takes care of the conversation, and what can be done with it as a whole. */
 export function VisitorPanel({
@@ -26,7 +25,7 @@ export function VisitorPanel({
 	const s = strings();
 	const t = s.inboxPages;
 	const { end_user, metadata, id } = conversation;
-	const deployment = useQuery(allDeployments()).data?.rows.find((each) => each.id === conversation.deployment_id);
+	const deployment = useDeploymentName(conversation.deployment_id);
 	const Title = route.value.query.get('details') === '1' ? 'h1' : 'h2';
 	const eraseNow = async () => {
 		if (await erase(conversation)) onErased();
@@ -34,7 +33,7 @@ export function VisitorPanel({
 	const facts: [string, preact.ComponentChildren][] = [
 		[t.email, end_user?.email ?? conversation.contact_email],
 		[t.id, end_user && <code>{end_user.id}</code>],
-		[t.deployment, deployment?.name],
+		[t.deployment, deployment],
 		[t.channel, conversation.channel === 'api' ? t.channelApi : t.channelWidget],
 		[t.started, <RelativeTime key="started" at={conversation.created_at} />],
 		[t.messageCount, conversation.message_count],
