@@ -3,9 +3,13 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { FirstStartSecrets } from '../../src/access/index.ts';
 import type { AppOverrides } from '../../src/app.ts';
 import type { Settings } from '../../src/config/index.ts';
-import { OWNER, openCookieClient, PASSWORD } from '../access/people.ts';
+import { addUser, OWNER, openCookieClient, PASSWORD } from '../access/people.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import type { TestBrowser, Visitor } from '../support/browser.ts';
+import { openShop, type Shop } from './shop.ts';
+
+/** The e-mail address of the agent of a staffed shop. */
+export const ANNA = 'anna@example.com';
 
 /** A server whose owner has the password `PASSWORD`. @param settings other than the default ones */
 export async function startOwnedApp(settings: Partial<Settings> = {}, overrides: AppOverrides = {}): Promise<TestApp> {
@@ -47,6 +51,15 @@ export async function signIn(page: Page, email = OWNER): Promise<void> {
 	await page.getByLabel(/Passwor/).fill(PASSWORD);
 	await page.getByRole('button', { name: /Sign in|Anmelden/ }).click();
 	await page.getByRole('navigation').first().waitFor();
+}
+
+/** A website with the widget, and a server on which the owner and an agent, Anna, can sign in. */
+export async function openStaffedShop(): Promise<Shop> {
+	const shop = await openShop({}, ({ settings, overrides } = {}) => startOwnedApp(settings, overrides));
+	const id = await addUser(shop.app, ANNA, 'agent');
+	const { status } = await shop.app.call('PATCH', `/api/v1/users/${id}`, { name: 'Anna' });
+	assert.equal(status, 200);
+	return shop;
 }
 
 /** How many pixels the page is wider than the window. */

@@ -56,10 +56,11 @@ export interface StayOptions extends VisitOptions {
 	before?: (visitor: Visitor) => Promise<unknown>;
 }
 
-export async function openShop(options: TestAppOptions = {}): Promise<Shop> {
+/** @param startApp starts the server; default: without a person who can sign in */
+export async function openShop(options: TestAppOptions = {}, startApp = startTestApp): Promise<Shop> {
 	const model = await ModelServer.start();
 	const [app, site, browser] = await Promise.all([
-		startTestApp({ ...options, settings: { providers: [model.provider()], ...options.settings } }),
+		startApp({ ...options, settings: { providers: [model.provider()], ...options.settings } }),
 		startSite(),
 		startBrowser(),
 	]);
@@ -188,6 +189,11 @@ export function chatOn(page: Page, which = 0) {
 			await this.ask(text);
 			await this.says(answer);
 			await this.control('Send').waitFor();
+		},
+		/** Asks for a person in the menu. */
+		async requestPerson() {
+			await this.control('More').click();
+			await panel.locator('.menu').getByRole('button', { name: 'Talk to a person' }).click();
 		},
 		/** Begins a new conversation. */
 		async restart() {

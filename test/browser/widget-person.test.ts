@@ -26,13 +26,8 @@ const isFocused = (chat: ChatOnPage, selector: string): Promise<unknown> =>
 async function askForPerson(chat: ChatOnPage): Promise<void> {
 	await chat.open();
 	await chat.askAndWait('How long is the warranty?');
-	await pressInMenu(chat);
+	await chat.requestPerson();
 	await chat.person.waitFor();
-}
-
-async function pressInMenu(chat: ChatOnPage): Promise<void> {
-	await chat.control('More').click();
-	await chat.panel.locator('.menu').getByRole('button', { name: 'Talk to a person' }).click();
 }
 
 test('the bar offers to leave an e-mail address, survives a reload, and goes with the request', { skip }, async () => {
@@ -151,7 +146,7 @@ test('a file of the bar that cannot be loaded breaks nothing, and the next state
 	await chat.open();
 	await chat.askAndWait('How long is the warranty?');
 	assert.equal(requests, 0, 'it is loaded only for visitors who ask for a person');
-	await pressInMenu(chat);
+	await chat.requestPerson();
 	await until('the file is requested', () => requests > 0);
 	await chat.askAndWait('And now?');
 	isDown = false;
@@ -168,11 +163,11 @@ test('a request that fails says so, and can be repeated', { skip }, async () => 
 	const { chat } = visitor;
 	await chat.open();
 	await chat.askAndWait('How long is the warranty?');
-	await pressInMenu(chat);
+	await chat.requestPerson();
 	await chat.notice.getByText('That did not work. Please try again.').waitFor();
 	assert.equal(await chat.person.count(), 0);
 	isDown = false;
-	await pressInMenu(chat);
+	await chat.requestPerson();
 	await chat.person.waitFor();
 });
 

@@ -1,13 +1,18 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy that can cut all connections, and later forward to the same or another server. */
+/** A TCP proxy that can cut all connections, later forward to the same or another server, and tell what its clients have received. */
 export async function startCuttableProxy(first: number) {
 	let port = first;
 	const sockets = new Set<Socket>();
 	let cut = false;
+	/** The bytes for the clients, of each connection. */
+	const received: Buffer[][] = [];
 	const server = createServer((near) => {
 		if (cut) return void near.resetAndDestroy();
 		const far = connect(port, '127.0.0.1');
+		const chunks: Buffer[] = [];
+		received.push(chunks);
+		far.on('data', (chunk) => chunks.push(chunk));
 		for (const [from, to] of [
 			[near, far],
 			[far, near],
@@ -32,6 +37,8 @@ export async function startCuttableProxy(first: number) {
 			port = to;
 			cut = false;
 		},
+		/** What the clients have received on all connections, as text. */
+		received: () => received.map((chunks) => Buffer.concat(chunks).toString()).join('\n'),
 		async [Symbol.asyncDispose]() {
 			for (const socket of sockets) socket.destroy();
 			await new Promise((resolve) => server.close(resolve));
