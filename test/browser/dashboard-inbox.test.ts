@@ -3,9 +3,8 @@ import { after, test } from 'node:test';
 import { createApiFixture } from '../api/fixture.ts';
 import { ManualModel } from '../conversations/manual-model.ts';
 import { axeFindings } from '../support/axe.ts';
-import { embed, SHOP, shopPage, noBrowser as skip, startBrowser, startSite } from '../support/browser.ts';
+import { noBrowser as skip, startBrowser } from '../support/browser.ts';
 import { openDashboard, overflowOf, startOwnedApp } from './dashboard.ts';
-import { chatOn } from './shop.ts';
 
 /** Replies to questions that end with "wait" are written by the test, others at once. */
 const model = new ManualModel({
@@ -21,44 +20,6 @@ async function ask(content: string, more: object = {}): Promise<string> {
 	assert.equal(sent.status, 201, JSON.stringify(sent.body));
 	return sent.body.conversation_id;
 }
-
-test('an agent reads along, takes over in mid-reply, answers the visitor and gives the conversation back', {
-	skip,
-}, async () => {
-	await using site = await startSite();
-	await using browser = await startBrowser();
-	const settings = { allowed_domains: [`${SHOP}:*`], features: { handoff: true } };
-	await app.call('PATCH', `/api/v1/deployments/${deployment}`, settings);
-	site.serve('/', shopPage(embed(app.url, deployment)));
-	await using visitor = await browser.visitor();
-	await visitor.page.goto(site.url('/'));
-	const chat = chatOn(visitor.page);
-	await using agent = await openDashboard(app, browser, {}, '#/inbox');
-	const { page } = agent;
-	await chat.open();
-	await chat.ask('Please wait');
-	const reply = await model.reply(0);
-	await page.getByRole('link', { name: /Please wait/ }).click();
-	reply.say('Let me look that');
-	await page.getByText('Let me look that').waitFor();
-	await page.getByRole('button', { name: 'Take over' }).click();
-	await page.getByRole('textbox', { name: 'Write to the visitor' }).fill('This is Anna. How can I help?');
-	await page.keyboard.press('Enter');
-	await visitor.page.getByText('This is Anna. How can I help?', { exact: true }).waitFor();
-	await page.getByRole('log').getByText('This is Anna. How can I help?').waitFor();
-	await page.getByRole('log').getByText('Stopped').waitFor();
-	await chat.ask('Where are you?');
-	await page.getByRole('log').getByText('Where are you?').waitFor();
-	await page
-		.getByText(/^waits /)
-		.first()
-		.waitFor();
-	await page.getByRole('button', { name: 'Give back' }).click();
-	await page.getByText('The assistant answers again.').waitFor();
-	await chat.ask('When do you open?');
-	await page.getByRole('log').getByText('We open at nine.').waitFor();
-	assert.deepEqual([agent.problems, agent.foreignRequests], [[], []]);
-});
 
 test('unread conversations come first, and the keys open, search and archive', { skip }, async () => {
 	const older = await ask('About the blue kettle');

@@ -2,10 +2,12 @@ import type { WidgetConfig } from '../../contract/index.ts';
 import type { Strings } from '../languages/strings.ts';
 import { IconButton } from './icons.tsx';
 import { Link } from './rich-text.tsx';
+import type { Session } from './session.ts';
 import type { DisplayedMessage } from './transcript.ts';
 import { type Child, h, type VirtualNode } from './virtual-dom.ts';
 
 export interface HeaderProps {
+	session: Session | null;
 	config: WidgetConfig | null;
 	strings: Strings;
 	title: string;
@@ -68,11 +70,11 @@ export function Header(props: HeaderProps): VirtualNode {
 	);
 }
 
-/** The status line: the person who answers, or the AI disclosure and the status text. */
-function statusOf({ config, strings, messages }: HeaderProps): string {
+/** The status line: the person who answers and has not left, or the AI disclosure and the status text. */
+function statusOf({ config, strings, messages, session }: HeaderProps): string {
 	if (!config) return '';
 	const last = messages.findLast(({ role }) => role === 'assistant');
-	if (last?.author.type === 'human')
+	if (last?.author.type === 'human' && session?.people_()?.person)
 		return strings.replying.replace('{name}', () => last.author.name ?? strings.person);
 	const { disclosure_text, status_text } = config.appearance;
 	const disclosure = config.features.ai_disclosure === false ? '' : disclosure_text?.trim() || strings.disclosure;

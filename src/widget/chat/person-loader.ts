@@ -3,8 +3,8 @@ import type { ChatOptions } from './chat-module.ts';
 import type { PersonBar, PersonBarOptions, PersonState } from './person-module.ts';
 
 /** Whether the visitor waits for a person, or talks to one. */
-export const concernsPerson = (people: WidgetPeople | null | undefined) =>
-	people?.requested_person_at || people?.person;
+export const concernsPerson = (people: WidgetPeople | null | undefined): boolean =>
+	Boolean(people?.requested_person_at || people?.person);
 
 /**
  * Returns a function that updates the bar. Its file is loaded at the first state that needs it: most visitors never do. After a

@@ -64,7 +64,7 @@ export function createConversation(deploymentId: string) {
 		/** Whether a person is expected to write: the visitor waits for one or talks to one, or the last message is unanswered. */
 		awaitsHuman_(): boolean {
 			const last = transcript.list().at(-1);
-			return Boolean(concernsPerson(people)) || (last?.role === 'user' && last.status === 'completed');
+			return concernsPerson(people) || (last?.role === 'user' && last.status === 'completed');
 		},
 
 		/** Whether a storage event says that another tab of this visitor has started another conversation. */
