@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { strings } from '../languages/index.ts';
 import { Button } from './button.tsx';
 
@@ -26,7 +26,8 @@ export function confirm(about: Omit<Question, 'answer'>): Promise<boolean> {
 export function ConfirmDialog() {
 	const dialog = useRef<HTMLDialogElement>(null);
 	const asked = question.value;
-	useEffect(() => {
+	// Before the next event: that of a former dialog's end may come after the next question.
+	useLayoutEffect(() => {
 		if (asked) dialog.current?.showModal();
 		else dialog.current?.close();
 	}, [asked]);
@@ -35,7 +36,12 @@ export function ConfirmDialog() {
 		question.value = null;
 	};
 	return (
-		<dialog ref={dialog} class="dialog" aria-labelledby="confirm-title" onClose={() => question.value && close(false)}>
+		<dialog
+			ref={dialog}
+			class="dialog"
+			aria-labelledby="confirm-title"
+			onClose={({ currentTarget }) => !currentTarget.open && question.value && close(false)}
+		>
 			{asked && (
 				<>
 					<h2 id="confirm-title">{asked.title}</h2>

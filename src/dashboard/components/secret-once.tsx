@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { strings } from '../languages/index.ts';
 import { Button } from './button.tsx';
 
@@ -38,7 +38,8 @@ export function SecretDialog() {
 	};
 	/** The result of copying. It stands in the dialog: what is behind it is not announced. */
 	const [copied, setCopied] = useState('');
-	useEffect(() => {
+	// Before the next event: that of a former dialog's end may come after the next secret.
+	useLayoutEffect(() => {
 		setCopied('');
 		if (secret) return dialog.current?.showModal();
 		dialog.current?.close();
@@ -66,7 +67,9 @@ export function SecretDialog() {
 			aria-describedby="secret-text"
 			// Escape is pressed by mistake too easily to lose a secret by it.
 			onCancel={(event) => event.preventDefault()}
-			onClose={forget}
+			onClose={({ currentTarget }) => {
+				if (!currentTarget.open) forget();
+			}}
 		>
 			{secret && (
 				<>
