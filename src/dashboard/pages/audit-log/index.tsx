@@ -98,7 +98,7 @@ function RecordTable({ records }: { records: readonly AuditRecord[] }) {
 				{
 					title: t.what,
 					cell: ({ id, action }) => (
-						<button type="button" class="link-button" onClick={() => changeQuery({ record: id })}>
+						<button type="button" class="link-button whole-words" onClick={() => changeQuery({ record: id })}>
 							{verbOf(action)}
 						</button>
 					),
@@ -107,7 +107,7 @@ function RecordTable({ records }: { records: readonly AuditRecord[] }) {
 					title: t.on,
 					cell: ({ resource: { type, name } }) => (
 						<>
-							{kindOf(type)} {name && <strong>{name}</strong>}
+							<span class="whole-words">{kindOf(type)}</span> {name && <strong>{name}</strong>}
 						</>
 					),
 				},
