@@ -1,18 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { language, strings } from '../../languages/index.ts';
-import { drawChart } from './draw-chart.ts';
+import { drawChart, type Line } from './draw-chart.ts';
 import { bucketLabel } from './format.ts';
 import type { Report } from './queries.ts';
-
-/** One line of a chart. */
-export interface Line {
-	label: string;
-	/** The name of a colour in tokens.css. */
-	colour: '--accent' | '--green' | '--amber' | '--red' | '--control';
-	/** Drawn with gaps, so that colour is not the only difference between lines. */
-	dash?: number[];
-	values: ReadonlyArray<number | null>;
-}
 
 /** Lines over the hours or days of a report, with a table of the same values. */
 export function Chart({

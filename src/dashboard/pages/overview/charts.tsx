@@ -1,5 +1,6 @@
 import { strings } from '../../languages/index.ts';
-import { Chart, type Line } from './chart.tsx';
+import { Chart } from './chart.tsx';
+import type { Line } from './draw-chart.ts';
 import { duration } from './format.ts';
 import type { Figures, Report } from './queries.ts';
 

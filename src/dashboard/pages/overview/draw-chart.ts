@@ -1,7 +1,16 @@
 import uPlot from 'uplot';
 import { language } from '../../languages/index.ts';
 import { axisLabels } from './axis-labels.ts';
-import type { Line } from './chart.tsx';
+
+/** One line of a chart. */
+export interface Line {
+	label: string;
+	/** The name of a colour in tokens.css. */
+	colour: '--accent' | '--green' | '--amber' | '--red' | '--control';
+	/** Drawn with gaps, so that colour is not the only difference between lines. */
+	dash?: number[];
+	values: ReadonlyArray<number | null>;
+}
 
 const HEIGHT = 200;
 /** The least width of a label of the time axis (px). */
