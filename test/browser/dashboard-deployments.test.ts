@@ -66,7 +66,7 @@ test('the preview shows unsaved changes and answers, although no website is allo
 	assert.deepEqual(owner.problems, []);
 });
 
-test('the preview shows what asking for a person looks like, and calls nobody', { skip }, async () => {
+test('the preview shows what asking for a person looks like, and stores no request', { skip }, async () => {
 	const id = await deploy({ features: { handoff: true } });
 	await using browser = await startBrowser();
 	await using owner = await openDashboard(app, browser, {}, `#/deployments/${id}`);

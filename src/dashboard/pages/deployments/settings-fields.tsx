@@ -14,7 +14,7 @@ export function SettingsFields({ draft, rejected }: { draft: Draft<DeploymentFie
 	const assistants = useQuery(allAssistants()).data;
 	const errorOf = (field: keyof DeploymentFields) => rejected?.messageFor(pointerOf(field));
 	const options = assistantOptions(assistants);
-	// An archived assistant, or one that is not listed.
+	// An archived assistant, or an older assistant than those of the list.
 	if (!options.some(({ value }) => value === values.assistant_id)) {
 		const name = assistants?.rows.find(({ id }) => id === values.assistant_id)?.name;
 		options.unshift({ value: values.assistant_id, label: name ?? values.assistant_id });
