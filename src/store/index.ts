@@ -35,6 +35,7 @@ export type {
 	InboxWrite,
 	MessagePreview,
 } from './inbox.ts';
+export { RESTORE_FOLDER } from './interrupted-restore.ts';
 export type { DocumentRecord, KnowledgeBaseRecord, SourcePageRecord, SourceRecord } from './knowledge-records.ts';
 export type {
 	AccessReader,
@@ -76,12 +77,19 @@ export type {
 } from './search-index.ts';
 export {
 	type CommitObserver,
+	copyDatabase,
 	type DatabaseReport,
+	DatabaseSnapshot,
 	databaseFile,
 	inspectDatabase,
+	lockDataFolder,
+	lockForBackup,
 	openReaders,
 	openSqliteStore,
 	repairSearchIndex,
+	requireKnownSchema,
+	SCHEMA_VERSION,
+	type SnapshotBlob,
 	type StoreState,
 } from './sqlite/index.ts';
 export {

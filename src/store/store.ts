@@ -35,6 +35,11 @@ export interface Store extends Readers, AsyncDisposable {
 	readonly fence: { owner: string; epoch: number };
 	readonly jobs: Jobs;
 	readonly blobs: BlobStore;
+	/**
+	 * Whether a backup, of any process, needs the blobs: then none is removed. A backup that starts after the answer contains all
+	 * commits before it.
+	 */
+	isBackupRunning(): boolean;
 }
 
 /** The commit's idempotency key has a stored response already. Nothing was written. */

@@ -11,12 +11,15 @@ export function databaseFile(dataDir: string): string {
 /** Older versions can reset the WAL while a reader still needs it, which damages the database. */
 const MIN_SQLITE_VERSION = [3, 51, 3] as const;
 
+/** How long a statement of a writing connection waits for another process that writes. */
+export const WRITER_BUSY_MS = 5000;
+
 /**
  * The only connection that writes. WAL with synchronous=FULL: a commit is on disk when COMMIT returns, and no reader sees
  * it earlier. Set on every open, because better-sqlite3 is built with NORMAL as WAL's default.
  */
 export function openWritable(file: string): Database.Database {
-	const db = new Database(file, { timeout: 5000 });
+	const db = new Database(file, { timeout: WRITER_BUSY_MS });
 	requireSqliteVersion(db);
 	db.pragma('journal_mode = WAL');
 	db.pragma('synchronous = FULL');

@@ -1,5 +1,7 @@
 export { databaseFile, openReadOnly } from './connection.ts';
+export { lockDataFolder, lockForBackup } from './file-lock.ts';
 export { type DatabaseReport, inspectDatabase, repairSearchIndex } from './inspection.ts';
 export { openReaders } from './open-readers.ts';
+export { copyDatabase, DatabaseSnapshot, requireKnownSchema, SCHEMA_VERSION, type SnapshotBlob } from './snapshot.ts';
 export { type CommitObserver, openSqliteStore, type SqliteStoreOptions, type StoreState } from './sqlite-store.ts';
 export { runWriterThread, type WriterThreadData } from './writer-thread.ts';

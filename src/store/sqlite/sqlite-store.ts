@@ -9,6 +9,7 @@ import type { Kind, Records } from '../records.ts';
 import type { Jobs, Store } from '../store.ts';
 import { ENDED_CODE, STALLED_CODE, WriteHealth } from '../write-health.ts';
 import { databaseFile, openReadOnly } from './connection.ts';
+import { BackupLockMonitor } from './file-lock.ts';
 import { MessageCache } from './message-cache.ts';
 import { SqliteReaders } from './readers.ts';
 import { STALLED_MESSAGE, StallDetector } from './stall-detector.ts';
@@ -103,7 +104,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
 		let health: WriteHealth | undefined;
 		const blobs = new BlobStore(folder, (error) => health?.recordFileFailure(error));
 		await blobs.prepare({ isOnlyOwner: workerData.role === 'server' });
-		const store = new SqliteStore(thread, databaseFile(options.dataDir), blobs, fence, options);
+		const store = new SqliteStore(thread, blobs, fence, options);
 		health = store.health;
 		return store;
 	} catch (error) {
@@ -140,18 +141,14 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	/** Another server has taken over the database. */
 	#isFenced = false;
 	readonly #closed = deferred<void>();
+	readonly #backupLock: BackupLockMonitor;
 	readonly #stallDetector: StallDetector;
 	readonly #onFailure: (error: Error) => void;
 	readonly #closeMs: number;
 	readonly #observer: CommitObserver | undefined;
 
-	constructor(
-		thread: Worker,
-		file: string,
-		blobs: BlobStore,
-		fence: Fence,
-		options: Omit<SqliteStoreOptions, 'dataDir' | 'writer' | 'role'>,
-	) {
+	constructor(thread: Worker, blobs: BlobStore, fence: Fence, options: Omit<SqliteStoreOptions, 'writer' | 'role'>) {
+		const file = databaseFile(options.dataDir);
 		const { onFailure = () => {}, log, stallCheckMs, closeMs = CLOSE_MS } = options;
 		const db = openReadOnly(file, READER_CACHE_KIB);
 		super(db);
@@ -167,6 +164,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		);
 		this.databaseFile = file;
 		this.blobs = blobs;
+		this.#backupLock = new BackupLockMonitor(options.dataDir);
 		this.fence = fence;
 		this.#onFailure = onFailure;
 		this.#closeMs = closeMs;
@@ -222,6 +220,10 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 		return isOpen && this.health.problem === null && !this.#stallDetector.isLate;
 	}
 
+	isBackupRunning(): boolean {
+		return this.#backupLock.isHeld();
+	}
+
 	onEvents(listener: (events: StoredEvent[]) => void): () => void {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
@@ -246,6 +248,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 			this.#stallDetector[Symbol.dispose]();
 			this.health[Symbol.dispose]();
 			this.#readOnly.close();
+			this.#backupLock[Symbol.dispose]();
 			const ended = this.#thread.terminate();
 			// A thread that waits for the disk cannot be terminated before the disk answers.
 			if (this.#failure) await ended;

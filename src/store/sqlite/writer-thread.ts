@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { makeDurableFolder, messageOf } from '../../base/index.ts';
 import { dataFolderError } from '../data-folder-error.ts';
+import { requireCompleteRestore } from '../interrupted-restore.ts';
 import { GONE_CODE } from '../write-health.ts';
-import { databaseFile, openWritable } from './connection.ts';
+import { databaseFile, openWritable, WRITER_BUSY_MS } from './connection.ts';
+import { lockDataFolder } from './file-lock.ts';
 import { migrate, requireSchema } from './migrations.ts';
 import {
 	currentFence,
@@ -42,6 +43,8 @@ const DATABASE_GONE = 'The database file was moved, deleted or replaced while th
 
 /** Erasures within this time share one truncation of the WAL. */
 const WAL_TRUNCATE_DELAY_MS = 200;
+/** How long a truncation waits for readers. */
+const TRUNCATE_BUSY_MS = 20;
 /** The delay of the next truncation after an error of the disk. */
 const FAILED_TRUNCATE_DELAY_MS = 5_000;
 
@@ -64,14 +67,15 @@ export function runWriterThread(port: MessagePort, data: WriterThreadData): void
 interface OpenedDatabase {
 	db: Database.Database;
 	/** Absent beside a running server. */
-	lock: Database.Database | undefined;
+	lock: Disposable | undefined;
 	fence: Fence;
 }
 
 function openDatabase({ dataDir, role, owner }: WriterThreadData): OpenedDatabase {
 	makeDurableFolder(dataDir, 0o700);
 	const isServer = role === 'server';
-	const lock = isServer ? lockDirectory(dataDir) : undefined;
+	const lock = isServer ? lockDataFolder(dataDir) : undefined;
+	requireCompleteRestore(dataDir, databaseFile(dataDir));
 	const db = openWritable(databaseFile(dataDir));
 	if (isServer) migrate(db);
 	else requireSchema(db);
@@ -82,7 +86,7 @@ function openDatabase({ dataDir, role, owner }: WriterThreadData): OpenedDatabas
 class WriterThread {
 	readonly #port: MessagePort;
 	readonly #db: Database.Database;
-	readonly #lock: Database.Database | undefined;
+	readonly #lock: Disposable | undefined;
 	readonly #writer: Writer;
 	readonly #presence: DatabasePresence;
 	#truncateTimer: NodeJS.Timeout | undefined;
@@ -120,10 +124,14 @@ class WriterThread {
 	/** Checkpoints and truncates the WAL. Returns what prevented it, or undefined. */
 	#truncateWal(): WriterFailure | 'busy' | undefined {
 		try {
+			// Commits wait meanwhile: a reader that stays, such as a backup, must not delay them for the connection's whole timeout.
+			this.#db.pragma(`busy_timeout = ${TRUNCATE_BUSY_MS}`);
 			const [result] = this.#db.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
 			return result.busy === 0 ? undefined : 'busy';
 		} catch (error) {
 			return failureOf(error);
+		} finally {
+			this.#db.pragma(`busy_timeout = ${WRITER_BUSY_MS}`);
 		}
 	}
 
@@ -132,7 +140,7 @@ class WriterThread {
 		// If it fails, the next start finds the commits in the WAL.
 		this.#truncateWal();
 		this.#db.close();
-		this.#lock?.close();
+		this.#lock?.[Symbol.dispose]();
 		this.#post({ closed: true });
 		this.#port.close();
 	}
@@ -174,23 +182,4 @@ class DatabasePresence {
 
 function isErasure(task: WriterTask): boolean {
 	return task.task === 'commit' && (task.commit.write ?? []).some(({ op }) => op.startsWith('erase_'));
-}
-
-/**
- * Holds an exclusive lock on a file of the directory until the process ends. The operating system releases it even after
- * SIGKILL, so no stale lock can remain.
- */
-function lockDirectory(dataDir: string): Database.Database {
-	const lock = new Database(join(dataDir, 'parley.lock'), { timeout: 0 });
-	try {
-		lock.pragma('journal_mode = MEMORY');
-		lock.exec('BEGIN EXCLUSIVE');
-		return lock;
-	} catch (error) {
-		lock.close();
-		if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY')) {
-			throw new Error(`Another Parley is running on ${dataDir}. Stop it, or choose another PARLEY_DATA_DIR.`);
-		}
-		throw error;
-	}
 }

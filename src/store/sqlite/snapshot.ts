@@ -1,0 +1,106 @@
+import type { Database } from 'better-sqlite3';
+import { AppError } from '../../base/index.ts';
+import { databaseFile, openReadOnly } from './connection.ts';
+import { MIGRATIONS } from './migrations.ts';
+
+/** A blob that a database names. */
+export interface SnapshotBlob {
+	/** Its SHA-256, hexadecimal. */
+	hash: string;
+	bytes: number;
+	/** A document that has it. */
+	document: string;
+}
+
+/** The schema version that this Parley writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+/** Pages that one step copies: a stop waits for one step. */
+const PAGES_PER_STEP = 1_000;
+/** What a backup says about its content, by table. */
+const COUNTED_TABLES = ['workspaces', 'users', 'assistants', 'documents', 'conversations', 'messages'];
+
+/**
+ * Copies the database of a data directory to a new file, with or without a running server. The copy is the state after one commit,
+ * with all commits before it. A read transaction lasts as long as the copy: otherwise each commit would start the copy again.
+ * @throws AppError `not_found` when there is no database, `unavailable` when a newer Parley wrote it; the signal's reason
+ */
+export async function copyDatabase(dataDir: string, target: string, signal: AbortSignal): Promise<void> {
+	const db = openReadOnly(databaseFile(dataDir));
+	try {
+		db.exec('BEGIN');
+		requireKnownSchema(schemaOf(db), `The database in ${dataDir}`);
+		await db.backup(target, {
+			progress() {
+				signal.throwIfAborted();
+				return PAGES_PER_STEP;
+			},
+		});
+	} finally {
+		db.close();
+	}
+}
+
+/** @throws AppError `unavailable` for a schema that only a newer Parley knows */
+export function requireKnownSchema(schema: number, subject: string): void {
+	if (schema <= SCHEMA_VERSION) return;
+	throw new AppError(
+		'unavailable',
+		`${subject} has schema version ${schema}, this Parley knows ${SCHEMA_VERSION}. Use the newer Parley that wrote it.`,
+	);
+}
+
+/** A copy of a database that no server uses. */
+export class DatabaseSnapshot implements Disposable {
+	readonly #db: Database;
+
+	constructor(file: string) {
+		this.#db = openReadOnly(file);
+	}
+
+	get schema(): number {
+		return schemaOf(this.#db);
+	}
+
+	/** Damage as SQLite describes it, at most twenty lines; empty for a database that is whole. It reads all of it. */
+	problems(): string[] {
+		const found = this.#db.prepare('PRAGMA integrity_check(20)').pluck().all() as string[];
+		return found.filter((line) => line !== 'ok');
+	}
+
+	/** The number of rows of the tables that say how much there is; a table that its schema lacks is left out. */
+	counts(): Record<string, number> {
+		const exists = this.#db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
+		const present = COUNTED_TABLES.filter((table) => exists.get(table) !== undefined);
+		return Object.fromEntries(
+			present.map((table) => [table, this.#db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number]),
+		);
+	}
+
+	/** The blobs that documents name, each once, in ascending order of their hashes. */
+	blobs(): IterableIterator<SnapshotBlob> {
+		return this.#db
+			.prepare<[], SnapshotBlob>(
+				`SELECT blob AS hash, max(size_bytes) AS bytes, min(id) AS document FROM documents
+				 WHERE blob IS NOT NULL GROUP BY blob ORDER BY blob`,
+			)
+			.iterate();
+	}
+
+	/** The number of these blobs, and of their bytes. */
+	blobTotals(): { count: number; bytes: number } {
+		let [count, bytes] = [0, 0];
+		for (const blob of this.blobs()) {
+			count++;
+			bytes += blob.bytes;
+		}
+		return { count, bytes };
+	}
+
+	[Symbol.dispose](): void {
+		this.#db.close();
+	}
+}
+
+function schemaOf(db: Database): number {
+	return db.pragma('user_version', { simple: true }) as number;
+}
