@@ -1,4 +1,4 @@
-import { AppError, type Clock, timestamp, timestampOrNull } from '../base/index.ts';
+import { AppError, type Clock, type Log, timestamp, timestampOrNull } from '../base/index.ts';
 import type { Document } from '../contract/index.ts';
 import {
 	aroundCommit,
@@ -15,6 +15,7 @@ import {
 import { INGEST, ingestJob, type NewDocument, newRecord, RECOGNISE, removalOf } from './document-changes.ts';
 import { paginate } from './paginate.ts';
 import { countsOf, isPending, moveCounts } from './status.ts';
+import { UnusedBlobs } from './unused-blobs.ts';
 
 /** A document as the API shows it. */
 export function presentDocument(record: DocumentRecord): Document {
@@ -40,12 +41,10 @@ export function presentDocument(record: DocumentRecord): Document {
 	};
 }
 
-/** Files that are removed concurrently. */
-const MAX_CONCURRENT_REMOVALS = 8;
-
 export interface DocumentsDependencies {
 	store: Store;
 	clock: Clock;
+	log: Log;
 	/** Called when the bytes of a document begin to arrive. */
 	onExpected(): void;
 	/** Called when there is something to ingest. */
@@ -53,14 +52,16 @@ export interface DocumentsDependencies {
 }
 
 /** Adds documents to the queue and removes them from the index. `ingest/` does what lies between. */
-export class Documents {
+export class Documents implements Disposable {
 	readonly #store: Store;
 	readonly #clock: Clock;
 	readonly #onExpected: () => void;
 	readonly #onQueued: () => void;
+	readonly #unusedBlobs: UnusedBlobs;
 
-	constructor({ store, clock, onExpected, onQueued }: DocumentsDependencies) {
+	constructor({ store, clock, log, onExpected, onQueued }: DocumentsDependencies) {
 		this.#store = store;
+		this.#unusedBlobs = new UnusedBlobs({ store, log });
 		this.#clock = clock;
 		this.#onExpected = onExpected;
 		this.#onQueued = onQueued;
@@ -177,27 +178,23 @@ export class Documents {
 	}
 
 	/** Deletes files without a document, which a crash between keeping the bytes and committing the document leaves. */
-	async removeOrphanedBlobs(signal: AbortSignal): Promise<void> {
-		for await (const hash of this.#store.blobs.list()) {
-			signal.throwIfAborted();
-			await this.removeUnusedBlob(hash);
-		}
+	removeOrphanedBlobs(signal: AbortSignal): Promise<void> {
+		return this.#unusedBlobs.removeOrphans(signal);
 	}
 
 	/** Deletes those of the given files that no document refers to any more. */
-	async removeUnusedBlobs(hashes: Iterable<string>): Promise<void> {
-		const rest = hashes[Symbol.iterator]();
-		const removeRest = async () => {
-			for (let next = rest.next(); !next.done; next = rest.next()) await this.removeUnusedBlob(next.value);
-		};
-		await Promise.all(Array.from({ length: MAX_CONCURRENT_REMOVALS }, removeRest));
+	removeUnusedBlobs(hashes: Iterable<string>): Promise<void> {
+		return this.#unusedBlobs.removeAll(hashes);
 	}
 
 	/** Deletes a file that no document refers to any more. */
-	async removeUnusedBlob(hash: string): Promise<void> {
-		await this.#store.blobs.exclusive(hash, async () => {
-			if (!(await this.#store.documents.isBlobInUse(hash))) await this.#store.blobs.remove(hash);
-		});
+	removeUnusedBlob(hash: string): Promise<void> {
+		return this.#unusedBlobs.remove(hash);
+	}
+
+	/** Ends the removal of files that wait for the end of a backup. The next start removes them. */
+	[Symbol.dispose](): void {
+		this.#unusedBlobs[Symbol.dispose]();
 	}
 
 	#add(

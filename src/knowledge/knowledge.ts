@@ -121,6 +121,7 @@ export class Knowledge implements AsyncDisposable {
 		const documents = new Documents({
 			store: deps.store,
 			clock: deps.clock,
+			log,
 			onExpected: () => deps.pool.warmUp(),
 			onQueued: () => this.#jobs.wake(),
 		});
@@ -292,5 +293,6 @@ export class Knowledge implements AsyncDisposable {
 		this.#shutdown.abort(new Error('The server is stopping.'));
 		await Promise.all(this.#startTasks);
 		await this.#jobs[Symbol.asyncDispose]();
+		this.documents[Symbol.dispose]();
 	}
 }
