@@ -11,6 +11,7 @@ const mayImport = {
 	retrieval: ['text'],
 	actors: ['base'],
 	store: ['base', 'contract'],
+	backup: ['base', 'store'],
 	pool: ['base', 'contract'],
 	net: ['base'],
 	thesauri: ['base', 'text'],
@@ -32,12 +33,13 @@ const mayImport = {
 	markdown: [],
 };
 // All modules meet in the API. It is given its settings and does not read them.
-mayImport.api = Object.keys(mayImport).filter((name) => !['config', 'binary', 'markdown'].includes(name));
+mayImport.api = Object.keys(mayImport).filter((name) => !['config', 'backup', 'binary', 'markdown'].includes(name));
 mayImport.commands = [
 	'base',
 	'config',
 	'contract',
 	'store',
+	'backup',
 	'pool',
 	'net',
 	'models',

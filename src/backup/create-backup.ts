@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat, statfs } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { AppError, type Clock, makeDurableFolder, timestamp, version } from '../base/index.ts';
+import { copyDatabase, DatabaseSnapshot, databaseFile, dataFolderError, lockForBackup } from '../store/index.ts';
+import { DATABASE, END_BYTES, entryBytes } from './archive-entries.ts';
+import { isDatabaseDamage, writeError } from './archive-errors.ts';
+import { backupFileName } from './backup-files.ts';
+import { createManifest, MAX_MANIFEST_BYTES, type Manifest } from './manifest.ts';
+import { checkArchive } from './verify-backup.ts';
+import { requireAbsent, WorkFolder } from './work-folder.ts';
+import { writeArchive } from './write-archive.ts';
+
+export interface BackupOptions {
+	dataDir: string;
+	/** A file that does not exist, or a folder, in which the backup gets a name by its time. A folder that ends with a slash is made. */
+	target: string;
+	clock: Clock;
+	signal: AbortSignal;
+}
+
+/** A finished backup. */
+export interface Backup {
+	file: string;
+	/** Whether the file is in a folder of backups, under a name by its time. */
+	isInFolder: boolean;
+	bytes: number;
+	manifest: Manifest;
+}
+
+const ARCHIVE = 'archive.tar';
+
+/**
+ * Makes a backup of a data folder, with or without a running server, and verifies it before it gets its name. A crash leaves at most a
+ * hidden folder, which the next backup beside it removes.
+ * @throws AppError with a sentence; the signal's reason
+ */
+export async function createBackup(options: BackupOptions): Promise<Backup> {
+	const { dataDir, clock } = options;
+	const madeAt = clock.now();
+	const isInFolder = options.target.endsWith(sep) || (await isFolder(options.target));
+	const file = resolve(options.target, isInFolder ? backupFileName(madeAt) : '');
+	try {
+		await stat(databaseFile(dataDir));
+		if (isInFolder) makeDurableFolder(dirname(file), 0o700);
+		await requireAbsent(file);
+		const isLeftBehind = (name: string) => file.endsWith(sep + name) || (isInFolder && /^parley-.*\.tar$/.test(name));
+		await using work = await WorkFolder.make(file, isLeftBehind);
+		const manifest = await packDataFolder(work.path, madeAt, options);
+		const archive = join(work.path, ARCHIVE);
+		await checkArchive(archive, options.signal);
+		const { size } = await stat(archive);
+		await work.publish(ARCHIVE, file);
+		return { file, isInFolder, bytes: size, manifest };
+	} catch (error) {
+		throw backupError(error, dataDir, dirname(file));
+	}
+}
+
+/** An error as a sentence about the folder that it comes from. */
+function backupError(error: unknown, dataDir: string, folder: string): unknown {
+	const { code, path } = error as { code?: unknown; path?: unknown };
+	if (code === 'ENOENT' && path === databaseFile(dataDir)) {
+		return new AppError(
+			'not_found',
+			`There is no database in ${dataDir}: set PARLEY_DATA_DIR to the folder of the server.`,
+		);
+	}
+	if (isDatabaseDamage(error)) return damagedError(dataDir, error.message);
+	const isOfDataFolder = typeof path === 'string' && path.startsWith(dataDir + sep) && !path.startsWith(folder + sep);
+	const written = isOfDataFolder ? error : writeError(error, folder);
+	return written === error ? (dataFolderError(error, dataDir) ?? error) : written;
+}
+
+function damagedError(dataDir: string, problem: string): AppError {
+	return new AppError('unavailable', `The database in ${dataDir} is damaged: ${problem}. No backup was made.`);
+}
+
+/** Copies the database, checks the copy, and writes the archive. The blobs that the copy names stay until this ends. */
+async function packDataFolder(
+	workFolder: string,
+	madeAt: number,
+	{ dataDir, signal }: BackupOptions,
+): Promise<Manifest> {
+	using _lock = lockForBackup(dataDir);
+	const copy = join(workFolder, DATABASE);
+	await requireFreeSpace(workFolder, (await stat(databaseFile(dataDir))).size);
+	await copyDatabase(dataDir, copy, signal);
+	using snapshot = new DatabaseSnapshot(copy);
+	const [problem] = snapshot.problems();
+	if (problem !== undefined) throw damagedError(dataDir, problem);
+	signal.throwIfAborted();
+	const manifest = createManifest({
+		parley_version: version(),
+		schema_version: snapshot.schema,
+		created_at: timestamp(madeAt),
+		database: { bytes: (await stat(copy)).size, sha256: await sha256Of(copy, signal) },
+		blobs: snapshot.blobTotals(),
+		counts: snapshot.counts(),
+	});
+	await requireFreeSpace(workFolder, archiveBytes(manifest));
+	const content = { manifest, databaseFile: copy, blobs: snapshot.blobs(), dataDir };
+	await writeArchive(join(workFolder, ARCHIVE), content, signal);
+	return manifest;
+}
+
+/** The size of an archive, or a little more. */
+function archiveBytes({ database, blobs }: Manifest): number {
+	return (
+		2 * entryBytes(MAX_MANIFEST_BYTES) +
+		entryBytes(database.bytes) +
+		blobs.bytes +
+		2 * entryBytes(0) * blobs.count +
+		END_BYTES
+	);
+}
+
+/** So that a backup that cannot be completed does not fill the disk, on which the server's data may be. */
+async function requireFreeSpace(folder: string, bytes: number): Promise<void> {
+	const { bavail, bsize } = await statfs(folder);
+	if (bavail * bsize >= bytes) return;
+	const [needed, free] = [bytes, bavail * bsize].map((each) => Math.ceil(each / 1024 ** 2));
+	throw new AppError(
+		'unavailable',
+		`${dirname(folder)} has too little free space: the backup needs ${needed} MiB, ${free} MiB are free.`,
+	);
+}
+
+async function sha256Of(file: string, signal: AbortSignal): Promise<string> {
+	const hash = createHash('sha256');
+	await pipeline(createReadStream(file), hash, { signal });
+	return hash.digest('hex');
+}
+
+async function isFolder(path: string): Promise<boolean> {
+	const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+		if (error.code === 'ENOENT') return null;
+		throw error;
+	});
+	return found?.isDirectory() ?? false;
+}

@@ -1,0 +1,5 @@
+export { type BackupFile, listBackups, removeOldBackups } from './backup-files.ts';
+export { type Backup, type BackupOptions, createBackup } from './create-backup.ts';
+export type { Manifest } from './manifest.ts';
+export { type RestoreOptions, restoreBackup } from './restore-backup.ts';
+export { verifyBackup } from './verify-backup.ts';
