@@ -66,4 +66,4 @@ export class UnreadableKeyError extends AppError {
 
 /** What an operator can do when the key is lost. */
 export const LOST_KEY_REMEDY =
-	'Restore the key from a backup, or forget what was sealed with it: "parley secrets reset" lists that first.';
+	'Bring the key back, or forget what was sealed with it: "parley secrets reset" lists that first.';

@@ -13,6 +13,7 @@ import {
 	repairSearchIndex,
 } from '../store/index.ts';
 import { openThesauri } from '../thesauri/index.ts';
+import { formatBytes } from './byte-sizes.ts';
 import { alignColumns, type Command } from './command.ts';
 import { secretKeyProblems } from './secret-key-problems.ts';
 
@@ -194,10 +195,4 @@ async function checkEmbedderReachable({ embedder: id, providers }: Settings, net
 	if (configured === null) return { ok: false, subject, message: `${id} is not configured.` };
 	const { ok, sentence: message } = await probeEmbedder(configured);
 	return { ok, subject, message };
-}
-
-function formatBytes(bytes: number): string {
-	const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
-	const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
-	return `${Number((bytes / 1_024 ** power).toFixed(1))} ${units[power]}`;
 }

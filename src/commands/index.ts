@@ -1,3 +1,4 @@
+import { backupCommands } from './backup.ts';
 import type { Command } from './command.ts';
 import { doctorCommands } from './doctor.ts';
 import { healthcheckCommands } from './healthcheck.ts';
@@ -16,6 +17,7 @@ export const commands: readonly Command[] = [
 	...userCommands,
 	...workspaceCommands,
 	...secretCommands,
+	...backupCommands,
 	...rebuildCommands,
 	...doctorCommands,
 	...healthcheckCommands,
