@@ -208,9 +208,9 @@ module.exports = {
 		{
 			name: 'no-other-programs',
 			comment:
-				'The server starts no other program, which could open connections, and no debugger. It starts itself once more to parse documents.',
+				'The server starts no other program, which could open connections, and no debugger. It starts itself once more to parse documents, and to make a backup.',
 			severity: 'error',
-			from: { path: '^(src|workers)/', pathNot: '^src/pool/parse-process\\.ts$' },
+			from: { path: '^(src|workers)/', pathNot: '^src/(pool/parse-process|backup/backup-process)\\.ts$' },
 			to: { path: '^(node:)?(child_process|cluster|inspector|inspector/promises|repl)$', dependencyTypes: ['core'] },
 		},
 		{

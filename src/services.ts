@@ -13,6 +13,7 @@ import {
 	VisitorTokens,
 } from './access/index.ts';
 import type { AppOverrides } from './app-overrides.ts';
+import { BackupSchedule, runBackupProcess } from './backup/index.ts';
 import {
 	type AsyncDisposableStack,
 	type Clock,
@@ -22,7 +23,7 @@ import {
 	SecretBox,
 	version,
 } from './base/index.ts';
-import type { Settings } from './config/index.ts';
+import { durationMs, type Settings } from './config/index.ts';
 import type { TextRecognition } from './contract/index.ts';
 import { Conversations, Retention } from './conversations/index.ts';
 import { Deployments } from './deployments/index.ts';
@@ -113,6 +114,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const statistics = resources.use(new Statistics({ store, clock, log }));
 	return {
 		...createAccess(foundation, secrets, resources),
+		backupSchedule: createBackupSchedule(foundation, resources),
 		conversations,
 		deliverer,
 		deployments,
@@ -129,6 +131,14 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 		tools,
 		visitorTokens: new VisitorTokens({ secrets, network, clock, log }),
 	};
+}
+
+/** The backups that the server makes; null without a folder for them. */
+function createBackupSchedule({ settings, clock, log }: Foundation, resources: AsyncDisposableStack) {
+	const { backup_dir: folder, backup_every, backup_keep } = settings;
+	if (folder === undefined) return null;
+	const makeBackup = (signal: AbortSignal) => runBackupProcess(folder, backup_keep, signal);
+	return resources.use(new BackupSchedule({ folder, everyMs: durationMs(backup_every), makeBackup, clock, log }));
 }
 
 /** Users, their sessions, and what a credential may do. */
@@ -158,6 +168,7 @@ export async function startServices(services: Services): Promise<void> {
 	services.deliverer.start();
 	services.retention.start();
 	services.statistics.start();
+	services.backupSchedule?.start();
 }
 
 /** Waits up to `ms` milliseconds for running replies, then for the deliveries that they caused. Starts no new work. */

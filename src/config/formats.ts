@@ -55,3 +55,10 @@ export function isHeaderWord(text: string): boolean {
 export function isOneLine(text: string): boolean {
 	return /\S/u.test(text) && !/[\p{Cc}\u2028\u2029]/u.test(text);
 }
+
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds of a duration such as `6h`, which the settings' schema has checked. */
+export function durationMs(text: string): number {
+	return Number(text.slice(0, -1)) * (UNIT_MS[text.slice(-1)] ?? Number.NaN);
+}

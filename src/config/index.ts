@@ -1,4 +1,4 @@
-export { listenAddress } from './formats.ts';
+export { durationMs, listenAddress } from './formats.ts';
 export { ConfigError, loadConfig, processSources } from './load.ts';
 export type { ModelSettings, ProviderSettings, ProviderType } from './providers.ts';
 export { SETTINGS, type Settings, SettingsSchema } from './settings.ts';

@@ -45,6 +45,9 @@ export const SettingsSchema = Type.Object(
 		ocr: Type.Optional(Type.String({ pattern: '^[a-z]{3}(_[a-z]+)*(\\+[a-z]{3}(_[a-z]+)*){0,7}$' })),
 		ocr_dir: Type.Optional(Type.String({ minLength: 1 })),
 		thesauri: Type.Array(Type.String({ minLength: 1 }), { maxItems: 20, default: [] }),
+		backup_dir: Type.Optional(Type.String({ minLength: 1 })),
+		backup_every: Type.String({ pattern: '^[1-9][0-9]{0,3}[mhd]$', default: '6h' }),
+		backup_keep: Type.Integer({ minimum: 1, maximum: 10_000, default: 14 }),
 		request_log: Type.Boolean({ default: true }),
 		request_log_sample: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 100 }),
 		request_log_address: Type.Unsafe<'plain' | 'hashed' | 'off'>({
@@ -145,6 +148,19 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 		description:
 			'Folders with MyThes thesauri (th_*.idx and th_*.dat), separated by commas, for synonyms of words that the documents do not have; on Debian /usr/share/mythes.',
 	},
+	backup_dir: {
+		variable: 'PARLEY_BACKUP_DIR',
+		description:
+			'Folder, of this server alone, in which the running server makes a backup at an interval. Without it, it makes none.',
+	},
+	backup_every: {
+		variable: 'PARLEY_BACKUP_EVERY',
+		description: 'The time from one backup to the next: a number of minutes, hours or days, as 30m, 6h or 1d.',
+	},
+	backup_keep: {
+		variable: 'PARLEY_BACKUP_KEEP',
+		description: 'Backups that stay in that folder; older ones are deleted after a new one is verified.',
+	},
 	request_log: {
 		variable: 'PARLEY_REQUEST_LOG',
 		description: '1 or 0: whether each request has a line in the log, at the level info.',
@@ -172,7 +188,7 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 
 /** Makes paths absolute, the public address an origin as browsers write it, and keys base64. */
 export function normaliseSettings(settings: RawSettings, providers: ProviderSettings[]): Settings {
-	const { public_url, secret_key, ocr_dir } = settings;
+	const { public_url, secret_key, ocr_dir, backup_dir } = settings;
 	return {
 		...settings,
 		providers,
@@ -180,6 +196,7 @@ export function normaliseSettings(settings: RawSettings, providers: ProviderSett
 		demo: settings.demo ?? (public_url === undefined && isLoopback(settings.host)),
 		data_dir: resolve(settings.data_dir),
 		thesauri: settings.thesauri.map((folder) => resolve(folder)),
+		...(backup_dir === undefined ? {} : { backup_dir: resolve(backup_dir) }),
 		...(ocr_dir === undefined ? {} : { ocr_dir: resolve(ocr_dir) }),
 		...(public_url === undefined ? {} : { public_url: new URL(public_url).origin }),
 		...(secret_key === undefined ? {} : { secret_key: secretKeyBytes(secret_key).toString('base64') }),

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { pino } from 'pino';
+import { backupFileName } from '../../src/backup/backup-files.ts';
+import { BackupSchedule, listBackups, removeOldBackups } from '../../src/backup/index.ts';
+import { temporaryFolder } from '../support/run-command.ts';
+import { until } from '../support/until.ts';
+
+const NOON = Date.UTC(2026, 10, 26, 12);
+const HOUR = 3_600_000;
+
+/** A schedule of six hours whose backups are empty files. */
+async function openSchedule(t: TestContext, makeBackup?: (signal: AbortSignal) => Promise<string>) {
+	// Before the folder is removed: an empty folder makes a backup due.
+	t.after(() => schedule[Symbol.asyncDispose]());
+	const folder = await temporaryFolder(t);
+	let checks = 0;
+	const clock = {
+		time: NOON,
+		now() {
+			checks++;
+			return clock.time;
+		},
+	};
+	const lines: Array<Record<string, unknown>> = [];
+	const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+	const make = async () => {
+		const name = backupFileName(clock.time);
+		await writeFile(join(folder, name), '');
+		return name;
+	};
+	const schedule = new BackupSchedule({
+		...{ folder, log, clock, everyMs: 6 * HOUR, checkMs: 1, retryMs: 1 },
+		makeBackup: makeBackup ?? make,
+	});
+	const checkedAgain = async () => {
+		const before = checks;
+		// One may be under way.
+		await until('it has checked twice', () => checks > before + 2);
+	};
+	return { folder, clock, schedule, lines, checkedAgain, names: async () => (await readdir(folder)).sort() };
+}
+
+test('a server without backups makes one at once, and the next when its time has passed', async (t) => {
+	const { clock, schedule, checkedAgain, names, lines } = await openSchedule(t);
+	schedule.start();
+	await until('the first is made', async () => (await names()).length === 1);
+	clock.time += 6 * HOUR - 1;
+	await checkedAgain();
+	assert.equal((await names()).length, 1);
+	clock.time += 1;
+	await until('the second is made', async () => (await names()).length === 2);
+	assert.deepEqual(await names(), [backupFileName(NOON), backupFileName(NOON + 6 * HOUR)]);
+	await until('both are logged', () => lines.length === 2);
+	assert.deepEqual(
+		lines.map(({ msg, result }) => [msg, result]),
+		(await names()).map((name) => ['a backup was made', name]),
+	);
+});
+
+test('the time counts from the newest backup that exists, but not from one of the future', async (t) => {
+	const { folder, clock, schedule, checkedAgain, names } = await openSchedule(t);
+	const existing = [NOON - 20 * HOUR, NOON - 5 * HOUR, NOON + 1_000 * HOUR].map(backupFileName);
+	for (const name of existing) await writeFile(join(folder, name), '');
+	schedule.start();
+	await checkedAgain();
+	assert.deepEqual(await names(), existing);
+	clock.time += HOUR;
+	await until('one is made', async () => (await names()).length === 4);
+});
+
+test('a failure is logged in a sentence and tried again', async (t) => {
+	let attempts = 0;
+	const { schedule, lines } = await openSchedule(t, async () => {
+		attempts++;
+		throw new Error('The disk is full.');
+	});
+	schedule.start();
+	await until('it was tried three times', () => attempts >= 3 && lines.length >= 3);
+	const { level, msg, error } = lines[0] ?? {};
+	assert.deepEqual([level, msg, error], [50, 'no backup could be made; the older ones stay', 'The disk is full.']);
+});
+
+test('a stop aborts a running backup and logs no failure', async (t) => {
+	let isAborted = false;
+	let isRunning = false;
+	const { schedule, lines } = await openSchedule(t, async (signal) => {
+		isRunning = true;
+		await new Promise((resolve) => signal.addEventListener('abort', resolve));
+		isAborted = true;
+		throw signal.reason;
+	});
+	schedule.start();
+	await until('it runs', () => isRunning);
+	await schedule[Symbol.asyncDispose]();
+	assert.deepEqual([isAborted, lines], [true, []]);
+});
+
+test('only the newest backups stay, and no other file counts as one', async (t) => {
+	const folder = await temporaryFolder(t);
+	const times = [5, 1, 4, 2, 3].map((hours) => NOON + hours * HOUR);
+	const others = [
+		'parley-20261126.tar',
+		'notes.txt',
+		'.parley-20261126T120000.000Z.tar.0123456789abcdef.partial',
+		'parley-20269999T120000.000Z.tar',
+	];
+	for (const name of [...times.map(backupFileName), ...others]) await writeFile(join(folder, name), '');
+	await mkdir(join(folder, 'folder'));
+	assert.deepEqual(
+		(await listBackups(folder)).map(({ madeAt }) => madeAt),
+		times.toSorted((a, b) => b - a),
+	);
+	assert.deepEqual(
+		await removeOldBackups(folder, 2),
+		[3, 2, 1].map((hours) => backupFileName(NOON + hours * HOUR)),
+	);
+	assert.deepEqual(
+		(await readdir(folder)).sort(),
+		[...others, 'folder', ...[4, 5].map((hours) => backupFileName(NOON + hours * HOUR))].sort(),
+	);
+	assert.deepEqual(await removeOldBackups(folder, 2), []);
+	assert.deepEqual(await listBackups(join(folder, 'none')), []);
+});
