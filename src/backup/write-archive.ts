@@ -61,7 +61,11 @@ async function addEntries(tar: Pack, { manifest, databaseFile, blobs, dataDir }:
 		});
 		if (found === null) throw blobError(blob, 'is missing');
 		if (found.size !== blob.bytes) throw blobError(blob, `has ${found.size} bytes instead of ${blob.bytes}`);
-		await pipeline(createReadStream(path), addEntry(tar, blobPath(blob.hash), blob.bytes));
+		const hash = createHash('sha256');
+		const content = createReadStream(path);
+		content.on('data', (chunk) => hash.update(chunk));
+		await pipeline(content, addEntry(tar, blobPath(blob.hash), blob.bytes));
+		if (hash.digest('hex') !== blob.hash) throw blobError(blob, 'is damaged: its SHA-256 is another than its name');
 	}
 }
 
@@ -70,7 +74,7 @@ function addBytes(tar: Pack, name: string, bytes: Buffer): Promise<void> {
 }
 
 /** A stored file that is not as its document says. */
-export function blobError({ hash, document }: SnapshotBlob, problem: string): AppError {
+function blobError({ hash, document }: SnapshotBlob, problem: string): AppError {
 	const remedy = 'Bring the file back from an earlier backup, or delete the document';
 	return new AppError('unavailable', `The file ${blobPath(hash)} of the document ${document} ${problem}. ${remedy}.`);
 }
