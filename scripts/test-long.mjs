@@ -1,11 +1,12 @@
-// npm run test:long: runs the tests in full that npm test and npm run test:system run in a short form: more kills, larger bombs,
-// more generated requests, more simulations of webhooks and of websites, as many visitors as the server remembers, every hostile
-// URL on every path, and both collections of questions.
+// npm run test:long: runs the tests in full that npm test and npm run test:system run in a short form: more kills, more backups under
+// load, larger bombs, more generated requests, more simulations of webhooks and of websites, as many visitors as the server remembers,
+// every hostile URL on every path, and both collections of questions.
 
 import { join } from 'node:path';
 import { main, root, run } from './project.mjs';
 
 const FILES = [
+	'process/backup-under-load',
 	'process/webhooks-after-kill',
 	'webhooks/simulation',
 	'parsing/bombs',
@@ -18,6 +19,7 @@ const FILES = [
 
 await main(async () => {
 	const env = {
+		BACKUPS: '100',
 		KILLS: '50',
 		SEEDS: '500',
 		SITES: '60',
