@@ -1,10 +1,9 @@
 import { dirname } from 'node:path';
 import { checkSecretKey } from '../access/index.ts';
 import { createBackup, type Manifest, removeOldBackups, restoreBackup, verifyBackup } from '../backup/index.ts';
-import { AppError, lowerProcessPriority, systemClock } from '../base/index.ts';
+import { AppError, formatBytes, lowerProcessPriority, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import { openReaders, SCHEMA_VERSION } from '../store/index.ts';
-import { formatBytes } from './byte-sizes.ts';
 import { type Command, type Invocation, UsageError } from './command.ts';
 
 const MAX_KEPT = 10_000;

@@ -1,6 +1,6 @@
 import { access, constants, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError, createLog, messageOf, systemClock } from '../base/index.ts';
+import { AppError, createLog, formatBytes, messageOf, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import { createEmbedders, createModels, createProviders, probeEmbedder, probeProvider } from '../models/index.ts';
 import { createNetwork, type Network } from '../net/index.ts';
@@ -13,7 +13,6 @@ import {
 	repairSearchIndex,
 } from '../store/index.ts';
 import { openThesauri } from '../thesauri/index.ts';
-import { formatBytes } from './byte-sizes.ts';
 import { alignColumns, type Command } from './command.ts';
 import { secretKeyProblems } from './secret-key-problems.ts';
 
