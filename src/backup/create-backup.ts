@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { AppError, type Clock, makeDurableFolder, timestamp, version } from '../base/index.ts';
+import { AppError, type Clock, formatBytes, makeDurableFolder, timestamp, version } from '../base/index.ts';
 import { copyDatabase, DatabaseSnapshot, databaseFile, dataFolderError, lockForBackup } from '../store/index.ts';
 import { DATABASE, END_BYTES, entryBytes } from './archive-entries.ts';
 import { isDatabaseDamage, writeError } from './archive-errors.ts';
@@ -86,8 +86,7 @@ async function packDataFolder(
 ): Promise<Manifest> {
 	using _lock = lockForBackup(dataDir);
 	const copy = join(workFolder, DATABASE);
-	await requireFreeSpace(workFolder, (await stat(databaseFile(dataDir))).size);
-	await copyDatabase(dataDir, copy, signal);
+	await copyDatabase(dataDir, copy, signal, (bytes) => requireFreeSpace(workFolder, bytes));
 	using snapshot = new DatabaseSnapshot(copy);
 	const [problem] = snapshot.problems();
 	if (problem !== undefined) throw damagedError(dataDir, problem);
@@ -121,10 +120,10 @@ function archiveBytes({ database, blobs }: Manifest): number {
 async function requireFreeSpace(folder: string, bytes: number): Promise<void> {
 	const { bavail, bsize } = await statfs(folder);
 	if (bavail * bsize >= bytes) return;
-	const [needed, free] = [bytes, bavail * bsize].map((each) => Math.ceil(each / 1024 ** 2));
+	const [needed, free] = [bytes, bavail * bsize].map(formatBytes);
 	throw new AppError(
 		'unavailable',
-		`${dirname(folder)} has too little free space: the backup needs ${needed} MiB, ${free} MiB are free.`,
+		`${dirname(folder)} has too little free space: the backup needs ${needed} more, ${free} are free.`,
 	);
 }
 

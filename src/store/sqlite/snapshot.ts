@@ -22,13 +22,20 @@ const COUNTED_TABLES = ['workspaces', 'users', 'assistants', 'documents', 'conve
 /**
  * Copies the database of a data directory to a new file, with or without a running server. The copy is the state after one commit,
  * with all commits before it. A read transaction lasts as long as the copy: otherwise each commit would start the copy again.
- * @throws AppError `not_found` when there is no database, `unavailable` when a newer Parley wrote it; the signal's reason
+ * @param onSize is called with the size of the copy in bytes before it begins, and may refuse it
+ * @throws AppError `unavailable` when a newer Parley wrote it; the signal's reason
  */
-export async function copyDatabase(dataDir: string, target: string, signal: AbortSignal): Promise<void> {
+export async function copyDatabase(
+	dataDir: string,
+	target: string,
+	signal: AbortSignal,
+	onSize: (bytes: number) => Promise<void> = async () => {},
+): Promise<void> {
 	const db = openReadOnly(databaseFile(dataDir));
 	try {
 		db.exec('BEGIN');
 		requireKnownSchema(schemaOf(db), `The database in ${dataDir}`);
+		await onSize(numberOf(db, 'page_count') * numberOf(db, 'page_size'));
 		await db.backup(target, {
 			progress() {
 				signal.throwIfAborted();
@@ -102,5 +109,9 @@ export class DatabaseSnapshot implements Disposable {
 }
 
 function schemaOf(db: Database): number {
-	return db.pragma('user_version', { simple: true }) as number;
+	return numberOf(db, 'user_version');
+}
+
+function numberOf(db: Database, pragma: string): number {
+	return db.pragma(pragma, { simple: true }) as number;
 }

@@ -43,7 +43,7 @@ const DATABASE_GONE = 'The database file was moved, deleted or replaced while th
 
 /** Erasures within this time share one truncation of the WAL. */
 const WAL_TRUNCATE_DELAY_MS = 200;
-/** How long a truncation waits for readers. */
+/** How long a truncation waits for readers while the server runs. */
 const TRUNCATE_BUSY_MS = 20;
 /** The delay of the next truncation after an error of the disk. */
 const FAILED_TRUNCATE_DELAY_MS = 5_000;
@@ -114,18 +114,18 @@ class WriterThread {
 	/** Erased data stays in the WAL until it is truncated. Readers may delay that for a moment, a full disk for longer. */
 	#truncateErased(): void {
 		this.#truncateTimer = undefined;
-		const hindrance = this.#truncateWal();
+		// Commits wait meanwhile: a reader that stays, such as a backup, must not delay them for long.
+		const hindrance = this.#truncateWal(TRUNCATE_BUSY_MS);
 		if (hindrance === undefined) return;
 		if (hindrance !== 'busy') this.#post({ troubled: hindrance });
 		const delayMs = hindrance === 'busy' ? WAL_TRUNCATE_DELAY_MS : FAILED_TRUNCATE_DELAY_MS;
 		this.#truncateTimer = setTimeout(() => this.#truncateErased(), delayMs);
 	}
 
-	/** Checkpoints and truncates the WAL. Returns what prevented it, or undefined. */
-	#truncateWal(): WriterFailure | 'busy' | undefined {
+	/** Checkpoints and truncates the WAL. Returns what prevented it, or undefined. @param busyMs how long it waits for readers */
+	#truncateWal(busyMs: number): WriterFailure | 'busy' | undefined {
 		try {
-			// Commits wait meanwhile: a reader that stays, such as a backup, must not delay them for the connection's whole timeout.
-			this.#db.pragma(`busy_timeout = ${TRUNCATE_BUSY_MS}`);
+			this.#db.pragma(`busy_timeout = ${busyMs}`);
 			const [result] = this.#db.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
 			return result.busy === 0 ? undefined : 'busy';
 		} catch (error) {
@@ -138,7 +138,7 @@ class WriterThread {
 	#close(): void {
 		clearTimeout(this.#truncateTimer);
 		// If it fails, the next start finds the commits in the WAL.
-		this.#truncateWal();
+		this.#truncateWal(WRITER_BUSY_MS);
 		this.#db.close();
 		this.#lock?.[Symbol.dispose]();
 		this.#post({ closed: true });
