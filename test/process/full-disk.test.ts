@@ -1,41 +1,19 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, stat, statfs, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
-import { findProgram } from '../support/programs.ts';
 import { startServer } from '../support/server-process.ts';
+import { mountSmallDisk, skipWithoutSmallDisk } from '../support/small-disk.ts';
 import { until } from '../support/until.ts';
 
 const SIZE_MB = 24;
 
-/** Mounts a small disk on a folder; null where this user may not. */
-async function smallDisk() {
-	if (findProgram('mount') === null) return null;
-	const folder = await mkdtemp(join(tmpdir(), 'parley-small-disk-'));
-	const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MB}m`, 'tmpfs', folder]);
-	if (status !== 0) {
-		await rm(folder, { recursive: true });
-		return null;
-	}
-	return {
-		folder,
-		async [Symbol.asyncDispose]() {
-			spawnSync('umount', ['-l', folder]);
-			await rm(folder, { recursive: true, force: true });
-		},
-	};
-}
-
-const probe = await smallDisk();
-await probe?.[Symbol.asyncDispose]();
-const skip = probe === null && 'skipped: this user may not mount a small disk (tmpfs)';
+const skip = await skipWithoutSmallDisk();
 
 test('a full disk is logged and makes the server not ready, also without traffic, until there is space', {
 	skip,
 }, async () => {
-	await using disk = await smallDisk();
+	await using disk = await mountSmallDisk(SIZE_MB);
 	assert.ok(disk);
 	await using server = await startServer({ dataDir: disk.folder });
 	const { body: base } = await server.call('POST', '/api/v1/knowledge-bases', { name: 'Manuals' });
@@ -48,9 +26,7 @@ test('a full disk is logged and makes the server not ready, also without traffic
 			.filter((line) => line.startsWith('{') && line.endsWith('}') && line.includes(text))
 			.map((line) => JSON.parse(line));
 
-	const filler = join(disk.folder, 'filler');
-	const { bavail, bsize } = await statfs(disk.folder);
-	await writeFile(filler, Buffer.alloc(bavail * bsize)).catch(() => {});
+	const makeSpace = await disk.fill();
 	const long = 'x'.repeat(30_000);
 	const refused = await until('a write was refused', async () => {
 		const answer = await server.call('POST', '/api/v1/assistants', { name: 'Full', master_prompt: long });
@@ -80,7 +56,7 @@ test('a full disk is logged and makes the server not ready, also without traffic
 	assert.equal(told.length, new Set(told.map(({ reason }) => reason)).size, 'each reason is told once');
 	assert.match(told[0]?.code, /^SQLITE_(FULL|IOERR)/);
 
-	await rm(filler);
+	await makeSpace();
 	await until('the server is ready without any write of ours', ready);
 	await until('the recovery is logged', () => logged('writes succeed again').length === 1);
 	assert.equal((await server.call('POST', '/api/v1/assistants', { name: 'Room again' })).status, 201);
@@ -90,7 +66,7 @@ test('a full disk is logged and makes the server not ready, also without traffic
 test('an erasure interrupted by a full disk is completed later and does not end the server', {
 	skip,
 }, async () => {
-	await using disk = await smallDisk();
+	await using disk = await mountSmallDisk(SIZE_MB);
 	assert.ok(disk);
 	await using server = await startServer({ dataDir: disk.folder });
 	const made = async (path: string, body: object) => {
@@ -106,14 +82,12 @@ test('an erasure interrupted by a full disk is completed later and does not end 
 	for (let at = 0; at < 170; at++) await made('/api/v1/assistants', { name: 'Large', master_prompt });
 	const wal = join(disk.folder, 'parley.db-wal');
 	const { size } = await stat(wal);
-	const filler = join(disk.folder, 'filler');
-	const { bavail, bsize } = await statfs(disk.folder);
-	await writeFile(filler, Buffer.alloc(bavail * bsize)).catch(() => {});
+	const makeSpace = await disk.fill();
 
 	const erased = await server.call('DELETE', `/api/v1/conversations/${conversation_id}?purge=true`);
 	assert.equal(erased.status, 200, 'there is room for it in the log');
 	await until('the server is not ready', async () => (await server.call('GET', '/readyz')).status === 503);
-	await rm(filler);
+	await makeSpace();
 	await until('the log is cut', async () => (await stat(wal)).size < size);
 	await until('the server is ready again', async () => (await server.call('GET', '/readyz')).status === 200);
 	assert.deepEqual(await server.stop(), { code: 0, signal: null }, server.output());
