@@ -1,7 +1,8 @@
 import { access, constants, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError, createLog, formatBytes, messageOf, systemClock } from '../base/index.ts';
-import type { Settings } from '../config/index.ts';
+import { listBackups } from '../backup/index.ts';
+import { AppError, createLog, formatBytes, messageOf, systemClock, timestamp } from '../base/index.ts';
+import { durationMs, type Settings } from '../config/index.ts';
 import { createEmbedders, createModels, createProviders, probeEmbedder, probeProvider } from '../models/index.ts';
 import { createNetwork, type Network } from '../net/index.ts';
 import { findRecognitionPackages } from '../pool/index.ts';
@@ -39,6 +40,7 @@ const doctor: Command = {
 			...(await checkKey(settings, report)),
 			await checkDisk(settings),
 			...(await folder(settings)),
+			...(await checkBackups(settings)),
 			checkDefaultModel(settings, network),
 			...checkRecognition(settings),
 			...(await checkThesauri(settings)),
@@ -135,6 +137,23 @@ async function folder({ data_dir }: Settings): Promise<Finding[]> {
 		}
 	}
 	return [];
+}
+
+/** Whether the server's backups are made, if it makes any. */
+async function checkBackups({ backup_dir, backup_every }: Settings): Promise<Finding[]> {
+	if (backup_dir === undefined) return [];
+	const subject = 'backups';
+	try {
+		const backups = await listBackups(backup_dir);
+		const [newest] = backups;
+		if (newest === undefined) return [{ ok: false, subject, message: `There is none in ${backup_dir}.` }];
+		const isLate = systemClock.now() - newest.madeAt > 2 * durationMs(backup_every);
+		const problem = isLate ? `, which is longer ago than twice PARLEY_BACKUP_EVERY (${backup_every})` : '';
+		const message = `${backups.length} in ${backup_dir}, the newest of ${timestamp(newest.madeAt)}${problem}.`;
+		return [{ ok: !isLate, subject, message }];
+	} catch (error) {
+		return [{ ok: false, subject, message: `${backup_dir} cannot be read: ${messageOf(error)}.` }];
+	}
 }
 
 /** Whether assistants without a model get one. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { open } from 'node:fs/promises';
+import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -81,6 +81,18 @@ test('the doctor names the failing provider and the reason, exits with 1, and sh
 	);
 	assert.match(out, /^FAILED {2}provider elsewhere +There is nothing at .*\/v2\/models\. Is base_url right\?$/m);
 	assert.ok(!out.includes(KEY) && !out.includes('\u001b'), out);
+});
+
+test('the doctor fails where the server should make backups and the newest is too old', async (t) => {
+	const dataDir = await usedFolder(t);
+	const backups = await temporaryFolder(t);
+	const env = { PARLEY_BACKUP_DIR: backups, PARLEY_BACKUP_EVERY: '1d' };
+	const found = async (expected: RegExp) => assert.match((await doctor(dataDir, env)).out, expected);
+	await found(/^FAILED {2}backups +There is none in .*\.$/m);
+	await writeFile(join(backups, 'parley-20260101T120000.000Z.tar'), '');
+	await found(/^FAILED {2}backups +1 in .*, the newest of 2026-01-01T12:00:00\.000Z, which is longer ago than twice/m);
+	assert.equal((await runProgram(dataDir, ['backup', backups])).code, 0);
+	await found(/^ok {2}backups +2 in .*, the newest of \d{4}-[\d-]+T[\d:.]+Z\.$/m);
 });
 
 test('the doctor finds a damaged database', async (t) => {
