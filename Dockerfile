@@ -4,6 +4,7 @@
 #   docker exec parley cat /data/first-start.txt    the first API key and the link for the owner's password; delete it afterwards
 # Commands: docker exec parley parley keys list. "secrets reset --yes" needs the server stopped:
 #   docker run --rm -v parley:/data parley secrets reset --yes
+# Backups, in another volume, which belongs to the user 10001: -v backups:/backups -e PARLEY_BACKUP_DIR=/backups
 FROM node:22-bookworm AS build
 WORKDIR /parley
 # The dependencies have a separate layer, which is built again only when the lock file changes.

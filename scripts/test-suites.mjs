@@ -22,10 +22,11 @@ const SYSTEM_PATHS = [
 	'test/pool/recognition.test.ts',
 ];
 
-/** Files of them that npm test runs, too: the dashboard's first page, a dialogue in the widget, start and stop, a kill, the README's tour. */
+/** Files of them that npm test runs, too: the dashboard's first page, a dialogue in the widget, start and stop, a kill, backups, the README's tour. */
 const SHORT_FORM = [
 	'test/browser/dashboard-assistants.test.ts',
 	'test/browser/widget-answers.test.ts',
+	'test/process/backup-under-load.test.ts',
 	'test/process/commit-reaches-disk.test.ts',
 	'test/process/first-start.test.ts',
 	'test/process/graceful-stop.test.ts',
