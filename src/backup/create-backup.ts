@@ -24,8 +24,6 @@ export interface BackupOptions {
 /** A finished backup. */
 export interface Backup {
 	file: string;
-	/** Whether the file is in a folder of backups, under a name by its time. */
-	isInFolder: boolean;
 	bytes: number;
 	manifest: Manifest;
 }
@@ -40,12 +38,14 @@ const ARCHIVE = 'archive.tar';
 export async function createBackup(options: BackupOptions): Promise<Backup> {
 	const { dataDir, clock } = options;
 	const madeAt = clock.now();
-	const isInFolder = options.target.endsWith(sep) || (await isFolder(options.target));
+	const isInFolder = await isBackupFolder(options.target);
 	const file = resolve(options.target, isInFolder ? backupFileName(madeAt) : '');
 	try {
 		await stat(databaseFile(dataDir));
 		if (isInFolder) makeDurableFolder(dirname(file), 0o700);
 		await requireAbsent(file);
+		// Until the end: another backup in the same place would take the unfinished files for those of a crash.
+		using _lock = lockForBackup(dataDir);
 		const isLeftBehind = (name: string) => file.endsWith(sep + name) || (isInFolder && /^parley-.*\.tar$/.test(name));
 		await using work = await WorkFolder.make(file, isLeftBehind);
 		const manifest = await packDataFolder(work.path, madeAt, options);
@@ -53,7 +53,7 @@ export async function createBackup(options: BackupOptions): Promise<Backup> {
 		await checkArchive(archive, options.signal);
 		const { size } = await stat(archive);
 		await work.publish(ARCHIVE, file);
-		return { file, isInFolder, bytes: size, manifest };
+		return { file, bytes: size, manifest };
 	} catch (error) {
 		throw backupError(error, dataDir, dirname(file));
 	}
@@ -78,13 +78,12 @@ function damagedError(dataDir: string, problem: string): AppError {
 	return new AppError('unavailable', `The database in ${dataDir} is damaged: ${problem}. No backup was made.`);
 }
 
-/** Copies the database, checks the copy, and writes the archive. The blobs that the copy names stay until this ends. */
+/** Copies the database, checks the copy, and writes the archive. The lock of backups keeps the blobs that the copy names. */
 async function packDataFolder(
 	workFolder: string,
 	madeAt: number,
 	{ dataDir, signal }: BackupOptions,
 ): Promise<Manifest> {
-	using _lock = lockForBackup(dataDir);
 	const copy = join(workFolder, DATABASE);
 	await copyDatabase(dataDir, copy, signal, (bytes) => requireFreeSpace(workFolder, bytes));
 	using snapshot = new DatabaseSnapshot(copy);
@@ -133,7 +132,9 @@ async function sha256Of(file: string, signal: AbortSignal): Promise<string> {
 	return hash.digest('hex');
 }
 
-async function isFolder(path: string): Promise<boolean> {
+/** Whether a target is a folder, in which a backup is named by its time, and not a file. */
+export async function isBackupFolder(path: string): Promise<boolean> {
+	if (path.endsWith(sep)) return true;
 	const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === 'ENOENT') return null;
 		throw error;

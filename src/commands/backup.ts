@@ -1,6 +1,13 @@
 import { dirname } from 'node:path';
 import { checkSecretKey } from '../access/index.ts';
-import { createBackup, type Manifest, removeOldBackups, restoreBackup, verifyBackup } from '../backup/index.ts';
+import {
+	createBackup,
+	isBackupFolder,
+	type Manifest,
+	removeOldBackups,
+	restoreBackup,
+	verifyBackup,
+} from '../backup/index.ts';
 import { AppError, formatBytes, lowerProcessPriority, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import { openReaders, SCHEMA_VERSION } from '../store/index.ts';
@@ -17,6 +24,7 @@ const backup: Command = {
 	async run(invocation) {
 		const [target = ''] = invocation.positionals;
 		const keep = keepOption(invocation);
+		if (keep !== undefined && !(await isBackupFolder(target))) throw new UsageError('--keep is for a directory.');
 		const { data_dir } = invocation.settings();
 		// Requests of a server on this machine go first.
 		lowerProcessPriority();
@@ -26,7 +34,6 @@ const backup: Command = {
 		invocation.print(made.file);
 		invocation.printInfo(`${formatBytes(made.bytes)} with ${contentOf(made.manifest)}. The secret key is not in it.`);
 		if (keep === undefined) return;
-		if (!made.isInFolder) throw new UsageError('--keep is for a directory. The backup was made; nothing was deleted.');
 		const removed = await removeOldBackups(dirname(made.file), keep);
 		if (removed.length > 0) invocation.printInfo(`Deleted older backups: ${removed.join(', ')}.`);
 	},

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { createBackup, restoreBackup } from '../../src/backup/index.ts';
 import { systemClock } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { openSqliteStore, SCHEMA_VERSION } from '../../src/store/index.ts';
+import { lockForBackup, openSqliteStore, SCHEMA_VERSION } from '../../src/store/index.ts';
 import { openWritable } from '../../src/store/sqlite/connection.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
 import { temporaryFolder } from '../support/run-command.ts';
@@ -86,4 +86,18 @@ test('a backup by an earlier Parley can be restored, and the next start migrates
 		await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 		assert.deepEqual(await store.list('workspaces', { where: {}, order: 'asc', limit: 1 }), []);
 	}
+});
+
+test('a backup beside a running one is refused and leaves the unfinished files of that', async (t) => {
+	const dataDir = await dataFolderWith(t, TEXTS);
+	const folder = await temporaryFolder(t);
+	const unfinished = '.parley-20261126T120000.000Z.tar.0123456789abcdef.partial';
+	await mkdir(join(folder, unfinished));
+	const backup = () => createBackup({ dataDir, target: folder, clock: systemClock, signal: never });
+	const running = lockForBackup(dataDir);
+	await assert.rejects(backup(), /^AppError: Another backup of .* is running\./);
+	assert.deepEqual(await readdir(folder), [unfinished]);
+	running[Symbol.dispose]();
+	const { file } = await backup();
+	assert.deepEqual(await readdir(folder), [basename(file)]);
 });

@@ -128,6 +128,7 @@ test('a backup refuses an existing file, a folder without a database and a damag
 		/none cannot be written to: the folder does not exist/,
 	);
 	await refusal(server.dataDir, [folder, '--keep', '0'], /--keep is a number from 1 to/, 2);
+	await refusal(server.dataDir, [join(folder, 'a.tar'), '--keep', '1'], /--keep is for a directory/, 2);
 	await refusal(server.dataDir, [], /^parley: Usage: parley backup FILE\|DIRECTORY \[--keep N\]/, 2);
 
 	const database = join(server.dataDir, 'parley.db');
