@@ -36,7 +36,7 @@ import type { Network } from './net/index.ts';
 import { Notices, Outbox } from './outbox/index.ts';
 import { createWorkerPool } from './pool/index.ts';
 import { Statistics } from './statistics/index.ts';
-import type { openSqliteStore } from './store/index.ts';
+import { type openSqliteStore, UpgradeCopies } from './store/index.ts';
 import type { Thesauri } from './thesauri/index.ts';
 import { Tools, type ToolsOptions } from './tools/index.ts';
 import { Deliverer, DeliveryNotices, Sender, SigningSecrets } from './webhooks/index.ts';
@@ -129,6 +129,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 		statistics,
 		sweeper: resources.use(new Sweeper({ store, jumpDetector, log })),
 		tools,
+		upgradeCopies: resources.use(new UpgradeCopies({ dataDir: settings.data_dir, jumpDetector, log })),
 		visitorTokens: new VisitorTokens({ secrets, network, clock, log }),
 	};
 }
@@ -169,6 +170,7 @@ export async function startServices(services: Services): Promise<void> {
 	services.retention.start();
 	services.statistics.start();
 	services.backupSchedule?.start();
+	services.upgradeCopies.start();
 }
 
 /** Waits up to `ms` milliseconds for running replies, then for the deliveries that they caused. Starts no new work. */

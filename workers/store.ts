@@ -3,4 +3,4 @@ import { runWriterThread, type WriterThreadData } from '../src/store/sqlite/inde
 
 /** The writer thread: owns the only writing connection for as long as the process lives. */
 if (!parentPort) throw new Error('workers/store runs as a thread of the server.');
-runWriterThread(parentPort, workerData as WriterThreadData);
+await runWriterThread(parentPort, workerData as WriterThreadData);

@@ -109,3 +109,4 @@ export {
 	type UncommittedChange,
 	withAddition,
 } from './uncommitted-change.ts';
+export { UpgradeCopies } from './upgrade-copies.ts';

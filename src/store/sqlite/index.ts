@@ -4,4 +4,5 @@ export { type DatabaseReport, inspectDatabase, repairSearchIndex } from './inspe
 export { openReaders } from './open-readers.ts';
 export { copyDatabase, DatabaseSnapshot, requireKnownSchema, SCHEMA_VERSION, type SnapshotBlob } from './snapshot.ts';
 export { type CommitObserver, openSqliteStore, type SqliteStoreOptions, type StoreState } from './sqlite-store.ts';
+export { removeUpgradeCopies } from './upgrade-copy.ts';
 export { runWriterThread, type WriterThreadData } from './writer-thread.ts';

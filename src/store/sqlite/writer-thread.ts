@@ -8,6 +8,7 @@ import { GONE_CODE } from '../write-health.ts';
 import { databaseFile, openWritable, WRITER_BUSY_MS } from './connection.ts';
 import { lockDataFolder } from './file-lock.ts';
 import { migrate, requireSchema } from './migrations.ts';
+import { copyBeforeMigration } from './upgrade-copy.ts';
 import {
 	currentFence,
 	type Fence,
@@ -49,10 +50,10 @@ const TRUNCATE_BUSY_MS = 20;
 const FAILED_TRUNCATE_DELAY_MS = 5_000;
 
 /** Runs the writer thread: opens and migrates the database, takes the fence, then commits what arrives. */
-export function runWriterThread(port: MessagePort, data: WriterThreadData): void {
+export async function runWriterThread(port: MessagePort, data: WriterThreadData): Promise<void> {
 	const post = (message: FromWriter) => port.postMessage(message);
 	try {
-		const opened = openDatabase(data);
+		const opened = await openDatabase(data);
 		const thread = new WriterThread(port, opened, databaseFile(data.dataDir));
 		port.on('message', (message: ToWriter) => thread.receive(message));
 		post({ ready: true, fence: opened.fence });
@@ -71,14 +72,16 @@ interface OpenedDatabase {
 	fence: Fence;
 }
 
-function openDatabase({ dataDir, role, owner }: WriterThreadData): OpenedDatabase {
+async function openDatabase({ dataDir, role, owner }: WriterThreadData): Promise<OpenedDatabase> {
 	makeDurableFolder(dataDir, 0o700);
 	const isServer = role === 'server';
 	const lock = isServer ? lockDataFolder(dataDir) : undefined;
 	requireCompleteRestore(dataDir, databaseFile(dataDir));
 	const db = openWritable(databaseFile(dataDir));
-	if (isServer) migrate(db);
-	else requireSchema(db);
+	if (isServer) {
+		await copyBeforeMigration(db, dataDir);
+		migrate(db);
+	} else requireSchema(db);
 	return { db, lock, fence: isServer ? takeFence(db, 'main', owner) : currentFence(db, 'main') };
 }
 
