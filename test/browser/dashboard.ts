@@ -65,3 +65,26 @@ export async function openStaffedShop(): Promise<Shop> {
 /** How many pixels the page is wider than the window. */
 export const overflowOf = (page: Page): Promise<number> =>
 	page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+/** The smallest size of what can be pressed (px): WCAG 2.2, success criterion 2.5.8. */
+const LEAST_TARGET_PX = 24;
+
+/** What can be pressed on the page and is smaller than it should be, each with its size. Links within a sentence may be small. */
+export const smallTargets = (page: Page): Promise<string[]> =>
+	page.evaluate(`(() => {
+		const selector = 'a[href], button, input, select, textarea, summary, [role=button], [role=tab], [role=option]';
+		const isInSentence = (element) => {
+			const { parentElement: parent } = element;
+			return element.matches('a') && getComputedStyle(element).display === 'inline' &&
+				parent.textContent.trim().length > element.textContent.trim().length;
+		};
+		return [...document.querySelectorAll(selector)]
+			.filter((element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+			.filter((element) => !element.closest('[inert]') && !isInSentence(element))
+			.map((element) => ({ element, box: element.getBoundingClientRect() }))
+			// A link to the content is outside of the window until it has the focus.
+			.filter(({ box }) => box.width > 0 && box.bottom > 0)
+			.filter(({ box }) => box.width < ${LEAST_TARGET_PX} || box.height < ${LEAST_TARGET_PX})
+			.map(({ element, box }) =>
+				(element.getAttribute('aria-label') ?? element.textContent.trim()) + ': ' + box.width + ' × ' + box.height);
+	})()`);

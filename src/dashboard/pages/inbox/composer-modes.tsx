@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from '../../api/client.ts';
 import { showToast } from '../../app/toasts.tsx';
@@ -15,13 +16,15 @@ const draftKey = (id: string) => `inbox-note ${id}`;
 export function ComposerModes(props: ComposerProps) {
 	const t = strings().inboxPages;
 	const [mode, setMode] = useState<Mode>('reply');
+	const element = useRef<HTMLDivElement>(null);
+	useToastsAbove(element);
 	const tab = (value: Mode, label: string) => (
 		<button type="button" class="composer-tab" aria-pressed={mode === value} onClick={() => setMode(value)}>
 			{label}
 		</button>
 	);
 	return (
-		<div class={mode === 'note' ? 'composer-modes is-note' : 'composer-modes'}>
+		<div ref={element} class={mode === 'note' ? 'composer-modes is-note' : 'composer-modes'}>
 			{/* biome-ignore lint/a11y/useSemanticElements: a fieldset would need a visible legend */}
 			<div class="composer-tabs" role="group" aria-label={t.composer}>
 				{tab('reply', t.reply)}
@@ -30,6 +33,21 @@ export function ComposerModes(props: ComposerProps) {
 			{mode === 'note' ? <NoteComposer id={props.conversation.id} /> : <Composer {...props} />}
 		</div>
 	);
+}
+
+/** Keeps toasts above the element, of which they would hide the buttons. */
+function useToastsAbove(ref: RefObject<HTMLElement | null>): void {
+	useEffect(() => {
+		const element = ref.current;
+		if (!element) return;
+		const { style } = document.documentElement;
+		const observer = new ResizeObserver(() => style.setProperty('--composer-height', `${element.offsetHeight}px`));
+		observer.observe(element);
+		return () => {
+			observer.disconnect();
+			style.removeProperty('--composer-height');
+		};
+	}, []);
 }
 
 /** Where a person writes a note. What is not added stays in this tab of the browser. */
