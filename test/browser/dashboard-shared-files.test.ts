@@ -16,7 +16,7 @@ import { openDashboard, startOwnedApp } from './dashboard.ts';
 const app = await startOwnedApp();
 after(() => app[Symbol.asyncDispose]());
 
-/** What a person is told to do about a file that failed, by the code of its error. */
+/** What a person can do about a file that failed, by the code of its error. */
 const ADVICE: Readonly<Record<string, string>> = {
 	no_text:
 		'It has no text that can be searched, for example because it is a scan. Recognise its text first (OCR), then upload it.',
