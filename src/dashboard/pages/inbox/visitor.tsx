@@ -31,7 +31,8 @@ export function VisitorPanel({
 		if (await erase(conversation)) onErased();
 	};
 	const facts: [string, preact.ComponentChildren][] = [
-		[t.email, end_user?.email ?? conversation.contact_email],
+		// The address that the visitor left is the one to answer.
+		[t.email, [...new Set([conversation.contact_email, end_user?.email].filter(Boolean))].join(', ') || null],
 		[t.id, end_user && <code>{end_user.id}</code>],
 		[t.deployment, deployment],
 		[t.channel, conversation.channel === 'api' ? t.channelApi : t.channelWidget],
