@@ -163,7 +163,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 
 	/** The library gives the address only until the response is written; the request's log line is written after that. */
 	#cacheClientAddress(): void {
-		if (this.#server.observers.length > 0) void this.#request.clientAddress;
+		if (this.#server.observesAddresses) void this.#request.clientAddress;
 	}
 
 	/** Most responses are written within the callback and need no handler. */

@@ -7,6 +7,8 @@ export type ExchangeOutcome = 'completed' | 'client_left' | 'cut_off';
 
 /** Observes each request, once, when its exchange is over. */
 export interface RequestObserver {
+	/** Whether it reads the client's address, which costs time for each request. */
+	readonly readsAddress: boolean;
 	/**
 	 * @param response null if no response had begun
 	 * @param streamedBytes bytes of events, if the response is a stream
@@ -32,6 +34,7 @@ const METHOD = /^[A-Z]{1,16}$/;
 
 /** Logs one line for each request. It has no path, query, header or body: those may contain secrets and private text. */
 export class RequestLog implements RequestObserver {
+	readonly readsAddress = true;
 	readonly #options: RequestLogOptions;
 	/** Successful responses of sampled routes since the last line. */
 	#skipped = 0;

@@ -14,6 +14,8 @@ export interface ServerContext {
 	readonly clientAddress: ClientAddress;
 	/** Observe each request when its exchange is over. */
 	readonly observers: readonly RequestObserver[];
+	/** Whether an observer reads the address of clients. The library gives it only until the response is written. */
+	readonly observesAddresses: boolean;
 	readonly pendingExchanges: PendingExchanges;
 	readonly heartbeats: Heartbeats;
 }

@@ -96,12 +96,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		unhandled: options.unhandled ?? (() => ({ headers: [] })),
 	});
 	const limits = { ...DEFAULT_LIMITS, ...options.limits };
+	const { observers = [] } = options;
 	const context: ServerContext = {
 		dispatcher,
 		limits,
 		log: options.log,
 		clientAddress: createClientAddress(options.trustedProxies ?? [], options.host),
-		observers: options.observers ?? [],
+		observers,
+		observesAddresses: observers.some(({ readsAddress }) => readsAddress),
 		pendingExchanges,
 		heartbeats: new Heartbeats(limits.heartbeatIntervalMs),
 	};

@@ -34,6 +34,6 @@ export class Metrics {
 	/** All figures. */
 	async text(): Promise<string> {
 		await this.#readState();
-		return this.#registry.metrics();
+		return `${await this.#registry.metrics()}${this.http.durations.text()}`;
 	}
 }
