@@ -39,7 +39,10 @@ scrape_configs:
 	t.after(() => child.kill('SIGKILL'));
 	const read = async (path: string) => {
 		const response = await fetch(`http://127.0.0.1:${prometheusPort}/api/v1/${path}`).catch(() => null);
-		return response === null ? null : ((await response.json()) as { status: string; data: never; error?: string });
+		// 503 while it starts.
+		return response === null || response.status === 503
+			? null
+			: ((await response.json()) as { status: string; data: never; error?: string });
 	};
 	const query = (expression: string) => read(`query?query=${encodeURIComponent(expression)}`);
 
