@@ -2,6 +2,9 @@ import { Counter, type Registry } from 'prom-client';
 import type { RequestObserver } from '../http/index.ts';
 import { RequestDurations } from './request-durations.ts';
 
+/** Methods with figures of their own. A client may send any word, which counts as `any`. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
 type ExchangeEnd = Parameters<RequestObserver['onExchangeEnd']>;
 
 /** Counts requests by operation. Event streams have no duration: their end says nothing about the server. */
@@ -35,8 +38,7 @@ export class HttpMetrics implements RequestObserver {
 			return;
 		}
 		const status = response === null ? 0 : 'status' in response ? response.status : 200;
-		// A client may send any word as the method of an unknown path.
-		const method = route === null ? 'any' : request.method;
+		const method = METHODS.has(request.method) ? request.method : 'any';
 		this.durations.observe(method, route ?? 'none', status, (performance.now() - request.startedAt) / 1_000);
 	}
 }

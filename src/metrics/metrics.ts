@@ -5,7 +5,7 @@ import { ReplyMetrics } from './reply-metrics.ts';
 import { type MetricsSources, registerState } from './state-metrics.ts';
 import { WorkMetrics } from './work-metrics.ts';
 
-/** The figures of one server in the text format of Prometheus. No label has an id or a text of a customer. */
+/** The figures of one server in the text format of Prometheus. Labels have names of models, and no id or text of a customer. */
 export class Metrics {
 	readonly #registry = new Registry();
 	readonly http = new HttpMetrics(this.#registry);

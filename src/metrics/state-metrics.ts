@@ -41,9 +41,11 @@ export function registerState(
 			actors.set({ kind }, counts.residents);
 			waiting.set({ kind }, counts.waiting);
 		}
-		const state = await store.state();
+		const state = await store.state().catch(() => null);
+		writable.set(state?.isWritable ? 1 : 0);
+		// A database that cannot be read must not hide the other figures.
+		if (state === null) return;
 		pending.set(state.waitingTasks);
-		writable.set(state.isWritable ? 1 : 0);
 		size.set({ file: 'database' }, state.databaseBytes);
 		size.set({ file: 'wal' }, state.walBytes);
 		jobs.reset();

@@ -81,3 +81,14 @@ test('a listener of its own serves the metrics without a key, and the main one n
 	assert.equal((await app.call('GET', '/metrics').catch(() => ({ status: 404 }))).status, 404);
 	await assert.rejects(startTestApp({ settings: { metrics_listen: `127.0.0.1:${port}` } }), /PARLEY_METRICS_LISTEN/);
 });
+
+test('methods that a client invents share one series', async () => {
+	await using app = await startTestApp();
+	for (const method of ['BREW', 'STEEP', 'POUR']) await fetch(`${app.url}/api/v1/assistants`, { method });
+	const metrics = await (await fetch(`${app.url}/metrics`, { headers: { authorization: `Bearer ${app.key}` } })).text();
+	const counts = Object.entries(valuesOf(metrics, 'parley_http_request_duration_seconds_count'));
+	assert.deepEqual(
+		counts.filter(([labels]) => labels.includes('status="405"')),
+		[['{method="any",route="/api/v1/assistants",status="405"}', 3]],
+	);
+});
