@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { chown, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { lockDataFolder } from '../../src/store/index.ts';
 import { BackupLockMonitor, lockForBackup } from '../../src/store/sqlite/file-lock.ts';
@@ -31,4 +33,13 @@ test('a second backup of a data folder is refused while the first runs', async (
 		code: 'unavailable',
 		message: /^Another backup of .* is running\./,
 	});
+});
+
+test('a lock that root takes belongs to the owner of the data folder, whose server could not lock it otherwise', {
+	skip: process.getuid?.() !== 0 && 'only root can give files to others',
+}, async (t) => {
+	const dataDir = await temporaryPlace(t);
+	await chown(dataDir, 65_534, 65_534);
+	lockForBackup(dataDir)[Symbol.dispose]();
+	assert.equal((await stat(join(dataDir, 'backup.lock'))).uid, 65_534);
 });

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, chownSync, constants, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '../../base/index.ts';
 
@@ -45,6 +45,7 @@ export class BackupLockMonitor implements Disposable {
 	isHeld(): boolean {
 		if (this.#lock === undefined) {
 			if (statSync(this.#path, { throwIfNoEntry: false }) === undefined) return false;
+			requireWritable(this.#path);
 			this.#lock = openLock(this.#path, 0);
 		}
 		if (!tryLock(this.#lock)) return true;
@@ -68,7 +69,10 @@ function lockFile(path: string, timeoutMs: number): Disposable | null {
 	const lock = openLock(path, timeoutMs);
 	let isLocked = false;
 	try {
-		isLocked = tryLock(lock);
+		if (tryLock(lock)) {
+			requireWritable(path);
+			isLocked = true;
+		}
 	} finally {
 		if (!isLocked) lock.close();
 	}
@@ -77,6 +81,23 @@ function lockFile(path: string, timeoutMs: number): Disposable | null {
 
 function openLock(path: string, timeoutMs: number): Database.Database {
 	return new Database(path, { timeout: timeoutMs });
+}
+
+/**
+ * A file that this user may only read can be locked, but its lock excludes nobody.
+ * @throws AppError `unavailable`
+ */
+function requireWritable(path: string): void {
+	try {
+		const owner = statSync(dirname(path));
+		// A command of root must not leave a file that the server's user cannot write.
+		if (process.getuid?.() === 0) chownSync(path, owner.uid, owner.gid);
+		accessSync(path, constants.W_OK);
+	} catch (cause) {
+		throw new AppError('unavailable', `This user may not write ${path}. Give the file to the server's user.`, {
+			cause,
+		});
+	}
 }
 
 function tryLock(lock: Database.Database): boolean {
