@@ -30,9 +30,16 @@ export async function listBackups(folder: string): Promise<BackupFile[]> {
 		.sort((a, b) => b.madeAt - a.madeAt);
 }
 
-/** Deletes all backups but the newest ones. Returns the names of those that it deleted. */
-export async function removeOldBackups(folder: string, keep: number): Promise<string[]> {
-	const old = (await listBackups(folder)).slice(keep).map(({ name }) => name);
+/**
+ * Deletes all backups but the newest ones. Returns the names of those that it deleted.
+ * @param newest the name of the backup that was made last. Backups with a later time were made by a clock that was ahead: they go first.
+ */
+export async function removeOldBackups(folder: string, keep: number, newest: string): Promise<string[]> {
+	const all = await listBackups(folder);
+	const madeAt = timeOf(newest) ?? Number.POSITIVE_INFINITY;
+	const isAhead = (backup: BackupFile) => backup.madeAt > madeAt;
+	const byAge = [...all.filter((backup) => !isAhead(backup)), ...all.filter(isAhead)];
+	const old = byAge.slice(keep).map(({ name }) => name);
 	for (const name of old) await rm(join(folder, name), { force: true });
 	if (old.length > 0) await fsyncFolder(folder);
 	return old;

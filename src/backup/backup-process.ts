@@ -1,6 +1,7 @@
 // biome-ignore lint/style/noRestrictedImports: it starts this same program again, only to make a backup.
 import { spawn } from 'node:child_process';
 import { isSea } from 'node:sea';
+import { deferred } from '../base/index.ts';
 
 /** How long a stopped process may take to remove its files. */
 const STOP_MS = 5_000;
@@ -17,7 +18,7 @@ export function thisProgram(): string[] {
  * minutes within SQLite, in which a thread can neither be stopped nor leave the server's memory alone.
  * @param folder the folder of the backups; it is made if it is missing
  * @returns what it printed
- * @throws Error with its sentence when it fails; the signal's reason
+ * @throws Error with its sentence when it fails; the signal's reason, ten seconds after its abort at the latest
  */
 export async function runBackupProcess(
 	folder: string,
@@ -36,22 +37,32 @@ export async function runBackupProcess(
 		});
 	}
 	let killTimer: NodeJS.Timeout | undefined;
+	const killed = deferred<never>();
+	const kill = () => {
+		child.kill('SIGKILL');
+		// A process that waits for a disk that does not answer cannot be ended, and must not hold the server.
+		killTimer = setTimeout(() => killed.reject(signal.reason), STOP_MS);
+	};
 	const stop = () => {
 		child.kill('SIGTERM');
-		killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+		killTimer = setTimeout(kill, STOP_MS);
 	};
 	signal.addEventListener('abort', stop, { once: true });
 	try {
-		const end = await new Promise<string>((resolve, reject) => {
+		const ended = new Promise<string>((resolve, reject) => {
 			child.on('error', reject);
 			child.on('close', (code, killedBy) => resolve(killedBy ?? String(code)));
 		});
+		const end = await Promise.race([ended, killed.promise]);
 		signal.throwIfAborted();
 		if (end !== '0') throw new Error(sentenceOf(output) || `The process of the backup ended with ${end}.`);
 		return output.trim();
 	} finally {
 		clearTimeout(killTimer);
 		signal.removeEventListener('abort', stop);
+		child.stdout.destroy();
+		child.stderr.destroy();
+		child.unref();
 	}
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, type Log, messageOf, PeriodicTask } from '../base/index.ts';
+import { anySignal, type Clock, type Log, messageOf, PeriodicTask } from '../base/index.ts';
 import { listBackups } from './backup-files.ts';
 
 export interface BackupScheduleOptions {
@@ -14,10 +14,14 @@ export interface BackupScheduleOptions {
 	checkMs?: number;
 	/** Milliseconds after a failure. */
 	retryMs?: number;
+	/** Milliseconds that a backup may take. */
+	maxBackupMs?: number;
 }
 
 const CHECK_MS = 60_000;
 const RETRY_MS = 10 * 60_000;
+/** A backup that takes longer is stopped: meanwhile the WAL grows, and no uploaded file is removed. */
+const MAX_BACKUP_MS = 6 * 3_600_000;
 
 /**
  * Makes backups at an interval from the newest backup that exists, also after a restart. The folder is the only state: a backup that
@@ -48,10 +52,10 @@ export class BackupSchedule implements AsyncDisposable {
 	}
 
 	async #makeDueBackup(signal: AbortSignal): Promise<void> {
-		const { folder, makeBackup, log } = this.#options;
+		const { folder, makeBackup, log, maxBackupMs = MAX_BACKUP_MS } = this.#options;
 		if (performance.now() < this.#notBefore || !(await this.#isDue())) return;
 		const started = performance.now();
-		const result = await makeBackup(signal);
+		const result = await makeBackup(anySignal(signal, AbortSignal.timeout(maxBackupMs)));
 		log.info({ folder, result, seconds: Math.round((performance.now() - started) / 1_000) }, 'a backup was made');
 	}
 

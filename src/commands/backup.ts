@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { checkSecretKey } from '../access/index.ts';
 import {
 	createBackup,
@@ -34,7 +34,7 @@ const backup: Command = {
 		invocation.print(made.file);
 		invocation.printInfo(`${formatBytes(made.bytes)} with ${contentOf(made.manifest)}. The secret key is not in it.`);
 		if (keep === undefined) return;
-		const removed = await removeOldBackups(dirname(made.file), keep);
+		const removed = await removeOldBackups(dirname(made.file), keep, basename(made.file));
 		if (removed.length > 0) invocation.printInfo(`Deleted older backups: ${removed.join(', ')}.`);
 	},
 };

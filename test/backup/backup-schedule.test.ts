@@ -12,7 +12,11 @@ const NOON = Date.UTC(2026, 10, 26, 12);
 const HOUR = 3_600_000;
 
 /** A schedule of six hours whose backups are empty files. */
-async function openSchedule(t: TestContext, makeBackup?: (signal: AbortSignal) => Promise<string>) {
+async function openSchedule(
+	t: TestContext,
+	makeBackup?: (signal: AbortSignal) => Promise<string>,
+	limits: { maxBackupMs?: number } = {},
+) {
 	// Before the folder is removed: an empty folder makes a backup due.
 	t.after(() => schedule[Symbol.asyncDispose]());
 	const folder = await temporaryFolder(t);
@@ -32,7 +36,7 @@ async function openSchedule(t: TestContext, makeBackup?: (signal: AbortSignal) =
 		return name;
 	};
 	const schedule = new BackupSchedule({
-		...{ folder, log, clock, everyMs: 6 * HOUR, checkMs: 1, retryMs: 1 },
+		...{ folder, log, clock, everyMs: 6 * HOUR, checkMs: 1, retryMs: 1, ...limits },
 		makeBackup: makeBackup ?? make,
 	});
 	const checkedAgain = async () => {
@@ -83,6 +87,19 @@ test('a failure is logged in a sentence and tried again', async (t) => {
 	assert.deepEqual([level, msg, error], [50, 'no backup could be made; the older ones stay', 'The disk is full.']);
 });
 
+test('a backup that takes too long is stopped and tried again', async (t) => {
+	let attempts = 0;
+	const waits = async (signal: AbortSignal) => {
+		attempts++;
+		await new Promise((resolve) => signal.addEventListener('abort', resolve));
+		throw signal.reason;
+	};
+	const { schedule, lines } = await openSchedule(t, waits, { maxBackupMs: 20 });
+	schedule.start();
+	await until('it was tried twice', () => attempts >= 2 && lines.length >= 1);
+	assert.equal(lines[0]?.msg, 'no backup could be made; the older ones stay');
+});
+
 test('a stop aborts a running backup and logs no failure', async (t) => {
 	let isAborted = false;
 	let isRunning = false;
@@ -114,13 +131,22 @@ test('only the newest backups stay, and no other file counts as one', async (t) 
 		times.toSorted((a, b) => b - a),
 	);
 	assert.deepEqual(
-		await removeOldBackups(folder, 2),
+		await removeOldBackups(folder, 2, backupFileName(NOON + 5 * HOUR)),
 		[3, 2, 1].map((hours) => backupFileName(NOON + hours * HOUR)),
 	);
 	assert.deepEqual(
 		(await readdir(folder)).sort(),
 		[...others, 'folder', ...[4, 5].map((hours) => backupFileName(NOON + hours * HOUR))].sort(),
 	);
-	assert.deepEqual(await removeOldBackups(folder, 2), []);
+	assert.deepEqual(await removeOldBackups(folder, 2, backupFileName(NOON + 5 * HOUR)), []);
 	assert.deepEqual(await listBackups(join(folder, 'none')), []);
+});
+
+test('a new backup stays although older ones have later times, because a clock was ahead', async (t) => {
+	const folder = await temporaryFolder(t);
+	const ahead = [100, 101, 102].map((hours) => backupFileName(NOON + hours * HOUR));
+	const made = [1, 2].map((hours) => backupFileName(NOON + hours * HOUR));
+	for (const name of [...ahead, ...made]) await writeFile(join(folder, name), '');
+	assert.deepEqual((await removeOldBackups(folder, 2, made[1] as string)).sort(), ahead);
+	assert.deepEqual((await readdir(folder)).sort(), made);
 });
