@@ -84,7 +84,7 @@ function openLock(path: string, timeoutMs: number): Database.Database {
 }
 
 /**
- * A file that this user may only read can be locked, but its lock excludes nobody.
+ * A file that this user may only read can be locked, but another process can lock it at the same time.
  * @throws AppError `unavailable`
  */
 function requireWritable(path: string): void {
