@@ -88,6 +88,38 @@ test('a list that cannot be loaded says so, and a retry loads it', { skip }, asy
 	await page.getByRole('list', { name: 'Conversations' }).waitFor();
 });
 
+test('a conversation whose stream is refused for a while is followed again, with its messages in order', {
+	skip,
+}, async () => {
+	const id = await ask('What of the brass lamp?');
+	const send = (content: string) =>
+		app.call('POST', '/api/v1/messages', { deployment_id: deployment, conversation_id: id, content });
+	await using browser = await startBrowser();
+	await using agent = await openDashboard(app, browser, {}, '#/inbox');
+	const { page } = agent;
+	// As a proxy answers while the server behind it restarts.
+	let refusals = 2;
+	await page.route(`**/conversations/${id}/events`, (route) =>
+		refusals-- > 0 ? route.fulfill({ status: 502, body: 'Bad gateway' }) : route.continue(),
+	);
+	await page.getByRole('link', { name: 'What of the brass lamp?' }).click();
+	await page.getByText('We open at nine.').last().waitFor();
+	await send('The second question');
+	await page.locator('.inbox-log').getByText('The second question').waitFor();
+	await page.locator('.inbox-connection').waitFor({ state: 'detached' });
+	await send('The third question');
+	await page.locator('.inbox-log').getByText('The third question').waitFor();
+	const shown = (await page.locator('.inbox-log').textContent()) ?? '';
+	const places = ['What of the brass lamp?', 'The second question', 'The third question'].map((text) =>
+		shown.indexOf(text),
+	);
+	assert.deepEqual(
+		places,
+		places.toSorted((one, other) => one - other),
+	);
+	assert.ok(refusals <= 0);
+});
+
 test('the inbox can be left while its list loads', { skip }, async () => {
 	await using browser = await startBrowser();
 	await using owner = await openDashboard(app, browser, {}, '#/assistants');

@@ -1,4 +1,6 @@
+import { ApiError } from '../../api/api-error.ts';
 import { api, BASE_URL, resultOf } from '../../api/client.ts';
+import { delayAfter } from '../../api/event-connection.ts';
 import type { ReplyEvent } from '../../api/message-stream.ts';
 import { reloadNotes } from './notes.tsx';
 import type { PresentPerson } from './presence.tsx';
@@ -17,7 +19,8 @@ const EVENTS = [
 
 /**
  * The messages of a conversation while it is open. It follows the conversation first and loads the latest messages then, so that
- * nothing is missed between the two. The browser resumes the stream after an interruption.
+ * nothing is missed between the two. The browser resumes the stream after an interruption. Where the server, or a proxy before it, has
+ * refused the stream, another one is opened later and the messages are loaded again.
  */
 export class OpenConversation {
 	messages: readonly Message[] = [];
@@ -32,6 +35,10 @@ export class OpenConversation {
 	readonly #onChange: () => void;
 	readonly #abort = new AbortController();
 	#stream: EventSource | null = null;
+	/** The messages are loaded once the stream is open: a new stream does not have what was missed. */
+	#mustLoad = true;
+	#failures = 0;
+	#timer: ReturnType<typeof setTimeout> | undefined;
 
 	constructor(id: string, onChange: () => void) {
 		this.#id = id;
@@ -51,13 +58,13 @@ export class OpenConversation {
 		});
 		stream.addEventListener('open', () => {
 			this.isConnected = true;
-			if (!this.isLoaded) void this.#loadLatest();
+			this.#failures = 0;
+			if (this.#mustLoad) void this.#loadLatest();
 			this.#onChange();
 		});
 		stream.addEventListener('error', () => {
 			this.isConnected = false;
-			// The server has refused the stream: the request for the messages says why.
-			if (stream.readyState === EventSource.CLOSED) void this.#loadLatest();
+			if (stream.readyState === EventSource.CLOSED) void this.#openAgainLater(stream);
 			this.#onChange();
 		});
 	}
@@ -72,6 +79,7 @@ export class OpenConversation {
 
 	retry(): void {
 		this.leave();
+		this.#mustLoad = true;
 		this.error = null;
 		this.open();
 		this.#onChange();
@@ -84,8 +92,18 @@ export class OpenConversation {
 	}
 
 	leave(): void {
+		clearTimeout(this.#timer);
 		this.#stream?.close();
 		this.#stream = null;
+	}
+
+	/** The stream was refused. The request for the messages says why: without the right to read them, it is not opened again. */
+	async #openAgainLater(refused: EventSource): Promise<void> {
+		await this.#loadLatest();
+		const isFinal = this.error instanceof ApiError && [401, 403, 404].includes(this.error.status);
+		if (isFinal || this.#stream !== refused) return;
+		this.#mustLoad = true;
+		this.#timer = setTimeout(() => this.open(), delayAfter(this.#failures++));
 	}
 
 	async #loadLatest(): Promise<void> {
@@ -98,9 +116,12 @@ export class OpenConversation {
 				newer.delete(message.id);
 				return other && message.status === 'in_progress' ? other : message;
 			});
-			this.messages = [...loaded, ...newer.values()];
+			// Earlier pages that were shown are loaded again from the cursor.
+			const last = loaded.at(-1)?.created_at ?? '';
+			this.messages = [...loaded, ...[...newer.values()].filter(({ created_at }) => created_at >= last)];
 			this.earlierCursor = next_cursor;
 			this.isLoaded = true;
+			this.#mustLoad = false;
 			this.error = null;
 		} catch (error) {
 			this.error = error as Error;
