@@ -1,6 +1,9 @@
 import { separateCharacters } from '../base/index.ts';
 
 const MAX_TERMS = 10;
+/** Characters that have a meaning within a quoted term; NUL would end the expression. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is meant.
+const SPECIAL = /["\u0000]/g;
 /** A phrase in quotes, or a run of other characters. A missing closing quote ends with the text. */
 const TERMS = /"([^"]*)"?|([^\s"]+)/g;
 
@@ -25,6 +28,6 @@ export function searchTerms(query: string): SearchTerm[] {
 /** The terms in the language of the full-text index. */
 export function searchExpression(terms: readonly SearchTerm[]): string {
 	return terms
-		.map(({ text, isPrefix }) => `"${separateCharacters(text.replaceAll('"', ''))}"${isPrefix ? ' *' : ''}`)
+		.map(({ text, isPrefix }) => `"${separateCharacters(text.replaceAll(SPECIAL, ' '))}"${isPrefix ? ' *' : ''}`)
 		.join(' AND ');
 }

@@ -116,6 +116,8 @@ test('finds words, phrases and beginnings of words in messages, each conversatio
 	assert.deepEqual(await listed('search=%22zurich%20showroom%22'), [id]);
 	assert.deepEqual(await listed('search=%22showroom%20zurich%22'), []);
 	assert.deepEqual(await listed('search=zurich%20OR%20%22)'), [], 'operators are words');
+	assert.deepEqual(await listed('search=zurich%00%20sundays'), [id], 'a NUL separates words');
+	assert.deepEqual(await listed('search=%00zurich%00'), [id]);
 	assert.deepEqual(await listed('search=%3F%3F'), []);
 	const { body } = await app.call('GET', '/api/v1/inbox?search=cafe');
 	assert.match(body.data[0].match.excerpt, /Zurich café/);
