@@ -27,6 +27,8 @@ const ARGS = [
 	'--disable-dev-shm-usage',
 ];
 const DEADLINE_MS = 120_000;
+/** A page that is open for this long prints what it shows, before the test that waits for it fails (ms). */
+const STUCK_MS = 110_000;
 
 /** A browser. */
 export interface TestBrowser extends AsyncDisposable {
@@ -45,6 +47,8 @@ interface PageProblems {
 	problems: string[];
 	/** Requests to other hosts than those named here. */
 	foreignRequests: string[];
+	/** Requests without a response, each with its reason. */
+	failedRequests: string[];
 }
 
 /** A visit in a window that others use before and after. */
@@ -97,6 +101,16 @@ function releaseChromium(): void {
 	}, KEEP_OPEN_MS);
 }
 
+/** Prints where a page is and what it shows: a test that waits in vain says only what it waits for. */
+async function printPage(page: Page, { problems, failedRequests }: PageProblems): Promise<void> {
+	const text = await page
+		.locator('body')
+		.ariaSnapshot({ timeout: 5_000 })
+		.catch((error: Error) => error.message);
+	const lines = [`The page ${page.url()} is open for ${STUCK_MS / 1_000} s. It shows:`, text.slice(0, 4_000)];
+	console.log([...lines, 'Problems:', ...problems, 'Failed requests:', ...failedRequests.slice(-20)].join('\n'));
+}
+
 /** Opens the browser, whose visitors and windows are closed with it. All test files of a process use one Chromium. */
 export async function startBrowser(): Promise<TestBrowser> {
 	const browser = await acquireChromium();
@@ -107,7 +121,10 @@ export async function startBrowser(): Promise<TestBrowser> {
 		contexts.add(context);
 		context.on('close', () => contexts.delete(context));
 		context.setDefaultTimeout(DEADLINE_MS);
-		const seen: PageProblems = { problems: [], foreignRequests: [] };
+		const seen: PageProblems = { problems: [], foreignRequests: [], failedRequests: [] };
+		context.on('requestfailed', (request) =>
+			seen.failedRequests.push(`${request.url()}: ${request.failure()?.errorText}`),
+		);
 		context.on('request', (request) => {
 			const { protocol, hostname } = new URL(request.url());
 			if (protocol === 'data:' || protocol === 'blob:') return;
@@ -122,7 +139,10 @@ export async function startBrowser(): Promise<TestBrowser> {
 		await context.addInitScript(
 			"addEventListener('securitypolicyviolation', (event) => console.error('refused by the policy: ' + event.violatedDirective + ' ' + event.blockedURI));",
 		);
-		return { context, seen, page: await context.newPage() };
+		const page = await context.newPage();
+		const stuck = setTimeout(() => void printPage(page, seen), STUCK_MS).unref();
+		context.on('close', () => clearTimeout(stuck));
+		return { context, seen, page };
 	};
 	return {
 		async visitor(options = {}) {
@@ -133,6 +153,7 @@ export async function startBrowser(): Promise<TestBrowser> {
 			const { page, seen } = freeWindows.pop() ?? (await openWindow({}));
 			seen.problems = [];
 			seen.foreignRequests = [];
+			seen.failedRequests = [];
 			return {
 				page,
 				...seen,
