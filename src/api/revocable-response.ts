@@ -1,5 +1,5 @@
 import type { Caller, CredentialMonitor } from '../access/index.ts';
-import { type AbortListener, AppError, type RevocableUse } from '../base/index.ts';
+import { type AbortListener, AppError, type RevocableUse, type Span } from '../base/index.ts';
 import type {
 	HttpRequest,
 	JsonOptions,
@@ -121,6 +121,10 @@ class RequestOfUse implements HttpRequest {
 
 	get clientAddress(): string {
 		return this.#request.clientAddress;
+	}
+
+	get span(): Span {
+		return this.#request.span;
 	}
 
 	get hasBody(): boolean {

@@ -1,5 +1,5 @@
 import type * as uWS from 'uWebSockets.js';
-import { AppError, type Deferred, deferred, ReadyItems } from '../base/index.ts';
+import { AppError, type Deferred, deferred, NO_SPAN, ReadyItems, type Span } from '../base/index.ts';
 import { formatAddress } from './client-address.ts';
 import { discardResponse } from './dispatch.ts';
 import { readFraming, UNKNOWN_LENGTH } from './framing.ts';
@@ -70,6 +70,10 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 
 	clientAddress(forwardedFor: string | undefined): string {
 		return this.#server.clientAddress(() => this.#peerAddress(), forwardedFor);
+	}
+
+	beginSpan(request: IncomingRequest): Span {
+		return this.#server.tracer?.beginRequest(request) ?? NO_SPAN;
 	}
 
 	/** The peer's address; empty once the connection is closed. */

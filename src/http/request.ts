@@ -1,5 +1,5 @@
 import type * as uWS from 'uWebSockets.js';
-import { type AbortListener, AppError, newId } from '../base/index.ts';
+import { type AbortListener, AppError, newId, type Span } from '../base/index.ts';
 import type { BodyBuffer } from './body-buffer.ts';
 import { readJson } from './json-body.ts';
 import { readMultipart } from './multipart.ts';
@@ -15,6 +15,7 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 export interface RequestContext {
 	readonly maxJsonBytes: number;
 	clientAddress(forwardedFor: string | undefined): string;
+	beginSpan(request: IncomingRequest): Span;
 }
 
 /** A request, copied from the HTTP library, so that it is valid after the library's callback. */
@@ -43,6 +44,7 @@ export class IncomingRequest implements HttpRequest {
 	readonly #queryText: string | undefined;
 	#query: URLSearchParams | undefined;
 	#address: string | undefined;
+	#span: Span | undefined;
 	#controller: AbortController | undefined;
 	#abortReason: { reason: unknown } | undefined;
 	#abortListener: AbortListener | null = null;
@@ -82,6 +84,11 @@ export class IncomingRequest implements HttpRequest {
 	get clientAddress(): string {
 		this.#address ??= this.#context.clientAddress(this.header('x-forwarded-for'));
 		return this.#address;
+	}
+
+	get span(): Span {
+		this.#span ??= this.#context.beginSpan(this);
+		return this.#span;
 	}
 
 	get signal(): AbortSignal {

@@ -5,6 +5,7 @@ import type { Heartbeats } from './heartbeats.ts';
 import type { HttpLimits } from './limits.ts';
 import type { PendingExchanges } from './pending-exchanges.ts';
 import type { RequestObserver } from './request-log.ts';
+import type { RequestTracer } from './request-tracer.ts';
 
 /** What an exchange needs from its server. */
 export interface ServerContext {
@@ -14,6 +15,8 @@ export interface ServerContext {
 	readonly clientAddress: ClientAddress;
 	/** Observe each request when its exchange is over. */
 	readonly observers: readonly RequestObserver[];
+	/** Null: requests are not traced. */
+	readonly tracer: RequestTracer | null;
 	/** Whether an observer reads the address of clients. The library gives it only until the response is written. */
 	readonly observesAddresses: boolean;
 	readonly pendingExchanges: PendingExchanges;

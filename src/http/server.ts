@@ -8,6 +8,7 @@ import { Heartbeats } from './heartbeats.ts';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
 import { PendingExchanges } from './pending-exchanges.ts';
 import type { RequestObserver } from './request-log.ts';
+import type { RequestTracer } from './request-tracer.ts';
 import { Router } from './router.ts';
 import type { ServerContext } from './server-context.ts';
 import type { HttpRequest, Route, Unhandled } from './types.ts';
@@ -28,6 +29,8 @@ export interface HttpServerOptions {
 	limits?: Partial<HttpLimits>;
 	/** Observe each request when its exchange is over. */
 	observers?: readonly RequestObserver[];
+	/** Null or absent: requests are not traced. */
+	tracer?: RequestTracer | null;
 	/** Whether `routes` is incomplete: other paths are answered 503 until `replaceRoutes` is called. */
 	isStarting?: boolean;
 	/** Connections that may be open at once. Default: the clients' share of the process's limit on file descriptors. */
@@ -103,6 +106,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		log: options.log,
 		clientAddress: createClientAddress(options.trustedProxies ?? [], options.host),
 		observers,
+		tracer: options.tracer ?? null,
 		observesAddresses: observers.some(({ readsAddress }) => readsAddress),
 		pendingExchanges,
 		heartbeats: new Heartbeats(limits.heartbeatIntervalMs),

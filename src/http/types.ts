@@ -6,6 +6,7 @@ import type {
 	ErrorCode,
 	PullSource,
 	ServerSentEvent,
+	Span,
 } from '../base/index.ts';
 import type { HeaderBlock } from './header-block.ts';
 
@@ -35,6 +36,8 @@ export interface HttpRequest extends AbortableRequest {
 	removeAbortListener(listener: AbortListener): void;
 	/** A header's value, by its lower-case name. */
 	header(name: string): string | undefined;
+	/** The operation of this request in a trace, for the parts of its work. */
+	readonly span: Span;
 	/** Adds fields to the request's log line. Ids only: no secret, and no text that a person wrote. */
 	addLogFields(fields: RequestLogFields): void;
 	/** Whether the request announced a body (Content-Length over 0, or chunked). */
