@@ -51,7 +51,7 @@ export async function sendMessage<O extends SendOperation>(
 	return idempotent.runIdempotently(
 		() => fingerprintOf(body),
 		async (claim) => {
-			const turn = await conversations.send(await prepare(), idempotent.requestReceipt());
+			const turn = await conversations.send(await prepare(), idempotent.requestReceipt(), request.span);
 			claim?.releaseEarly();
 			return respond(turn);
 		},

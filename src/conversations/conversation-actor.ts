@@ -1,5 +1,5 @@
 import type { Actor, SelfRef } from '../actors/index.ts';
-import { AppError, messageOf } from '../base/index.ts';
+import { AppError, inSpan, messageOf, NO_SPAN, type Span } from '../base/index.ts';
 import type { Outbox } from '../outbox/index.ts';
 import {
 	type Commit,
@@ -60,6 +60,8 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	#turn: Turn | null = null;
 	/** Writes that reply; null before an interrupted reply is resumed. */
 	#task: ReplyTask | null = null;
+	/** The span of that reply in the trace of its request. */
+	#replySpan = NO_SPAN;
 	/** The position in the stream before the events of this turn. */
 	#position = 0;
 	#restarted = false;
@@ -96,21 +98,23 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 
 	discard(): void {
 		this.#task?.abort(new Error('The conversation is loaded again.'));
+		this.#replySpan.end();
 	}
 
 	// A message and its reply
 
 	async send(request: Message<'send'>): Promise<ConversationResult> {
-		const { message, model, start } = request;
+		const { message, model, start, span } = request;
+		span.waiting.end();
 		const conversation = this.#record ?? start;
 		if (!conversation) throw conversationNotFound();
 		if (conversation.status === 'archived') throw new AppError('conversation_archived');
 		if (conversation.handled_by === 'human') return this.#storeForHuman(conversation, request);
 		const { commit, turn } = beginTurn(conversation, this.#record === null, message, model, this.#deps.clock.now());
-		const committing = this.#commitRequest(request, commit, turn);
+		const committing = inSpan(span.own.child('commit'), () => this.#commitRequest(request, commit, turn));
 		// The model is asked while the question is written, but not for a question that will probably not be stored.
 		if (!this.#deps.store.isWritable()) await committing;
-		this.#startReply(turn, committing);
+		this.#startReply(turn, committing, span.parent.child('reply'));
 		const seqs = await committing.catch((error: unknown) => {
 			this.#abandonReply();
 			throw error;
@@ -283,6 +287,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	/** The conversation is erased: its reply and its followers end. */
 	async #forget(id: string): Promise<void> {
 		this.#task?.abort(new Error('The conversation was erased.'));
+		this.#replySpan.end();
 		this.#record = null;
 		this.#turn = null;
 		this.#task = null;
@@ -318,19 +323,24 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	async #endTurn(turn: Turn, outcome: ReplyOutcome, store: (commit: Commit) => Promise<number[]>): Promise<void> {
 		const { commit, conversation } = endTurn(turn, outcome, this.#deps.clock.now());
 		await store(commit);
+		this.#replySpan.set({ 'parley.reply.status': outcome.status });
+		this.#replySpan.end(outcome.error ?? undefined);
 		this.#record = conversation;
 		this.#turn = null;
 		this.#task = null;
 	}
 
-	#startReply(turn: Turn, committed?: Promise<unknown>): void {
+	/** @param span of an interrupted reply there is none: the trace of its request has ended */
+	#startReply(turn: Turn, committed?: Promise<unknown>, span: Span = NO_SPAN): void {
 		this.#turn = turn;
-		this.#task = new ReplyTask(this.#deps, this.#self, turn, committed);
+		this.#replySpan = span;
+		this.#task = new ReplyTask(this.#deps, this.#self, turn, { committed, span });
 	}
 
 	/** Stops writing the reply; later reports of it are ignored. */
 	#abandonReply(): void {
 		this.#task?.stop();
+		this.#replySpan.end();
 		this.#turn = null;
 		this.#task = null;
 	}
@@ -359,7 +369,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	 */
 	async #commitReply(commit: Commit): Promise<number[]> {
 		try {
-			return await this.#commit(commit);
+			return await inSpan(this.#replySpan.child('commit'), () => this.#commit(commit));
 		} catch (error) {
 			throw new Error(`The reply could not be stored: ${messageOf(error)}`, { cause: error });
 		}

@@ -1,3 +1,4 @@
+import type { Span } from '../base/index.ts';
 import type { ConversationRecord, MessageRecord, NoteRecord, RequestReceipt } from '../store/index.ts';
 import type { ConversationChange } from './change.ts';
 import type { Expiry } from './expiry.ts';
@@ -13,10 +14,26 @@ export interface WithReceipt {
 	receipt: RequestReceipt | null;
 }
 
+/** The spans of a message in a trace. */
+export interface SendSpans {
+	/** The request. The reply is a part of it that may take longer. */
+	parent: Span;
+	/** Until the message is stored. */
+	own: Span;
+	/** The wait in the mailbox. */
+	waiting: Span;
+}
+
 /** What a conversation's actor handles, in the order in which it happens in a conversation. */
 export type ConversationMessage =
 	/** `start`: the conversation to create, where it does not exist yet. */
-	| ({ type: 'send'; message: IncomingMessage; model: string; start: ConversationRecord | null } & WithReceipt)
+	| ({
+			type: 'send';
+			message: IncomingMessage;
+			model: string;
+			start: ConversationRecord | null;
+			span: SendSpans;
+	  } & WithReceipt)
 	| ReplyReport
 	| { type: 'stop' }
 	/** Continues the reply that an earlier process, or an earlier actor, did not finish. */

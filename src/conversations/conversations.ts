@@ -1,5 +1,5 @@
 import { ActorSystem, LocalTransport, type Transport } from '../actors/index.ts';
-import { AppError, messageOf, type PullSource, ThrottledLog } from '../base/index.ts';
+import { AppError, inSpan, messageOf, NO_SPAN, type PullSource, type Span, ThrottledLog } from '../base/index.ts';
 import type { Feedback } from '../contract/index.ts';
 import {
 	formatPosition,
@@ -107,18 +107,27 @@ export class Conversations implements AsyncDisposable {
 	/**
 	 * Stores a message once the messages before it have their replies, and starts the reply to it.
 	 * @param receipt stored with the message, so that a repeat of the request finds it: see `joinRepeat`
+	 * @param parent the operation in a trace that the message and its reply belong to
 	 * @throws AppError `not_found`, `assistant_archived`, `conversation_archived`, `conversation_busy`
 	 */
-	async send(message: OutgoingMessage, receipt: RequestReceipt | null = null): Promise<RunningTurn | MessageForHuman> {
+	async send(
+		message: OutgoingMessage,
+		receipt: RequestReceipt | null = null,
+		parent: Span = NO_SPAN,
+	): Promise<RunningTurn | MessageForHuman> {
 		const { content, deployment, end_user } = message;
 		const { id, newRecord, model } = await targetConversation(this.#deps.store, message, this.#deps.clock.now());
 		const asks_for_person = deployment.features.handoff === true && asksForPerson(content);
 		const incoming = { content, author_name: end_user?.name ?? null, asks_for_person };
-		const result = await this.#transport.ask(
-			id,
-			{ type: 'send', message: incoming, model, start: newRecord, receipt },
-			{ deadlineMs: MAILBOX_WAIT_MS },
-		);
+		const result = await inSpan(parent.child('conversation.send'), (own) => {
+			own.set({ 'parley.conversation_id': id });
+			const span = { parent, own, waiting: own.child('mailbox') };
+			return this.#transport.ask(
+				id,
+				{ type: 'send', message: incoming, model, start: newRecord, receipt, span },
+				{ deadlineMs: MAILBOX_WAIT_MS },
+			);
+		});
 		if ('messageForHuman' in result) return result;
 		if (!('sent' in result)) throw unexpectedResult('send');
 		if (asks_for_person || emailLeftIn(content) !== null) this.people.presence.notify(id);

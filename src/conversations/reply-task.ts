@@ -1,5 +1,5 @@
 import { MailboxFullError, type SelfRef } from '../actors/index.ts';
-import { AppError, type Clock, type Deferred, deferred } from '../base/index.ts';
+import { AppError, type Clock, type Deferred, deferred, type Span } from '../base/index.ts';
 import type { ToolCall } from '../contract/index.ts';
 import { type ReplyDependencies, STOPPED, writeReply } from './reply.ts';
 import { outcomeOf } from './reply-outcome.ts';
@@ -32,8 +32,16 @@ export class ReplyTask {
 	readonly #reports: ReportQueue<ReplyReport>;
 	#roundCommitted: Deferred<void> | null = null;
 
-	/** @param committed the commit of the turn, if it is still in flight: the model is asked meanwhile, and every report waits for it */
-	constructor(deps: ReplyTaskDependencies, actor: Reporter, turn: Turn, committed?: Promise<unknown>) {
+	/**
+	 * @param committed the commit of the turn, if it is still in flight: the model is asked meanwhile, and every report waits for it
+	 * @param span of the reply; its end is the actor's
+	 */
+	constructor(
+		deps: ReplyTaskDependencies,
+		actor: Reporter,
+		turn: Turn,
+		{ committed, span }: { committed: Promise<unknown> | undefined; span: Span },
+	) {
 		this.#replyId = turn.reply.id;
 		this.#progress = progressFrom(turn.rounds, new ReplyTimer(deps.clock));
 		this.#reports = new ReportQueue(
@@ -41,7 +49,7 @@ export class ReplyTask {
 			() => actor.waitForCapacity(),
 		);
 		if (committed !== undefined) this.#reports.holdUntil(committed);
-		void this.#write(deps, turn);
+		void this.#write(deps, turn, span);
 	}
 
 	/** Ends the reply with the text so far. */
@@ -64,11 +72,12 @@ export class ReplyTask {
 		this.#roundCommitted?.resolve();
 	}
 
-	async #write(deps: ReplyTaskDependencies, turn: Turn): Promise<void> {
+	async #write(deps: ReplyTaskDependencies, turn: Turn, span: Span): Promise<void> {
 		const timer = setTimeout(() => this.abort(replyTimeout()), deps.replyTimeoutMs);
 		const listener = this.#listener();
 		if (this.#progress.text !== '') listener.text(this.#progress.text);
-		const outcome = await writeReply(deps, turn, this.#progress, listener, this.#abortController.signal);
+		const { signal } = this.#abortController;
+		const outcome = await writeReply(deps, turn, { progress: this.#progress, listener, signal, span });
 		clearTimeout(timer);
 		this.#reports.add({ type: 'endReply', replyId: this.#replyId, outcome });
 	}

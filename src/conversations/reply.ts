@@ -1,4 +1,13 @@
-import { AppError, type Log, messageOf, rejectOnAbort, type ThrottledLog } from '../base/index.ts';
+import {
+	AppError,
+	inSpan,
+	type Log,
+	messageOf,
+	NO_SPAN,
+	rejectOnAbort,
+	type Span,
+	type ThrottledLog,
+} from '../base/index.ts';
 import { completeRagSettings } from '../contract/index.ts';
 import type { Knowledge } from '../knowledge/index.ts';
 import {
@@ -46,14 +55,21 @@ const MAX_ROUNDS = 8;
 /** The abort reason that ends a reply with its text so far. */
 export const STOPPED = Symbol('stopped');
 
-/** A reply that is being written. */
-interface Writing {
-	deps: ReplyDependencies;
-	turn: Turn;
+/** How a reply is written. */
+export interface ReplyWriting {
 	/** Kept up to date. */
 	progress: ReplyProgress;
 	listener: ReplyListener;
+	/** Its reason says why the reply ends early: STOPPED, or an error. */
 	signal: AbortSignal;
+	/** The reply in the trace of its request. */
+	span: Span;
+}
+
+/** A reply that is being written. */
+interface Writing extends ReplyWriting {
+	deps: ReplyDependencies;
+	turn: Turn;
 }
 
 /** What the rounds of a reply have in common. */
@@ -73,18 +89,11 @@ interface ReplyInput {
  * 2. asks the model and reports its text piece by piece,
  * 3. makes the calls that the model asks for, and asks again with their results.
  * A request for a person is acknowledged after that, or in place of it where the question asks nothing else.
- * @param progress is kept up to date
- * @param signal its reason says why the reply ends early: STOPPED, or an error
  * @returns how the reply ended; never throws
  */
-export async function writeReply(
-	deps: ReplyDependencies,
-	turn: Turn,
-	progress: ReplyProgress,
-	listener: ReplyListener,
-	signal: AbortSignal,
-): Promise<ReplyOutcome> {
-	const writing: Writing = { deps, turn, progress, listener, signal };
+export async function writeReply(deps: ReplyDependencies, turn: Turn, how: ReplyWriting): Promise<ReplyOutcome> {
+	const writing: Writing = { deps, turn, ...how };
+	const { progress, signal } = how;
 	try {
 		const acknowledgement = await acknowledgementFor(deps, turn);
 		if (!acknowledgement?.isWholeReply) await runRounds(writing, await gatherInput(writing));
@@ -158,7 +167,7 @@ async function momentOf(
 
 /** The passages for the question, which a provider's model may write a query for. */
 async function searchFor(
-	{ deps, turn: { question }, progress, signal }: Writing,
+	{ deps, turn: { question }, progress, signal, span }: Writing,
 	assistant: AssistantRecord,
 	{ id, name, model }: ReturnType<Models['resolve']>,
 	history: readonly ChatMessage[],
@@ -183,7 +192,12 @@ async function searchFor(
 	const query = rewritten?.query ?? question.content;
 	const { minPassages = 0 } = model;
 	const request = { assistant, question, query, earlier: history, minPassages, forPrompt: id !== BUILTIN_MODEL };
-	return groundingOf(deps, request, signal);
+	if (assistant.knowledge_base_ids.length === 0) return groundingOf(deps, request, signal);
+	return inSpan(span.child('search'), async (own) => {
+		const grounding = await groundingOf(deps, request, signal);
+		own.set({ 'parley.passages': grounding.passages.length, 'parley.search_failed': grounding.search_failed ?? false });
+		return grounding;
+	});
 }
 
 /** Asks the model until it answers without asking for calls. */
@@ -197,12 +211,17 @@ async function runRounds(writing: Writing, input: ReplyInput): Promise<void> {
 }
 
 async function askModel(
-	{ progress, listener, signal }: Writing,
-	{ model, request }: ReplyInput,
+	{ progress, listener, signal, span }: Writing,
+	{ modelId, model, request }: ReplyInput,
 	rounds: readonly CompletedRound[],
 ): Promise<ModelOutput> {
 	const tools = rounds.length < MAX_ROUNDS ? request.tools : [];
-	const ask = () => askForRound(model, { ...request, tools, rounds }, signal, progress, listener);
+	const ask = () =>
+		inSpan(span.child('chat', 'client'), (own) => {
+			own.set({ 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': modelId });
+			const traced = own === NO_SPAN ? {} : { trace_headers: own.headers };
+			return askForRound(model, { ...request, ...traced, tools, rounds }, signal, progress, listener);
+		});
 	const output = await ask();
 	if (!isEmptyOutput(output)) return output;
 	// After the result of a call some models return nothing at all the first time.
@@ -213,7 +232,7 @@ async function askModel(
 
 /** Makes the calls of a round. Returns the round as the model gets it next. */
 async function runToolRound(
-	{ deps, turn, progress, listener, signal }: Writing,
+	{ deps, turn, progress, listener, signal, span }: Writing,
 	{ modelId, grounding, functions }: ReplyInput,
 	{ text, calls: requested, memory }: ModelOutput,
 ): Promise<CompletedRound> {
@@ -235,7 +254,7 @@ async function runToolRound(
 	progress.rounds.push(round);
 	// A call is made only after its start is on disk: otherwise a restart could make it twice.
 	await rejectOnAbort(listener.round(round), signal);
-	const results = await runCalls(messageId, round, earlier, functions, listener, signal);
+	const results = await runCalls(messageId, round, earlier, functions, { listener, signal, span });
 	return { ...completed, calls: [...results, ...refused] };
 }
 

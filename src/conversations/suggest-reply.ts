@@ -1,4 +1,4 @@
-import { AppError, anySignal, type Clock, SlidingWindowLimiter } from '../base/index.ts';
+import { AppError, anySignal, type Clock, NO_SPAN, SlidingWindowLimiter } from '../base/index.ts';
 import type { Citation, Usage } from '../contract/index.ts';
 import type { ConversationRecord, Store } from '../store/index.ts';
 import { conversationNotFound } from './not-found.ts';
@@ -95,7 +95,12 @@ export class Suggestions {
 		const deadline = AbortSignal.timeout(DEADLINE_MS);
 		const deps = { ...this.#deps, tools: { functionsOf: async () => [] } };
 		const ends = anySignal(signal, deadline);
-		const outcome = await writeReply(deps, turn, progressFrom([]), SILENT, ends);
+		const outcome = await writeReply(deps, turn, {
+			progress: progressFrom([]),
+			listener: SILENT,
+			signal: ends,
+			span: NO_SPAN,
+		});
 		if (deadline.aborted && outcome.error) throw new AppError('model_error', 'The model took too long to answer.');
 		return outcome;
 	}

@@ -1,6 +1,7 @@
+import { inSpan, type Span } from '../base/index.ts';
 import type { ToolCall } from '../contract/index.ts';
 import type { ModelToolCall, ToolResult } from '../models/index.ts';
-import type { ToolFunction, ToolOutcome } from '../tools/index.ts';
+import type { ToolCallContext, ToolFunction, ToolOutcome } from '../tools/index.ts';
 import type { ReplyListener } from './reply-progress.ts';
 import type { ReplyRound } from './reply-rounds.ts';
 import { toolCallKey } from './tool-call-key.ts';
@@ -73,14 +74,22 @@ export function runCalls(
 	round: ReplyRound,
 	earlier: readonly ToolCall[],
 	functions: readonly ToolFunction[],
-	listener: Pick<ReplyListener, 'toolCall'>,
-	signal: AbortSignal,
+	{ listener, signal, span }: { listener: Pick<ReplyListener, 'toolCall'>; signal: AbortSignal; span: Span },
 ): Promise<ToolResult[]> {
 	const calls = [...round.calls];
 	const results = calls.map(async (call, index): Promise<ToolResult> => {
 		const key = toolCallKey(messageId, [...earlier, ...calls.slice(0, index + 1)]);
 		const started = performance.now();
-		const { result, is_error } = await callFunction(call, functions, key, signal);
+		const { result, is_error } = await inSpan(span.child('execute_tool', 'client'), async (own) => {
+			own.set({
+				'gen_ai.operation.name': 'execute_tool',
+				'gen_ai.tool.name': call.name,
+				'parley.tool_id': call.tool_id,
+			});
+			const outcome = await callFunction(call, functions, { key, traceHeaders: own.headers }, signal);
+			if (outcome.is_error) own.set({ 'error.type': 'tool_error' });
+			return outcome;
+		});
 		signal.throwIfAborted();
 		const duration_ms = Math.round(performance.now() - started);
 		const ended: ToolCall = { ...call, result, status: is_error ? 'failed' : 'completed', duration_ms };
@@ -94,11 +103,11 @@ export function runCalls(
 async function callFunction(
 	call: ToolCall,
 	functions: readonly ToolFunction[],
-	key: string,
+	context: ToolCallContext,
 	signal: AbortSignal,
 ): Promise<Pick<ToolOutcome, 'result' | 'is_error'>> {
 	const callee = functions.find(({ name }) => name === call.name);
-	if (callee) return callee.call(call.arguments, signal, key);
+	if (callee) return callee.call(call.arguments, signal, context);
 	const names = functions.map(({ name }) => name).join(', ');
 	return { result: `There is no tool of this name. There are: ${names || 'none'}.`, is_error: true };
 }

@@ -86,6 +86,8 @@ export interface ChatRequest {
 	tools: readonly ToolDefinition[];
 	/** The rounds of this reply so far, in order. The model continues after them. */
 	rounds: readonly CompletedRound[];
+	/** Headers of W3C Trace Context for the request to a provider. */
+	trace_headers?: Readonly<Record<string, string>>;
 }
 
 /** The next piece of the reply's text, never empty. */

@@ -11,7 +11,7 @@ import { type McpFunction, type McpServer, mcpResultText } from './mcp/index.ts'
 import { type OpenedTool, openTool } from './opened-tool.ts';
 import { truncateResult } from './result-text.ts';
 import { failedOutcome, logFailure, ToolFailure, toToolFailure } from './tool-failure.ts';
-import type { ToolOutcome } from './tool-function.ts';
+import type { ToolCallContext, ToolOutcome } from './tool-function.ts';
 import type { ToolSecrets } from './tool-secrets.ts';
 
 /** Tools whose argument validators are cached. */
@@ -39,9 +39,6 @@ export interface ToolTrial extends CallOutcome {
 	request: ToolRequest | null;
 }
 
-/** What a call shows of its request. */
-type Trace = (request: ToolRequest) => void;
-
 /** Finds the function to call, and the server that has it. */
 type FindFunction = (end: AbortSignal) => Promise<{ server: McpServer; called: McpFunction }>;
 
@@ -56,14 +53,19 @@ export class ToolCaller {
 	}
 
 	/** @throws only the signal's reason */
-	callApi(tool: ToolRecord, args: unknown, signal: AbortSignal, key: string = randomUUID()): Promise<ToolOutcome> {
-		return this.#callApi(tool, args, signal, key);
+	callApi(
+		tool: ToolRecord,
+		args: unknown,
+		signal: AbortSignal,
+		context: ToolCallContext = newContext(),
+	): Promise<ToolOutcome> {
+		return this.#callApi(tool, args, signal, context);
 	}
 
 	/** Calls an API as `callApi` does, and returns its request too. @throws only the signal's reason */
 	async tryApi(tool: ToolRecord, args: unknown, signal: AbortSignal): Promise<ToolTrial> {
 		let request: ToolRequest | null = null;
-		const outcome = await this.#callApi(tool, args, signal, randomUUID(), (made) => {
+		const outcome = await this.#callApi(tool, args, signal, newContext(), (made) => {
 			request = made;
 		});
 		return { ...outcome, request };
@@ -75,12 +77,12 @@ export class ToolCaller {
 		find: FindFunction,
 		args: unknown,
 		signal: AbortSignal,
-		key: string = randomUUID(),
+		context: ToolCallContext = newContext(),
 	): Promise<CallOutcome> {
 		return this.#withDeadline<McpToolConfig>(tool, signal, async ({ redactor }, end) => {
 			const { server, called: mcpFunction } = await find(end);
 			const validArgs = await mcpFunction.check.validate(args, end);
-			const result = await server.call(mcpFunction.name, validArgs, key, end);
+			const result = await server.call(mcpFunction.name, validArgs, context, end);
 			const text = redactor.redact(mcpResultText(result));
 			const message = `The function reported an error: ${text.slice(0, MAX_ERROR_CHARACTERS)}`;
 			const is_error = result.isError === true;
@@ -93,11 +95,17 @@ export class ToolCaller {
 		});
 	}
 
-	#callApi(tool: ToolRecord, args: unknown, signal: AbortSignal, key: string, trace?: Trace): Promise<CallOutcome> {
+	#callApi(
+		tool: ToolRecord,
+		args: unknown,
+		signal: AbortSignal,
+		context: ToolCallContext,
+		show?: (request: ToolRequest) => void,
+	): Promise<CallOutcome> {
 		return this.#withDeadline<ApiToolConfig>(tool, signal, async ({ config, redactor }, end) => {
 			const validArgs = await this.#validatorOf(tool, config).validate(args, end);
-			const request = fillRequest(config, validArgs, key);
-			trace?.(presentRequest(request, config, redactor));
+			const request = fillRequest(config, validArgs, context);
+			show?.(presentRequest(request, config, redactor));
 			const { status, result } = await callApi(this.#options.network, request, redactor, end);
 			return { result, is_error: false, error: null, status_code: status };
 		});
@@ -134,6 +142,9 @@ export class ToolCaller {
 		return check;
 	}
 }
+
+/** Of a call that is no part of a reply. */
+const newContext = (): ToolCallContext => ({ key: randomUUID(), traceHeaders: {} });
 
 /** The deadline of an operation on a tool. */
 export function deadlineOf({ timeout_ms }: Pick<ToolConfig, 'timeout_ms'>, signal: AbortSignal): CallDeadline {

@@ -9,10 +9,17 @@ export interface ToolFunction {
 	/**
 	 * Calls it once, within the tool's time limit. A failure is an outcome too; rejects only with the signal's reason. An
 	 * aborted call may have taken effect.
-	 * @param key the idempotency key of the call, by which its server recognises a repeat: printable ASCII without quotation
-	 * marks; absent: a random one
+	 * @param context absent: a random key, and no trace
 	 */
-	call(args: unknown, signal: AbortSignal, key?: string): Promise<ToolOutcome>;
+	call(args: unknown, signal: AbortSignal, context?: ToolCallContext): Promise<ToolOutcome>;
+}
+
+/** What a call tells its server about itself. */
+export interface ToolCallContext {
+	/** The idempotency key, by which the server recognises a repeat: printable ASCII without quotation marks. */
+	key: string;
+	/** Headers of W3C Trace Context; empty if the call is not traced. */
+	traceHeaders: Readonly<Record<string, string>>;
 }
 
 /** The outcome of a call. It has no secret of the tool. */

@@ -146,7 +146,11 @@ export class Tools implements AsyncDisposable {
 		const tool_id = tool.id;
 		if (!isMcp(tool)) {
 			return [
-				{ tool_id, ...apiFunction(tool), call: (args, signal, key) => this.#caller.callApi(tool, args, signal, key) },
+				{
+					tool_id,
+					...apiFunction(tool),
+					call: (args, signal, context) => this.#caller.callApi(tool, args, signal, context),
+				},
 			];
 		}
 		try {
@@ -159,13 +163,13 @@ export class Tools implements AsyncDisposable {
 					name: mcpFunctionName(tool.name, mcpFunction.name),
 					description: mcpFunction.description,
 					parameters: mcpFunction.parameters,
-					call: (args, signal, key) =>
+					call: (args, signal, context) =>
 						this.#caller.callMcp(
 							tool,
 							async () => ({ server: this.#servers.serverFor(tool), called: mcpFunction }),
 							args,
 							signal,
-							key,
+							context,
 						),
 				}));
 		} catch (thrown) {

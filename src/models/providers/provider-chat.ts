@@ -51,7 +51,7 @@ export class ProviderChat implements ChatModel {
 			providerError(`The model did not begin to answer within ${seconds(firstMs)}.`),
 		);
 		try {
-			const ask = prepareCall(composed.call, settings, client);
+			const ask = prepareCall(composed.call, settings, client, request.trace_headers);
 			await this.#attempts(ask, this.#rules(request, composed, permission), callAbort, consumer.take);
 			// Reported at the end of the answer, because a provider may send one word and then hang.
 			permission.succeeded();

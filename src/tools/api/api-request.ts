@@ -3,6 +3,7 @@ import { isSecretHeader } from '../headers.ts';
 import { TemplateFiller } from '../placeholders.ts';
 import { truncateResult } from '../result-text.ts';
 import type { SecretRedactor } from '../secret-redactor.ts';
+import type { ToolCallContext } from '../tool-function.ts';
 import { fillBody } from './fill-body.ts';
 import { fillHeaders } from './fill-headers.ts';
 import { fillUrl } from './fill-url.ts';
@@ -20,13 +21,16 @@ export interface ApiRequest {
 /**
  * The request of a call with valid arguments.
  * @param config opened
- * @param idempotencyKey identifies the call: a repeat of it has the same key, any other call another one
  * @throws ToolFailure `invalid_arguments` for an argument that is not valid at its position
  */
-export function fillRequest(config: ApiToolConfig, args: Record<string, unknown>, idempotencyKey: string): ApiRequest {
+export function fillRequest(
+	config: ApiToolConfig,
+	args: Record<string, unknown>,
+	{ key, traceHeaders }: ToolCallContext,
+): ApiRequest {
 	const filling = new TemplateFiller(config.parameters, args);
 	const body = fillBody(config.body, filling);
-	const headers = { ...idempotencyHeader(config, idempotencyKey), ...fillHeaders(config, filling) };
+	const headers = { ...traceHeaders, ...idempotencyHeader(config, key), ...fillHeaders(config, filling) };
 	const hasBody = config.body !== null && body !== undefined;
 	return {
 		method: config.method,

@@ -4,6 +4,7 @@ import type { Network } from '../../net/index.ts';
 import type { ArgumentCheckRunner } from '../argument-validator.ts';
 import { CallDeadline } from '../call-deadline.ts';
 import { ToolFailure } from '../tool-failure.ts';
+import type { ToolCallContext } from '../tool-function.ts';
 import { asMcpFailure, httpStatusOf, isProtocolError } from './mcp-failure.ts';
 import { type McpFunction, mcpFunctionsOf } from './mcp-function.ts';
 import { McpSession } from './mcp-session.ts';
@@ -86,11 +87,15 @@ export class McpServer implements AsyncDisposable {
 
 	/**
 	 * Calls a function.
-	 * @param key identifies the call: a repeat of it has the same key, any other call another one
 	 * @throws ToolFailure; AppError of the network; the signal's reason
 	 */
-	async call(name: string, args: Record<string, unknown>, key: string, signal: AbortSignal): Promise<CallToolResult> {
-		return this.#withSession(signal, (session) => session.callTool(name, args, key, signal));
+	async call(
+		name: string,
+		args: Record<string, unknown>,
+		context: ToolCallContext,
+		signal: AbortSignal,
+	): Promise<CallToolResult> {
+		return this.#withSession(signal, (session) => session.callTool(name, args, context, signal));
 	}
 
 	/** Closes the session once its requests in flight have ended. */

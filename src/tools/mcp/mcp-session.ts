@@ -4,6 +4,7 @@ import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/s
 import { deferred, rejectOnAbort, sleep } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
 import { ToolFailure } from '../tool-failure.ts';
+import type { ToolCallContext } from '../tool-function.ts';
 import { loadSdk, type McpSdk } from './sdk.ts';
 import { runInRequest, SessionFetch } from './session-fetch.ts';
 
@@ -88,10 +89,15 @@ export class McpSession {
 
 	/**
 	 * Calls a tool. If the signal aborts, the server gets `notifications/cancelled`.
-	 * @param key identifies the call: a repeat of it has the same key; the protocol has no field for it, so it is in `_meta`
+	 * @param context in `_meta`, because the protocol has no field for a key, and its requests share a connection
 	 */
-	callTool(name: string, args: Record<string, unknown>, key: string, signal: AbortSignal): Promise<CallToolResult> {
-		const params = { name, arguments: args, _meta: { 'idempotency-key': key } };
+	callTool(
+		name: string,
+		args: Record<string, unknown>,
+		{ key, traceHeaders }: ToolCallContext,
+		signal: AbortSignal,
+	): Promise<CallToolResult> {
+		const params = { name, arguments: args, _meta: { ...traceHeaders, 'idempotency-key': key } };
 		const { CallToolResultSchema } = this.#sdk;
 		return this.#request(
 			(options) => this.#client.request({ method: 'tools/call', params }, CallToolResultSchema, options),
