@@ -36,7 +36,7 @@ import {
 	systemClock,
 	version,
 } from './base/index.ts';
-import { ConfigError, type Settings } from './config/index.ts';
+import { ConfigError, processSources, type Settings } from './config/index.ts';
 import type { TextRecognition } from './contract/index.ts';
 import { createServer, endStreams, listen, openMetricsServer } from './listeners.ts';
 import { Metrics } from './metrics/index.ts';
@@ -47,6 +47,7 @@ import { Readiness } from './readiness.ts';
 import { createServices, drainServices, type Foundation, type Services, startServices } from './services.ts';
 import { dataFolderError, openSqliteStore, type Store } from './store/index.ts';
 import { openThesauri, type Thesauri } from './thesauri/index.ts';
+import { openTracing } from './tracing/index.ts';
 
 export type { OperatorConsole } from './access/index.ts';
 export type { AppOverrides } from './app-overrides.ts';
@@ -87,6 +88,8 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const thesauri = resources.use(await thesauriOf(settings));
 	const readiness = new Readiness();
 	const metrics = new Metrics(version());
+	const tracing = await openTracing(processSources().env, { version: version(), log });
+	if (tracing !== null) resources.use(tracing);
 	const clientNames = new ClientNames(settings.request_log_address);
 	const stateRoutes = [
 		...serverRoutes({ currentUnreadiness: () => readiness.problem }),
@@ -102,6 +105,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 			log,
 			routes: stateRoutes,
 			metrics,
+			tracing,
 			clientNames,
 			errorHeaderAccess: () => errorHeaderAccess,
 		}),

@@ -4,6 +4,7 @@ import { AppError, type Log, messageOf } from './base/index.ts';
 import { listenAddress, processSources, type Settings } from './config/index.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions, RequestLog } from './http/index.ts';
 import type { Metrics } from './metrics/index.ts';
+import type { Tracing } from './tracing/index.ts';
 
 /** How long event streams may take to send their last events during a shutdown. */
 const STREAM_DRAIN_MS = 2_000;
@@ -13,6 +14,7 @@ export interface ServerParts {
 	log: Log;
 	routes: HttpServerOptions['routes'];
 	metrics: Metrics;
+	tracing: Tracing | null;
 	clientNames: ClientNames;
 	errorHeaderAccess: () => Access | null;
 }
@@ -23,6 +25,7 @@ export function createServer({
 	log,
 	routes,
 	metrics,
+	tracing,
 	clientNames,
 	errorHeaderAccess,
 }: ServerParts): HttpServer {
@@ -32,7 +35,8 @@ export function createServer({
 		routes,
 		isStarting: true,
 		log,
-		observers: [metrics.http, ...requestLog(settings, log, clientNames)],
+		tracer: tracing,
+		observers: [...(tracing === null ? [] : [tracing]), metrics.http, ...requestLog(settings, log, clientNames)],
 		trustedProxies: settings.trusted_proxies,
 		drainSafePaths: DRAIN_SAFE_PATHS,
 		environment: processSources().env,
