@@ -11,10 +11,10 @@ export class DamagedArchiveError extends AppError {
 const DISK_FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL)/;
 const NOT_PERMITTED = /^(EACCES|EPERM|EROFS|SQLITE_READONLY|SQLITE_PERM)/;
 
-/** Whether SQLite cannot read a database because of its content. */
+/** Whether SQLite cannot read a database because of its content. `SQLITE_ERROR`: a table of its schema is missing. */
 export function isDatabaseDamage(error: unknown): error is Error {
 	const { code } = error as { code?: unknown };
-	return error instanceof Error && typeof code === 'string' && /^SQLITE_(CORRUPT|NOTADB)/.test(code);
+	return error instanceof Error && typeof code === 'string' && /^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(code);
 }
 
 /** A failure to write in a folder as a sentence; the same error where it is another one. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants, type FileHandle, open } from 'node:fs/promises';
 import { AppError, messageOf } from '../base/index.ts';
 import {
 	BLOCK_BYTES,
@@ -42,7 +42,8 @@ export async function readArchive(file: string, reader: ArchiveReader, signal: A
 
 async function openArchive(file: string): Promise<FileHandle> {
 	try {
-		const handle = await open(file, 'r');
+		// Opening a named pipe would wait for somebody who writes to it.
+		const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
 		if ((await handle.stat()).isFile()) return handle;
 		await handle.close();
 	} catch (cause) {

@@ -90,6 +90,12 @@ async function moveIntoPlace(folder: string, dataDir: string): Promise<void> {
 	await rename(join(folder, 'blobs'), join(dataDir, 'blobs'));
 	// Otherwise the database could be in its place after a power cut, and the blobs not.
 	await fsyncFolder(dataDir);
-	await rename(join(folder, DATABASE), databaseFile(dataDir));
+	try {
+		await rename(join(folder, DATABASE), databaseFile(dataDir));
+	} catch (error) {
+		// Otherwise the next restore would take the blobs for data.
+		await rm(join(dataDir, 'blobs'), { recursive: true, force: true });
+		throw error;
+	}
 	await fsyncFolder(dataDir);
 }

@@ -67,7 +67,6 @@ export class ContentCheck implements Disposable {
 			createWriteStream(this.#databaseFile, { flags: 'wx', mode: 0o600, flush: true }),
 		);
 		this.#snapshot = this.#openSound();
-		this.#expected = this.#snapshot.blobs();
 	}
 
 	#openSound(): DatabaseSnapshot {
@@ -75,8 +74,9 @@ export class ContentCheck implements Disposable {
 		try {
 			snapshot = new DatabaseSnapshot(this.#databaseFile);
 			const [problem] = snapshot.problems();
-			if (problem === undefined) return snapshot;
-			throw this.#damaged(problem);
+			if (problem !== undefined) throw this.#damaged(problem);
+			this.#expected = snapshot.blobs();
+			return snapshot;
 		} catch (error) {
 			snapshot?.[Symbol.dispose]();
 			throw isDatabaseDamage(error) ? this.#damaged(error.message) : error;

@@ -9,6 +9,7 @@ export { descriptorShares, readLimit } from './descriptor-limit.ts';
 export { fsyncFolder, makeDurableFolder } from './durable-folder.ts';
 export { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail, messageOf } from './errors.ts';
 export { formatBytes } from './format-bytes.ts';
+export { requireFreeSpace } from './free-space.ts';
 export { addressOnThisMachine, httpAddress, isLoopback } from './http-address.ts';
 export { ID_PREFIXES, type IdKind, isId, kindOfId, newId } from './ids.ts';
 export { KeyedLock } from './keyed-lock.ts';

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { copyFile, mkdir, open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
 import { type Headers, type Pack, pack } from 'tar-stream';
 import { blobPath, entryBytes, renderChecksums } from '../../src/backup/archive-entries.ts';
 import { restoreBackup, verifyBackup } from '../../src/backup/index.ts';
@@ -163,6 +165,18 @@ test('an archive whose database is damaged, although its checksum is right, is r
 	const dataDir = join(await temporaryFolder(t), 'data');
 	await assert.rejects(restoreBackup({ dataDir, file, signal: never }), isDamage);
 	assert.deepEqual(await readdir(dataDir), ['parley.lock']);
+});
+
+test('an archive with a database of another program is refused, and a named pipe is not waited for', async (t) => {
+	const folder = await temporaryFolder(t);
+	const foreign = new Database(join(folder, 'foreign.db'));
+	foreign.exec('CREATE TABLE notes (text TEXT); PRAGMA user_version = 1');
+	foreign.close();
+	const file = await forge(t, await readFile(join(folder, 'foreign.db')), []);
+	await assert.rejects(verifyBackup(file, never), isDamage);
+	const pipe = join(folder, 'pipe');
+	execFileSync('mkfifo', [pipe]);
+	await assert.rejects(verifyBackup(pipe, never), isDamage);
 });
 
 const isDamage = (error: Error & { code?: string }) => {

@@ -1,7 +1,7 @@
-import { readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { AppError, formatBytes, fsyncFolder } from '../../base/index.ts';
+import { fsyncFolder, requireFreeSpace } from '../../base/index.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { copyDatabase } from './snapshot.ts';
 
@@ -25,7 +25,14 @@ export async function copyBeforeMigration(db: Database, dataDir: string): Promis
 	await rm(partial, { force: true });
 	try {
 		// A migration may write each page to the WAL once.
-		await copyDatabase(dataDir, partial, new AbortController().signal, (bytes) => requireSpace(dataDir, 2 * bytes));
+		await copyDatabase(dataDir, partial, new AbortController().signal, (bytes) =>
+			requireFreeSpace(
+				dataDir,
+				2 * bytes,
+				(needed, free) =>
+					`The database in ${dataDir} cannot be brought to the schema of this Parley: this needs ${needed}, and ${free} are free. Make room, or start the former Parley.`,
+			),
+		);
 		await rename(partial, file);
 		await fsyncFolder(dataDir);
 	} finally {
@@ -43,14 +50,4 @@ export async function removeUpgradeCopies(dataDir: string, before: number): Prom
 		removed.push(name);
 	}
 	return removed;
-}
-
-async function requireSpace(dataDir: string, bytes: number): Promise<void> {
-	const { bavail, bsize } = await statfs(dataDir);
-	if (bavail * bsize >= bytes) return;
-	const [needed, free] = [bytes, bavail * bsize].map(formatBytes);
-	throw new AppError(
-		'unavailable',
-		`The database in ${dataDir} cannot be brought to the schema of this Parley: this needs ${needed}, and ${free} are free. Make room, or start the former Parley.`,
-	);
 }
