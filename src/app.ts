@@ -129,7 +129,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const services = createServices(foundation, resources);
 	errorHeaderAccess = services.access;
 	const { conversations, deployments } = services;
-	metrics.observe({ store, http: server, conversations, deployments });
+	metrics.observe({ store, http: server, conversations, deployments, backups: services.backupSchedule });
 	const metricsServer = await openMetricsServer(settings, log, metrics);
 	if (metricsServer !== null) resources.use(metricsServer);
 	const routes = [...(await allRoutes(foundation, services, address)), ...stateRoutes];

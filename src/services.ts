@@ -36,7 +36,7 @@ import type { Network } from './net/index.ts';
 import { Notices, Outbox } from './outbox/index.ts';
 import { createWorkerPool } from './pool/index.ts';
 import { Statistics } from './statistics/index.ts';
-import { type openSqliteStore, UpgradeCopies } from './store/index.ts';
+import { backupSeries, type openSqliteStore, UpgradeCopies } from './store/index.ts';
 import type { Thesauri } from './thesauri/index.ts';
 import { Tools, type ToolsOptions } from './tools/index.ts';
 import { Deliverer, DeliveryNotices, Sender, SigningSecrets } from './webhooks/index.ts';
@@ -136,10 +136,13 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 
 /** The backups that the server makes; null without a folder for them. */
 function createBackupSchedule({ settings, clock, log }: Foundation, resources: AsyncDisposableStack) {
-	const { backup_dir: folder, backup_every, backup_keep } = settings;
+	const { backup_dir: folder, backup_every, backup_keep, data_dir } = settings;
 	if (folder === undefined) return null;
 	const makeBackup = (signal: AbortSignal) => runBackupProcess(folder, backup_keep, signal);
-	return resources.use(new BackupSchedule({ folder, everyMs: durationMs(backup_every), makeBackup, clock, log }));
+	const series = backupSeries(data_dir);
+	return resources.use(
+		new BackupSchedule({ folder, series, everyMs: durationMs(backup_every), makeBackup, clock, log }),
+	);
 }
 
 /** Users, their sessions, and what a credential may do. */

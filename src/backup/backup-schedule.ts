@@ -4,6 +4,8 @@ import { listBackups } from './backup-files.ts';
 export interface BackupScheduleOptions {
 	/** The folder of the backups. */
 	folder: string;
+	/** Backups of other series in the folder do not count. */
+	series: string;
 	/** Milliseconds from one backup to the next. */
 	everyMs: number;
 	/** Makes a backup in the folder and deletes old ones. Resolves with what it printed. */
@@ -46,6 +48,19 @@ export class BackupSchedule implements AsyncDisposable {
 		this.#task.start();
 	}
 
+	/** Seconds from one backup to the next. */
+	get everySeconds(): number {
+		return this.#options.everyMs / 1_000;
+	}
+
+	/** When the newest backup was made (ms since the epoch); null for none. */
+	async newestMadeAt(): Promise<number | null> {
+		const { folder, series, clock } = this.#options;
+		const now = clock.now();
+		// A backup from the future was made by a clock that was wrong.
+		return (await listBackups(folder, series)).find(({ madeAt }) => madeAt <= now)?.madeAt ?? null;
+	}
+
 	/** Stops a running backup, which removes its unfinished files. */
 	[Symbol.asyncDispose](): Promise<void> {
 		return this.#task[Symbol.asyncDispose]();
@@ -60,11 +75,8 @@ export class BackupSchedule implements AsyncDisposable {
 	}
 
 	async #isDue(): Promise<boolean> {
-		const { folder, everyMs, clock } = this.#options;
-		const now = clock.now();
-		// A backup from the future was made by a clock that was wrong.
-		const newest = (await listBackups(folder)).find(({ madeAt }) => madeAt <= now);
-		return newest === undefined || now - newest.madeAt >= everyMs;
+		const newest = await this.newestMadeAt();
+		return newest === null || this.#options.clock.now() - newest >= this.#options.everyMs;
 	}
 
 	#postpone(error: unknown): void {
@@ -72,6 +84,6 @@ export class BackupSchedule implements AsyncDisposable {
 		const delayMs = Math.min(retryMs, everyMs);
 		this.#notBefore = performance.now() + delayMs;
 		const facts = { folder, error: messageOf(error), retry_seconds: Math.round(delayMs / 1_000) };
-		log.error(facts, 'no backup could be made; the older ones stay');
+		log.error(facts, 'a backup has failed');
 	}
 }

@@ -1,13 +1,20 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { stat, statfs } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { AppError, type Clock, formatBytes, makeDurableFolder, timestamp, version } from '../base/index.ts';
-import { copyDatabase, DatabaseSnapshot, databaseFile, dataFolderError, lockForBackup } from '../store/index.ts';
+import { AppError, type Clock, makeDurableFolder, requireFreeSpace, timestamp, version } from '../base/index.ts';
+import {
+	backupSeries,
+	copyDatabase,
+	DatabaseSnapshot,
+	databaseFile,
+	dataFolderError,
+	lockForBackup,
+} from '../store/index.ts';
 import { DATABASE, END_BYTES, entryBytes } from './archive-entries.ts';
 import { isDatabaseDamage, writeError } from './archive-errors.ts';
-import { backupFileName } from './backup-files.ts';
+import { backupFileName, isBackupOf } from './backup-files.ts';
 import { createManifest, MAX_MANIFEST_BYTES, type Manifest } from './manifest.ts';
 import { checkArchive } from './verify-backup.ts';
 import { requireAbsent, WorkFolder } from './work-folder.ts';
@@ -39,14 +46,16 @@ export async function createBackup(options: BackupOptions): Promise<Backup> {
 	const { dataDir, clock } = options;
 	const madeAt = clock.now();
 	const isInFolder = await isBackupFolder(options.target);
-	const file = resolve(options.target, isInFolder ? backupFileName(madeAt) : '');
+	const folder = isInFolder ? resolve(options.target) : dirname(resolve(options.target));
 	try {
 		await stat(databaseFile(dataDir));
-		if (isInFolder) makeDurableFolder(dirname(file), 0o700);
+		const series = backupSeries(dataDir);
+		const file = isInFolder ? join(folder, backupFileName(series, madeAt)) : resolve(options.target);
+		if (isInFolder) makeDurableFolder(folder, 0o700);
 		await requireAbsent(file);
 		// Until the end: another backup in the same place would take the unfinished files for those of a crash.
 		using _lock = lockForBackup(dataDir);
-		const isLeftBehind = (name: string) => file.endsWith(sep + name) || (isInFolder && /^parley-.*\.tar$/.test(name));
+		const isLeftBehind = (name: string) => file.endsWith(sep + name) || (isInFolder && isBackupOf(series, name));
 		await using work = await WorkFolder.make(file, isLeftBehind);
 		const manifest = await packDataFolder(work.path, madeAt, options);
 		const archive = join(work.path, ARCHIVE);
@@ -55,7 +64,7 @@ export async function createBackup(options: BackupOptions): Promise<Backup> {
 		await work.publish(ARCHIVE, file);
 		return { file, bytes: size, manifest };
 	} catch (error) {
-		throw backupError(error, dataDir, dirname(file));
+		throw backupError(error, dataDir, folder);
 	}
 }
 
@@ -85,7 +94,7 @@ async function packDataFolder(
 	{ dataDir, signal }: BackupOptions,
 ): Promise<Manifest> {
 	const copy = join(workFolder, DATABASE);
-	await copyDatabase(dataDir, copy, signal, (bytes) => requireFreeSpace(workFolder, bytes));
+	await copyDatabase(dataDir, copy, signal, (bytes) => requireSpaceFor(workFolder, bytes));
 	using snapshot = new DatabaseSnapshot(copy);
 	const [problem] = snapshot.problems();
 	if (problem !== undefined) throw damagedError(dataDir, problem);
@@ -98,7 +107,7 @@ async function packDataFolder(
 		blobs: snapshot.blobTotals(),
 		counts: snapshot.counts(),
 	});
-	await requireFreeSpace(workFolder, archiveBytes(manifest));
+	await requireSpaceFor(workFolder, archiveBytes(manifest));
 	const content = { manifest, databaseFile: copy, blobs: snapshot.blobs(), dataDir };
 	await writeArchive(join(workFolder, ARCHIVE), content, signal);
 	return manifest;
@@ -116,13 +125,12 @@ function archiveBytes({ database, blobs }: Manifest): number {
 }
 
 /** So that a backup that cannot be completed does not fill the disk, on which the server's data may be. */
-async function requireFreeSpace(folder: string, bytes: number): Promise<void> {
-	const { bavail, bsize } = await statfs(folder);
-	if (bavail * bsize >= bytes) return;
-	const [needed, free] = [bytes, bavail * bsize].map(formatBytes);
-	throw new AppError(
-		'unavailable',
-		`${dirname(folder)} has too little free space: the backup needs ${needed} more, ${free} are free.`,
+function requireSpaceFor(folder: string, bytes: number): Promise<void> {
+	return requireFreeSpace(
+		folder,
+		bytes,
+		(needed, free) =>
+			`${dirname(folder)} has too little free space: the backup needs ${needed} more, ${free} are free.`,
 	);
 }
 

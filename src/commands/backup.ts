@@ -8,7 +8,7 @@ import {
 	restoreBackup,
 	verifyBackup,
 } from '../backup/index.ts';
-import { AppError, formatBytes, lowerProcessPriority, systemClock } from '../base/index.ts';
+import { AppError, formatBytes, lowerProcessPriority, messageOf, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import { openReaders, SCHEMA_VERSION } from '../store/index.ts';
 import { type Command, type Invocation, UsageError } from './command.ts';
@@ -34,7 +34,10 @@ const backup: Command = {
 		invocation.print(made.file);
 		invocation.printInfo(`${formatBytes(made.bytes)} with ${contentOf(made.manifest)}. The secret key is not in it.`);
 		if (keep === undefined) return;
-		const removed = await removeOldBackups(dirname(made.file), keep, basename(made.file));
+		const removed = await removeOldBackups(dirname(made.file), keep, basename(made.file)).catch((cause: unknown) => {
+			const problem = `The backup was made, but older ones cannot be deleted: ${messageOf(cause)}.`;
+			throw new AppError('unavailable', problem, { cause });
+		});
 		if (removed.length > 0) invocation.printInfo(`Deleted older backups: ${removed.join(', ')}.`);
 	},
 };

@@ -7,6 +7,7 @@ import { createEmbedders, createModels, createProviders, probeEmbedder, probePro
 import { createNetwork, type Network } from '../net/index.ts';
 import { findRecognitionPackages } from '../pool/index.ts';
 import {
+	backupSeries,
 	type DatabaseReport,
 	databaseFile,
 	dataFolderError,
@@ -140,11 +141,11 @@ async function folder({ data_dir }: Settings): Promise<Finding[]> {
 }
 
 /** Whether the server's backups are made, if it makes any. */
-async function checkBackups({ backup_dir, backup_every }: Settings): Promise<Finding[]> {
+async function checkBackups({ backup_dir, backup_every, data_dir }: Settings): Promise<Finding[]> {
 	if (backup_dir === undefined) return [];
 	const subject = 'backups';
 	try {
-		const backups = await listBackups(backup_dir);
+		const backups = await listBackups(backup_dir, backupSeries(data_dir));
 		const [newest] = backups;
 		if (newest === undefined) return [{ ok: false, subject, message: `There is none in ${backup_dir}.` }];
 		const isLate = systemClock.now() - newest.madeAt > 2 * durationMs(backup_every);
@@ -152,7 +153,7 @@ async function checkBackups({ backup_dir, backup_every }: Settings): Promise<Fin
 		const message = `${backups.length} in ${backup_dir}, the newest of ${timestamp(newest.madeAt)}${problem}.`;
 		return [{ ok: !isLate, subject, message }];
 	} catch (error) {
-		return [{ ok: false, subject, message: `${backup_dir} cannot be read: ${messageOf(error)}.` }];
+		return [{ ok: false, subject, message: `The backups in ${backup_dir} cannot be listed: ${messageOf(error)}.` }];
 	}
 }
 

@@ -150,8 +150,7 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	},
 	backup_dir: {
 		variable: 'PARLEY_BACKUP_DIR',
-		description:
-			'Folder, of this server alone, in which the running server makes a backup at an interval. Without it, it makes none.',
+		description: 'Folder in which the running server makes a backup at an interval. Without it, it makes none.',
 	},
 	backup_every: {
 		variable: 'PARLEY_BACKUP_EVERY',

@@ -7,6 +7,8 @@ export interface MetricsSources {
 	http: { readonly openStreams: number; readonly openConnections: number };
 	conversations: { readonly actorCounts: ActorCounts };
 	deployments: { readonly actorCounts: ActorCounts };
+	/** Null: the server makes none. */
+	backups: { readonly everySeconds: number; newestMadeAt(): Promise<number | null> } | null;
 }
 
 interface ActorCounts {
@@ -19,7 +21,7 @@ interface ActorCounts {
 /** Registers the gauges of the server's state. Returns a function that reads it: a few small queries. */
 export function registerState(
 	registry: Registry,
-	{ store, http, conversations, deployments }: MetricsSources,
+	{ store, http, conversations, deployments, backups }: MetricsSources,
 ): () => Promise<void> {
 	const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
 		new Gauge<L>({ name: `parley_${name}`, help, labelNames, registers: [registry] });
@@ -33,7 +35,9 @@ export function registerState(
 	const age = gauge('job_oldest_seconds', 'How long the oldest due job of a kind has waited.', ['kind']);
 	const documents = gauge('documents', 'Documents by state: indexed, pending or failed.', ['state']);
 	const writable = gauge('store_writable', '1 if changes can be stored, else 0.');
+	const readBackups = backups && registerBackups(gauge, backups);
 	return async () => {
+		await readBackups?.();
 		streams.set(http.openStreams);
 		connections.set(http.openConnections);
 		const kinds = { conversation: conversations.actorCounts, deployment: deployments.actorCounts };
@@ -57,4 +61,14 @@ export function registerState(
 		}
 		for (const [name, count] of Object.entries(state.documents)) documents.set({ state: name }, count);
 	};
+}
+
+/** Without a backup the time is 0: everything is late then. */
+function registerBackups(
+	gauge: (name: string, help: string) => Gauge,
+	backups: NonNullable<MetricsSources['backups']>,
+): () => Promise<void> {
+	gauge('backup_interval_seconds', 'Time from one backup of the server to the next.').set(backups.everySeconds);
+	const newest = gauge('backup_newest_timestamp_seconds', 'When the newest backup was made (Unix time); 0 for none.');
+	return async () => newest.set(((await backups.newestMadeAt().catch(() => null)) ?? 0) / 1_000);
 }

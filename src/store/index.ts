@@ -76,6 +76,7 @@ export type {
 	OpenedBasis,
 } from './search-index.ts';
 export {
+	backupSeries,
 	type CommitObserver,
 	copyDatabase,
 	type DatabaseReport,

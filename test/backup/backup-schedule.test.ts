@@ -10,6 +10,8 @@ import { until } from '../support/until.ts';
 
 const NOON = Date.UTC(2026, 10, 26, 12);
 const HOUR = 3_600_000;
+const SERIES = '1f9e02c4';
+const nameOf = (madeAt: number) => backupFileName(SERIES, madeAt);
 
 /** A schedule of six hours whose backups are empty files. */
 async function openSchedule(
@@ -31,12 +33,12 @@ async function openSchedule(
 	const lines: Array<Record<string, unknown>> = [];
 	const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
 	const make = async () => {
-		const name = backupFileName(clock.time);
+		const name = nameOf(clock.time);
 		await writeFile(join(folder, name), '');
 		return name;
 	};
 	const schedule = new BackupSchedule({
-		...{ folder, log, clock, everyMs: 6 * HOUR, checkMs: 1, retryMs: 1, ...limits },
+		...{ folder, series: SERIES, log, clock, everyMs: 6 * HOUR, checkMs: 1, retryMs: 1, ...limits },
 		makeBackup: makeBackup ?? make,
 	});
 	const checkedAgain = async () => {
@@ -56,7 +58,7 @@ test('a server without backups makes one at once, and the next when its time has
 	assert.equal((await names()).length, 1);
 	clock.time += 1;
 	await until('the second is made', async () => (await names()).length === 2);
-	assert.deepEqual(await names(), [backupFileName(NOON), backupFileName(NOON + 6 * HOUR)]);
+	assert.deepEqual(await names(), [nameOf(NOON), nameOf(NOON + 6 * HOUR)]);
 	await until('both are logged', () => lines.length === 2);
 	assert.deepEqual(
 		lines.map(({ msg, result }) => [msg, result]),
@@ -66,7 +68,7 @@ test('a server without backups makes one at once, and the next when its time has
 
 test('the time counts from the newest backup that exists, but not from one of the future', async (t) => {
 	const { folder, clock, schedule, checkedAgain, names } = await openSchedule(t);
-	const existing = [NOON - 20 * HOUR, NOON - 5 * HOUR, NOON + 1_000 * HOUR].map(backupFileName);
+	const existing = [NOON - 20 * HOUR, NOON - 5 * HOUR, NOON + 1_000 * HOUR].map(nameOf);
 	for (const name of existing) await writeFile(join(folder, name), '');
 	schedule.start();
 	await checkedAgain();
@@ -84,7 +86,7 @@ test('a failure is logged in a sentence and tried again', async (t) => {
 	schedule.start();
 	await until('it was tried three times', () => attempts >= 3 && lines.length >= 3);
 	const { level, msg, error } = lines[0] ?? {};
-	assert.deepEqual([level, msg, error], [50, 'no backup could be made; the older ones stay', 'The disk is full.']);
+	assert.deepEqual([level, msg, error], [50, 'a backup has failed', 'The disk is full.']);
 });
 
 test('a backup that takes too long is stopped and tried again', async (t) => {
@@ -97,7 +99,7 @@ test('a backup that takes too long is stopped and tried again', async (t) => {
 	const { schedule, lines } = await openSchedule(t, waits, { maxBackupMs: 20 });
 	schedule.start();
 	await until('it was tried twice', () => attempts >= 2 && lines.length >= 1);
-	assert.equal(lines[0]?.msg, 'no backup could be made; the older ones stay');
+	assert.equal(lines[0]?.msg, 'a backup has failed');
 });
 
 test('a stop aborts a running backup and logs no failure', async (t) => {
@@ -124,29 +126,42 @@ test('only the newest backups stay, and no other file counts as one', async (t) 
 		'.parley-20261126T120000.000Z.tar.0123456789abcdef.partial',
 		'parley-20269999T120000.000Z.tar',
 	];
-	for (const name of [...times.map(backupFileName), ...others]) await writeFile(join(folder, name), '');
+	for (const name of [...times.map(nameOf), ...others]) await writeFile(join(folder, name), '');
 	await mkdir(join(folder, 'folder'));
 	assert.deepEqual(
-		(await listBackups(folder)).map(({ madeAt }) => madeAt),
+		(await listBackups(folder, SERIES)).map(({ madeAt }) => madeAt),
 		times.toSorted((a, b) => b - a),
 	);
 	assert.deepEqual(
-		await removeOldBackups(folder, 2, backupFileName(NOON + 5 * HOUR)),
-		[3, 2, 1].map((hours) => backupFileName(NOON + hours * HOUR)),
+		await removeOldBackups(folder, 2, nameOf(NOON + 5 * HOUR)),
+		[3, 2, 1].map((hours) => nameOf(NOON + hours * HOUR)),
 	);
 	assert.deepEqual(
 		(await readdir(folder)).sort(),
-		[...others, 'folder', ...[4, 5].map((hours) => backupFileName(NOON + hours * HOUR))].sort(),
+		[...others, 'folder', ...[4, 5].map((hours) => nameOf(NOON + hours * HOUR))].sort(),
 	);
-	assert.deepEqual(await removeOldBackups(folder, 2, backupFileName(NOON + 5 * HOUR)), []);
-	assert.deepEqual(await listBackups(join(folder, 'none')), []);
+	assert.deepEqual(await removeOldBackups(folder, 2, nameOf(NOON + 5 * HOUR)), []);
+	assert.deepEqual(await listBackups(join(folder, 'none'), SERIES), []);
 });
 
 test('a new backup stays although older ones have later times, because a clock was ahead', async (t) => {
 	const folder = await temporaryFolder(t);
-	const ahead = [100, 101, 102].map((hours) => backupFileName(NOON + hours * HOUR));
-	const made = [1, 2].map((hours) => backupFileName(NOON + hours * HOUR));
+	const ahead = [100, 101, 102].map((hours) => nameOf(NOON + hours * HOUR));
+	const made = [1, 2].map((hours) => nameOf(NOON + hours * HOUR));
 	for (const name of [...ahead, ...made]) await writeFile(join(folder, name), '');
 	assert.deepEqual((await removeOldBackups(folder, 2, made[1] as string)).sort(), ahead);
 	assert.deepEqual((await readdir(folder)).sort(), made);
+});
+
+test('servers that share a folder count and delete only their own backups', async (t) => {
+	const folder = await temporaryFolder(t);
+	const others = [1, 2, 3].map((hours) => backupFileName('00c0ffee', NOON + hours * HOUR));
+	const own = [1, 2].map((hours) => nameOf(NOON + hours * HOUR));
+	for (const name of [...others, ...own]) await writeFile(join(folder, name), '');
+	assert.deepEqual(await removeOldBackups(folder, 1, own[1] as string), [own[0]]);
+	assert.deepEqual((await readdir(folder)).sort(), [...others, own[1]].sort());
+	assert.deepEqual(
+		(await listBackups(folder, SERIES)).map(({ name }) => name),
+		[own[1]],
+	);
 });

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { existsSync, mkdirSync } from 'node:fs';
+import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { createBackup, restoreBackup } from '../../src/backup/index.ts';
 import { systemClock } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { lockForBackup, openSqliteStore, SCHEMA_VERSION } from '../../src/store/index.ts';
+import { backupSeries, lockForBackup, openSqliteStore, SCHEMA_VERSION } from '../../src/store/index.ts';
 import { openWritable } from '../../src/store/sqlite/connection.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
 import { temporaryFolder } from '../support/run-command.ts';
@@ -91,7 +93,7 @@ test('a backup by an earlier Parley can be restored, and the next start migrates
 test('a backup beside a running one is refused and leaves the unfinished files of that', async (t) => {
 	const dataDir = await dataFolderWith(t, TEXTS);
 	const folder = await temporaryFolder(t);
-	const unfinished = '.parley-20261126T120000.000Z.tar.0123456789abcdef.partial';
+	const unfinished = `.parley-${backupSeries(dataDir)}-20261126T120000.000Z.tar.0123456789abcdef.partial`;
 	await mkdir(join(folder, unfinished));
 	const backup = () => createBackup({ dataDir, target: folder, clock: systemClock, signal: never });
 	const running = lockForBackup(dataDir);
@@ -100,4 +102,18 @@ test('a backup beside a running one is refused and leaves the unfinished files o
 	running[Symbol.dispose]();
 	const { file } = await backup();
 	assert.deepEqual(await readdir(folder), [basename(file)]);
+});
+
+test('a restore that fails at its last step leaves nothing, and the next one succeeds', async (t) => {
+	const file = await backUp(t, await dataFolderWith(t, TEXTS));
+	const dataDir = await temporaryFolder(t);
+	const restoring = restoreBackup({ dataDir, file, signal: never });
+	const failed = assert.rejects(restoring, /parley\.db/);
+	while (!existsSync(join(dataDir, 'restore.incomplete'))) await setImmediate();
+	// A folder in the place of the database.
+	mkdirSync(join(dataDir, 'parley.db'));
+	await failed;
+	assert.deepEqual((await readdir(dataDir)).sort(), ['parley.db', 'parley.lock']);
+	await rmdir(join(dataDir, 'parley.db'));
+	await restoreBackup({ dataDir, file, signal: never });
 });

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { listBackups } from '../../src/backup/index.ts';
 import { sleep } from '../../src/base/index.ts';
-import { databaseFile } from '../../src/store/index.ts';
+import { backupSeries, databaseFile } from '../../src/store/index.ts';
 import { runProgram, temporaryFolder } from '../support/run-command.ts';
 import { program, type ServerProcess, startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
@@ -79,7 +79,7 @@ test('backups that are killed at any moment leave nothing that looks like a back
 		await sleep(randomInt(0, 400));
 		child.kill('SIGKILL');
 		await ended;
-		for (const { name } of await listBackups(folder)) {
+		for (const { name } of await listBackups(folder, backupSeries(server.dataDir))) {
 			const verified = await runProgram(server.dataDir, ['verify', join(folder, name)]);
 			assert.equal(verified.code, 0, verified.err);
 			await rm(join(folder, name));

@@ -62,7 +62,7 @@ test('a backup contains no secret key and no first key, and only its owner can r
 	const folder = join(await temporaryFolder(t), 'not', 'there', 'yet');
 	assert.equal((await runProgram(server.dataDir, ['backup', `${folder}/`])).code, 0);
 	const [name = '', ...others] = await readdir(folder);
-	assert.match(name, /^parley-\d{8}T\d{6}\.\d{3}Z\.tar$/);
+	assert.match(name, /^parley-[0-9a-f]{8}-\d{8}T\d{6}\.\d{3}Z\.tar$/);
 	assert.deepEqual(others, []);
 	const bytes = await readFile(join(folder, name));
 	const secret = (await readFile(join(server.dataDir, 'secret.key'), 'utf8')).trim();
@@ -181,7 +181,7 @@ test('a server makes backups by its settings, and a restart makes none before it
 
 	const blocked = join(folder, name, 'below-a-file');
 	await using third = await startServer({ dataDir, key: first.key, env: { ...scheduled, PARLEY_BACKUP_DIR: blocked } });
-	const line = await until('the failure is logged', () => /^.*no backup could be made.*$/m.exec(third.output())?.[0]);
+	const line = await until('the failure is logged', () => /^.*a backup has failed.*$/m.exec(third.output())?.[0]);
 	assert.match(JSON.parse(line).error, /cannot be written to|ENOTDIR/);
 	assert.equal((await third.call('GET', '/readyz')).status, 200);
 });

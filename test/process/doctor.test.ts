@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
+import { backupSeries } from '../../src/store/index.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { runProgram, temporaryFolder } from '../support/run-command.ts';
 import { startServer } from '../support/server-process.ts';
@@ -89,7 +90,7 @@ test('the doctor fails where the server should make backups and the newest is to
 	const env = { PARLEY_BACKUP_DIR: backups, PARLEY_BACKUP_EVERY: '1d' };
 	const found = async (expected: RegExp) => assert.match((await doctor(dataDir, env)).out, expected);
 	await found(/^FAILED {2}backups +There is none in .*\.$/m);
-	await writeFile(join(backups, 'parley-20260101T120000.000Z.tar'), '');
+	await writeFile(join(backups, `parley-${backupSeries(dataDir)}-20260101T120000.000Z.tar`), '');
 	await found(/^FAILED {2}backups +1 in .*, the newest of 2026-01-01T12:00:00\.000Z, which is longer ago than twice/m);
 	assert.equal((await runProgram(dataDir, ['backup', backups])).code, 0);
 	await found(/^ok {2}backups +2 in .*, the newest of \d{4}-[\d-]+T[\d:.]+Z\.$/m);

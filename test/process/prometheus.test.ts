@@ -19,14 +19,16 @@ test('Prometheus reads the metrics, loads the alerts, and evaluates every query 
 	skip,
 }, async (t) => {
 	const [metricsPort, prometheusPort] = [await freePort(), await freePort()];
-	await using server = await startServer({ env: { PARLEY_METRICS_LISTEN: `127.0.0.1:${metricsPort}` } });
+	const folder = await mkdtemp(join(tmpdir(), 'parley-prometheus-'));
+	t.after(() => rm(folder, { recursive: true, force: true }));
+	await using server = await startServer({
+		env: { PARLEY_METRICS_LISTEN: `127.0.0.1:${metricsPort}`, PARLEY_BACKUP_DIR: join(folder, 'backups') },
+	});
 	const assistant = await server.call('POST', '/api/v1/assistants', { name: 'Scene' });
 	const deployment = await server.call('POST', '/api/v1/deployments', { assistant_id: assistant.body.id });
 	const message = { deployment_id: deployment.body.id, content: 'Where is my order?' };
 	assert.equal((await server.call('POST', '/api/v1/messages', message)).status, 201);
 
-	const folder = await mkdtemp(join(tmpdir(), 'parley-prometheus-'));
-	t.after(() => rm(folder, { recursive: true, force: true }));
 	const config = `
 global: { scrape_interval: 1s, evaluation_interval: 1s }
 rule_files: ['${alerts}']

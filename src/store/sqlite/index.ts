@@ -2,7 +2,14 @@ export { databaseFile, openReadOnly } from './connection.ts';
 export { lockDataFolder, lockForBackup } from './file-lock.ts';
 export { type DatabaseReport, inspectDatabase, repairSearchIndex } from './inspection.ts';
 export { openReaders } from './open-readers.ts';
-export { copyDatabase, DatabaseSnapshot, requireKnownSchema, SCHEMA_VERSION, type SnapshotBlob } from './snapshot.ts';
+export {
+	backupSeries,
+	copyDatabase,
+	DatabaseSnapshot,
+	requireKnownSchema,
+	SCHEMA_VERSION,
+	type SnapshotBlob,
+} from './snapshot.ts';
 export { type CommitObserver, openSqliteStore, type SqliteStoreOptions, type StoreState } from './sqlite-store.ts';
 export { removeUpgradeCopies } from './upgrade-copy.ts';
 export { runWriterThread, type WriterThreadData } from './writer-thread.ts';

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { AppError } from '../../base/index.ts';
 import { databaseFile, openReadOnly } from './connection.ts';
@@ -54,6 +55,23 @@ export function requireKnownSchema(schema: number, subject: string): void {
 		'unavailable',
 		`${subject} has schema version ${schema}, this Parley knows ${SCHEMA_VERSION}. Use the newer Parley that wrote it.`,
 	);
+}
+
+/**
+ * The name of the series of backups of a server: eight hexadecimal digits that belong to its first workspace. Servers that share a folder
+ * of backups delete only those of their own series. A restored server continues the series.
+ */
+export function backupSeries(dataDir: string): string {
+	const db = openReadOnly(databaseFile(dataDir));
+	try {
+		const first = db.prepare('SELECT min(id) FROM workspaces').pluck().get() as string | null;
+		return createHash('sha256')
+			.update(first ?? '')
+			.digest('hex')
+			.slice(0, 8);
+	} finally {
+		db.close();
+	}
 }
 
 /** A copy of a database that no server uses. */
