@@ -59,6 +59,7 @@ export function inboxHandlers({ store, inbox, cursors }: InboxHandlersOptions): 
 				['Content-Type', contentType],
 				['Cache-Control', 'no-store'],
 				['Content-Disposition', `attachment; filename="${fileName}"`],
+				['x-content-type-options', 'nosniff'],
 			];
 			return new RawResponse({ status: 200, headers, body });
 		},

@@ -162,6 +162,7 @@ test('exports a conversation as JSON and as Markdown', async () => {
 	const path = `/api/v1/conversations/${id}/export`;
 	const json = await app.call('GET', path);
 	assert.equal(json.headers.get('content-disposition'), `attachment; filename="${id}.json"`);
+	assert.equal(json.headers.get('x-content-type-options'), 'nosniff');
 	assert.equal(json.body.conversation.id, id);
 	assert.deepEqual(
 		json.body.messages.map(({ content }: { content: string }) => content),
