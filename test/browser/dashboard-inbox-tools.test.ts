@@ -5,6 +5,7 @@ import { ManualModel } from '../conversations/manual-model.ts';
 import { axeFindings } from '../support/axe.ts';
 import { noBrowser as skip, startBrowser } from '../support/browser.ts';
 import { openDashboard, startOwnedApp } from './dashboard.ts';
+import { TOKENS, tokenFor } from './tokens.ts';
 
 const model = new ManualModel({ autoReply: () => ['We open at nine.'] });
 const app = await startOwnedApp({}, { providers: [model.provider] });
@@ -38,4 +39,21 @@ test('an agent writes a note, inserts a canned reply and a suggestion, and sees 
 	await page.locator('.note-text').getByText('Another note.').waitFor();
 	assert.deepEqual(await axeFindings(page), []);
 	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/inbox-tools.png` });
+});
+
+test('the address that a visitor has left stands apart from the address in the token', { skip }, async () => {
+	const features = { ...TOKENS.features, handoff: true };
+	const shop = await createApiFixture(app, { model: 'scripted/any', deployment: { features, jwt: TOKENS.jwt } });
+	const authorization = `Bearer ${tokenFor('ada', 600, { email: 'ada@work.example' })}`;
+	const as = (path: string, body: object) =>
+		app.callAsVisitor('POST', path, { deployment_id: shop.deployment, ...body }, { authorization });
+	const sent = await as('/api/v1/widget/messages', { content: 'When do you open?' });
+	const id = sent.body.conversation_id;
+	const asked = await as(`/api/v1/widget/conversations/${id}/request-person`, { email: 'ada@home.example' });
+	assert.equal(asked.status, 200, JSON.stringify(asked.body));
+	await using browser = await startBrowser();
+	await using agent = await openDashboard(app, browser, {}, `#/inbox/${id}?details=1`);
+	const fact = (name: string) => agent.page.locator('.facts > div').filter({ hasText: name }).locator('dd');
+	assert.equal(await fact('Answer to').textContent(), 'ada@home.example');
+	assert.equal(await fact('E-mail address').textContent(), 'ada@work.example');
 });

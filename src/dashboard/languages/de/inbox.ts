@@ -72,6 +72,7 @@ export const inbox: InboxStrings = {
 	nobody: 'Niemand',
 	assigned: '{name} kümmert sich um diese Unterhaltung.',
 	unassigned: 'Niemand ist mehr zuständig.',
+	contactEmail: 'Antwort an',
 	email: 'E-Mail-Adresse',
 	id: 'Kennung',
 	started: 'Begonnen',

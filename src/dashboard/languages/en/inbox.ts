@@ -69,6 +69,7 @@ export const inbox = {
 	nobody: 'No one',
 	assigned: '{name} takes care of this conversation.',
 	unassigned: 'The conversation has no assignee.',
+	contactEmail: 'Answer to',
 	email: 'E-mail address',
 	id: 'Id',
 	started: 'Started',

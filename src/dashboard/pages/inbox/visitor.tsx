@@ -32,7 +32,8 @@ export function VisitorPanel({
 	};
 	const facts: [string, preact.ComponentChildren][] = [
 		// The address that the visitor left is the one to answer.
-		[t.email, [...new Set([conversation.contact_email, end_user?.email].filter(Boolean))].join(', ') || null],
+		[t.contactEmail, conversation.contact_email],
+		[t.email, end_user?.email === conversation.contact_email ? null : end_user?.email],
 		[t.id, end_user && <code>{end_user.id}</code>],
 		[t.deployment, deployment],
 		[t.channel, conversation.channel === 'api' ? t.channelApi : t.channelWidget],
