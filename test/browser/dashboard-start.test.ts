@@ -43,6 +43,12 @@ test('the printed link leads to a cited answer and the line for a website, by cl
 	await page.getByText('data-deployment-id=').waitFor();
 	const { data } = (await app.call('GET', '/api/v1/deployments')).body;
 	assert.deepEqual(data[0].allowed_domains, ['shop.example']);
+	await page.getByRole('button', { name: 'Correct the website' }).click();
+	await page.getByRole('textbox', { name: 'Website' }).fill('www.shop.example');
+	await page.getByRole('button', { name: 'Allow this website' }).click();
+	await page.getByText('of www.shop.example:').waitFor();
+	const corrected = await app.call('GET', `/api/v1/deployments/${data[0].id}`);
+	assert.deepEqual(corrected.body.allowed_domains, ['www.shop.example']);
 	await page.getByRole('button', { name: 'Finish' }).click();
 	await page.getByRole('heading', { name: 'Kettle help' }).waitFor();
 	await page.goto(`${app.url}/dashboard#/`);

@@ -42,6 +42,7 @@ export const start: StartStrings = {
 	website: 'Website',
 	websiteHint: 'Nur Seiten dieser Website dürfen den Chat zeigen. Weitere können Sie später hinzufügen.',
 	allowWebsite: 'Diese Website erlauben',
+	correctWebsite: 'Website berichtigen',
 	snippetFor: 'Fügen Sie dies vor dem Ende des Body jeder Seite von {website} ein:',
 	copySnippet: 'Zeile kopieren',
 };

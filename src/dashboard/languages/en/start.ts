@@ -41,6 +41,7 @@ export const start = {
 	website: 'Website',
 	websiteHint: 'Only pages of this website may show the chat. More can be added later.',
 	allowWebsite: 'Allow this website',
+	correctWebsite: 'Correct the website',
 	snippetFor: 'Paste this before the end of the body of each page of {website}:',
 	copySnippet: 'Copy the line',
 };

@@ -11,10 +11,12 @@ import { StepFrame, type StepProps } from './step.tsx';
 /** The fourth step: the website that may show the chat, and the tag to paste into it. */
 export function SnippetStep({ setup: { assistant, deployment }, onNext }: StepProps) {
 	const t = strings().startPage;
+	const [allowed, ...others] = deployment?.allowed_domains ?? [];
 	const [website, setWebsite] = useState('');
+	const [isCorrected, setCorrected] = useState(false);
 	const allow = useAction(async () => {
 		if (!assistant) return;
-		const allowed_domains = [domainOf(website)];
+		const allowed_domains = [domainOf(website), ...others];
 		if (deployment) {
 			await api.PATCH('/api/v1/deployments/{id}', {
 				params: { path: { id: deployment.id } },
@@ -25,8 +27,12 @@ export function SnippetStep({ setup: { assistant, deployment }, onNext }: StepPr
 			await resultOf(api.POST('/api/v1/deployments', { body }));
 		}
 		await Promise.all([invalidate('setup'), invalidate('deployments')]);
+		setCorrected(false);
 	}, ['/allowed_domains/0']);
-	const [allowed] = deployment?.allowed_domains ?? [];
+	const correct = () => {
+		setWebsite(allowed ?? '');
+		setCorrected(true);
+	};
 	return (
 		<StepFrame
 			title={t.snippetTitle}
@@ -35,7 +41,7 @@ export function SnippetStep({ setup: { assistant, deployment }, onNext }: StepPr
 			nextLabel={t.finish}
 			onNext={onNext}
 		>
-			{assistant && allowed === undefined && (
+			{assistant && (allowed === undefined || isCorrected) && (
 				<form
 					class="guide-url"
 					onSubmit={(event) => {
@@ -56,13 +62,16 @@ export function SnippetStep({ setup: { assistant, deployment }, onNext }: StepPr
 					</Button>
 				</form>
 			)}
-			{deployment && allowed !== undefined && (
+			{deployment && allowed !== undefined && !isCorrected && (
 				<>
 					<p>{fill(t.snippetFor, { website: allowed })}</p>
 					<div class="snippet">
 						<pre>{snippetOf(deployment.id)}</pre>
 						<CopyButton text={snippetOf(deployment.id)} label={t.copySnippet} />
 					</div>
+					<Button look="quiet" onClick={correct}>
+						{t.correctWebsite}
+					</Button>
 				</>
 			)}
 		</StepFrame>
