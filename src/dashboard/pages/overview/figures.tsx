@@ -1,4 +1,4 @@
-import { fill, language, strings } from '../../languages/index.ts';
+import { fill, locale, strings } from '../../languages/index.ts';
 import { change, changeOfShare, duration, questionsOf, share } from './format.ts';
 import type { Figures as FiguresOf, Report } from './queries.ts';
 
@@ -11,6 +11,8 @@ interface Figure {
 
 /** The most important figures, each with its change. */
 export function Figures({ report: { total, before } }: { report: Report }) {
+	// A workspace that is newer than the range has nothing to compare with: "none before" on every card says nothing.
+	const hasBefore = before.conversations > 0 || questionsOf(before) > 0;
 	return (
 		<dl class="figures">
 			{figuresIn(total, before).map(({ label, value, detail, change: changed }) => (
@@ -18,7 +20,7 @@ export function Figures({ report: { total, before } }: { report: Report }) {
 					<dt>{label}</dt>
 					<dd class="figure-value">{value}</dd>
 					{detail && <dd class="hint">{detail}</dd>}
-					{changed && <dd class="hint">{changed}</dd>}
+					{hasBefore && changed && <dd class="hint">{changed}</dd>}
 				</div>
 			))}
 		</dl>
@@ -27,7 +29,7 @@ export function Figures({ report: { total, before } }: { report: Report }) {
 
 function figuresIn(total: FiguresOf, before: FiguresOf): Figure[] {
 	const t = strings().overviewPage;
-	const number = (value: number) => value.toLocaleString(language.value);
+	const number = (value: number) => value.toLocaleString(locale.value);
 	const shareOf = (label: string, key: keyof FiguresOf['answers']): Figure => ({
 		label,
 		value: share(total.answers[key], questionsOf(total)),
