@@ -72,6 +72,8 @@ test('figures and charts are drawn under the policy, each chart has a table, and
 	await using owner = await openDashboard(app, browser, {}, '#/overview');
 	const { page } = owner;
 	await page.locator('.chart-frame canvas').nth(2).waitFor();
+	await page.locator('.figure').first().waitFor();
+	assert.equal(await page.getByText('none before').count(), 0, 'a new workspace has nothing to compare with');
 	assert.deepEqual(owner.problems, [], 'the policy allows what the charts do');
 	await page.getByText('Show as a table').first().click();
 	await page.getByRole('columnheader', { name: 'Visitors' }).waitFor();
@@ -97,7 +99,7 @@ test('axes, values under the pointer and tables are in the language of the perso
 	const figures = { median: 1_500, p95: 2_500, count: 3 };
 	for (const [locale, date, label, seconds] of [
 		['de-DE', '03.10.2026', '3. Okt.', '1,5 s'],
-		['en-GB', 'Oct 3, 2026', 'Oct 3', '1.5 s'],
+		['en-GB', '3 Oct 2026', '3 Oct', '1.5 s'],
 	] as const) {
 		await using owner = await openDashboard(app, browser, { locale });
 		const { page } = owner;

@@ -9,6 +9,7 @@ test('days have the month of the language', () => {
 	const splits = [at('2026-05-30T00:00:00Z'), at('2026-10-01T00:00:00Z'), at('2026-12-31T00:00:00Z')];
 	assert.deepEqual(axisLabels('de', splits, DAY), ['30. Mai', '1. Okt.', '31. Dez.']);
 	assert.deepEqual(axisLabels('en', splits, DAY), ['May 30', 'Oct 1', 'Dec 31']);
+	assert.deepEqual(axisLabels('en-GB', splits, DAY), ['30 May', '1 Oct', '31 Dec']);
 });
 
 test('hours are those of the language in UTC, and midnight is the day that begins', () => {

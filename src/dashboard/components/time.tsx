@@ -1,4 +1,4 @@
-import { language } from '../languages/index.ts';
+import { locale } from '../languages/index.ts';
 
 const UNITS = [
 	['year', 31_536_000],
@@ -21,7 +21,7 @@ export function RelativeTime({ at }: { at: string }) {
 /** @param now milliseconds since the epoch */
 export function relativeText(time: Date, now: number): string {
 	const seconds = (time.getTime() - now) / 1_000;
-	const format = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
+	const format = new Intl.RelativeTimeFormat(locale.value, { numeric: 'auto' });
 	const unit = UNITS.find(([, length]) => Math.abs(seconds) >= length);
 	if (unit) return format.format(Math.round(seconds / unit[1]), unit[0]);
 	// Seconds that have passed do not matter, those that remain do.
@@ -30,5 +30,5 @@ export function relativeText(time: Date, now: number): string {
 
 /** A moment as date and time. */
 export function absoluteText(time: Date): string {
-	return new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'short' }).format(time);
+	return new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeStyle: 'short' }).format(time);
 }

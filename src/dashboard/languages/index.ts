@@ -1,4 +1,5 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
+import { localeOf } from './locale-of.ts';
 import type { Strings } from './strings.ts';
 import { keepLanguage, type Language, wantedLanguage } from './wanted-language.ts';
 
@@ -11,6 +12,8 @@ const LOADERS: { [L in Language]: () => Promise<{ default: Strings }> } = {
 };
 
 export const language = signal<Language>('en');
+/** The locale of numbers and dates: a BCP 47 tag. */
+export const locale = computed(() => localeOf(language.value, navigator.languages));
 const loaded = signal<Strings | null>(null);
 
 /** All texts in the language of the dashboard. */
@@ -42,7 +45,7 @@ export function fill(text: string, values: Readonly<Record<string, string | numb
 	return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
 		const value = values[name];
 		if (value === undefined) return whole;
-		return typeof value === 'number' ? value.toLocaleString(language.value) : value;
+		return typeof value === 'number' ? value.toLocaleString(locale.value) : value;
 	});
 }
 

@@ -1,5 +1,5 @@
 import { Field } from '../../components/field.tsx';
-import { fill, language, strings } from '../../languages/index.ts';
+import { fill, locale, strings } from '../../languages/index.ts';
 import { contrastOf, sixDigits } from './contrast.ts';
 
 /** The widget's surfaces in its light and its dark theme. */
@@ -60,7 +60,7 @@ function contrastWarning(colour: string): string | null {
 	for (const theme of ['light', 'dark'] as const) {
 		const contrast = contrastOf(colour, SURFACES[theme]);
 		if (contrast >= MIN_CONTRAST) continue;
-		const ratio = contrast.toLocaleString(language.value, { maximumFractionDigits: 1 });
+		const ratio = contrast.toLocaleString(locale.value, { maximumFractionDigits: 1 });
 		return fill(theme === 'light' ? t.contrastOnLight : t.contrastOnDark, { ratio });
 	}
 	return null;

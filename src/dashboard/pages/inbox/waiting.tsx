@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { fill, language, strings } from '../../languages/index.ts';
+import { fill, locale, strings } from '../../languages/index.ts';
 
 const AMBER_MS = 2 * 60_000;
 const RED_MS = 5 * 60_000;
@@ -40,5 +40,5 @@ export function durationText(ms: number): string {
 				? [Math.floor(minutes / 60), 'hour']
 				: [Math.floor(minutes / 1_440), 'day'];
 	const options = { style: 'unit', unit, unitDisplay: 'short' } as const;
-	return new Intl.NumberFormat(language.value, options as Intl.NumberFormatOptions).format(value as number);
+	return new Intl.NumberFormat(locale.value, options as Intl.NumberFormatOptions).format(value as number);
 }

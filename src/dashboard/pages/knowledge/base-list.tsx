@@ -8,7 +8,7 @@ import { PagedContent } from '../../components/paged-content.tsx';
 import { Table } from '../../components/table.tsx';
 import { RelativeTime } from '../../components/time.tsx';
 import { NameForm } from '../../forms/name-form.tsx';
-import { language, strings } from '../../languages/index.ts';
+import { locale, strings } from '../../languages/index.ts';
 import { BaseStatus } from './base-status.tsx';
 import { mayWrite } from './may-write.ts';
 import { type KnowledgeBase, useKnowledgeBases } from './queries.ts';
@@ -60,7 +60,7 @@ function BaseTable({ bases }: { bases: readonly KnowledgeBase[] }) {
 				{ title: t.status, cell: (base) => <BaseStatus base={base} /> },
 				{
 					title: t.documents,
-					cell: ({ document_count }) => document_count.toLocaleString(language.value),
+					cell: ({ document_count }) => document_count.toLocaleString(locale.value),
 					isNumber: true,
 				},
 				{ title: t.changed, cell: ({ updated_at }) => <RelativeTime at={updated_at} />, isMinor: true },

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { language, strings } from '../../languages/index.ts';
+import { locale, strings } from '../../languages/index.ts';
 import { drawChart, type Line } from './draw-chart.ts';
 import { bucketLabel } from './format.ts';
 import type { Report } from './queries.ts';
@@ -9,7 +9,7 @@ export function Chart({
 	title,
 	report: { buckets, interval },
 	lines,
-	format = (value) => value.toLocaleString(language.value),
+	format = (value) => value.toLocaleString(locale.value),
 }: {
 	title: string;
 	report: Report;

@@ -1,10 +1,10 @@
 import { linkTo } from '../../app/route.ts';
 import { Table } from '../../components/table.tsx';
 import { RelativeTime } from '../../components/time.tsx';
-import { count, language, strings } from '../../languages/index.ts';
+import { count, locale, strings } from '../../languages/index.ts';
 import type { Report } from './queries.ts';
 
-const number = (value: number) => value.toLocaleString(language.value);
+const number = (value: number) => value.toLocaleString(locale.value);
 
 /** Tokens by model. */
 export function Models({ report: { models } }: { report: Report }) {

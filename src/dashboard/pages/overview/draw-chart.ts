@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import { language } from '../../languages/index.ts';
+import { locale } from '../../languages/index.ts';
 import { axisLabels } from './axis-labels.ts';
 
 /** One line of a chart. */
@@ -68,7 +68,7 @@ function optionsOf(
 				...axis,
 				grid: { show: false },
 				space: AXIS_SPACE,
-				values: (_plot, splits, _axis, _space, increment) => axisLabels(language.value, splits, increment),
+				values: (_plot, splits, _axis, _space, increment) => axisLabels(locale.value, splits, increment),
 			},
 			{ ...axis, grid, size: 64, values: (_plot, splits) => splits.map((value) => axisText(value, format)) },
 		],

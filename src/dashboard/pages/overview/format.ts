@@ -1,17 +1,17 @@
-import { fill, language, strings } from '../../languages/index.ts';
+import { fill, locale, strings } from '../../languages/index.ts';
 import type { Figures } from './queries.ts';
 
 /** A time as people read it: `420 ms`, `1.2 s`; a dash where there is none. */
 export function duration(ms: number | null): string {
 	if (ms === null) return '–';
-	if (ms < 1_000) return `${ms.toLocaleString(language.value)} ms`;
-	return `${(ms / 1_000).toLocaleString(language.value, { maximumFractionDigits: 1 })} s`;
+	if (ms < 1_000) return `${ms.toLocaleString(locale.value)} ms`;
+	return `${(ms / 1_000).toLocaleString(locale.value, { maximumFractionDigits: 1 })} s`;
 }
 
 /** A share in percent; a dash where there is nothing to divide. */
 export function share(part: number, whole: number): string {
 	if (whole === 0) return '–';
-	return (part / whole).toLocaleString(language.value, { style: 'percent', maximumFractionDigits: 0 });
+	return (part / whole).toLocaleString(locale.value, { style: 'percent', maximumFractionDigits: 0 });
 }
 
 /** How a number has changed in percent. */
@@ -37,12 +37,12 @@ export function questionsOf({ answers }: Figures): number {
 }
 
 function signed(value: number, unit: string): string {
-	return `${value > 0 ? '+' : '−'}${Math.abs(value).toLocaleString(language.value)}${unit}`;
+	return `${value > 0 ? '+' : '−'}${Math.abs(value).toLocaleString(locale.value)}${unit}`;
 }
 
 /** The hour or day of a bucket, in UTC. */
 export function bucketLabel(start: string, interval: 'hour' | 'day'): string {
 	const format: Intl.DateTimeFormatOptions =
 		interval === 'hour' ? { dateStyle: 'short', timeStyle: 'short' } : { dateStyle: 'medium' };
-	return new Intl.DateTimeFormat(language.value, { ...format, timeZone: 'UTC' }).format(new Date(start));
+	return new Intl.DateTimeFormat(locale.value, { ...format, timeZone: 'UTC' }).format(new Date(start));
 }

@@ -5,7 +5,7 @@ import { openedCitation } from '../../../components/opened-citation.ts';
 import { EmptyState, ErrorState, LoadingLines, PageHeader } from '../../../components/page.tsx';
 import { QueryContent } from '../../../components/query-content.tsx';
 import { RelativeTime } from '../../../components/time.tsx';
-import { count, language, strings } from '../../../languages/index.ts';
+import { count, language, locale, strings } from '../../../languages/index.ts';
 import { DocumentStatus } from '../documents/document-status.tsx';
 import { adviceOf } from '../documents/error-sentence.ts';
 import { type Document, documentById, knowledgeBaseById } from '../queries.ts';
@@ -112,5 +112,5 @@ function PassageContent({ document, loader }: { document: Document; loader: Pass
 function sizeText(bytes: number): string {
 	const [value, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kilobyte'] : [bytes / 1_000_000, 'megabyte'];
 	const format = { style: 'unit', unit, maximumFractionDigits: value < 10 ? 1 : 0 } as const;
-	return new Intl.NumberFormat(language.value, format).format(value);
+	return new Intl.NumberFormat(locale.value, format).format(value);
 }

@@ -5,7 +5,7 @@ import { Button } from '../../../components/button.tsx';
 import { RelativeTime } from '../../../components/time.tsx';
 import { VirtualList } from '../../../components/virtual-list.tsx';
 import { useAction } from '../../../forms/use-action.ts';
-import { fill, language, strings } from '../../../languages/index.ts';
+import { fill, locale, strings } from '../../../languages/index.ts';
 import { mayWrite } from '../may-write.ts';
 import type { Document } from '../queries.ts';
 import { DocumentStatus } from './document-status.tsx';
@@ -75,7 +75,7 @@ function DocumentRow({ baseId, document }: { baseId: string; document: Document 
 				{status === 'error' && mayWrite() && <RetryButton baseId={baseId} document={document} />}
 			</div>
 			<div class="number minor">
-				{document.chunk_count.toLocaleString(language.value)}
+				{document.chunk_count.toLocaleString(locale.value)}
 				<span class="visually-hidden"> {t.passages}</span>
 			</div>
 			<div class="minor">

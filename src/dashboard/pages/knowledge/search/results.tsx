@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { linkTo } from '../../../app/route.ts';
 import { EmptyState } from '../../../components/page.tsx';
 import { Status } from '../../../components/status.tsx';
-import { count, language, strings } from '../../../languages/index.ts';
+import { count, locale, strings } from '../../../languages/index.ts';
 import { PassagePlace } from '../document/passages.tsx';
 import type { Hit, SearchState } from './search-run.ts';
 
@@ -86,7 +86,7 @@ function HitView({
 function Score({ label, value, isMain = false }: { label: string; value: number; isMain?: boolean }) {
 	const bar = useRef<HTMLSpanElement>(null);
 	useEffect(() => bar.current?.style.setProperty('width', `${100 * value}%`), [value]);
-	const text = value.toLocaleString(language.value, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+	const text = value.toLocaleString(locale.value, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 	return (
 		<div class={isMain ? 'score score-main' : 'score'}>
 			<dt>{label}</dt>
