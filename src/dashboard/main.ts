@@ -27,7 +27,9 @@ function preloadModules(names: readonly string[] = []): void {
 const session = fetch('api/v1/session', { credentials: 'same-origin' });
 preloadModules(MODULES.languages[wantedLanguage()]);
 const path = location.hash.replace(/^#?\/?/, '') || FIRST_PAGE;
-preloadModules(MODULES.pages[/^[^/?]*/.exec(path)?.[0] ?? '']);
+const page = /^[^/?]*/.exec(path)?.[0] ?? '';
+// An address may have any name, also that of a member of every object.
+if (Object.hasOwn(MODULES.pages, page)) preloadModules(MODULES.pages[page]);
 session.then(
 	({ ok }) => {
 		if (!ok || path !== FIRST_PAGE) return;
