@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { addUser, PASSWORD } from '../access/people.ts';
 import { axeFindings } from '../support/axe.ts';
 import { noBrowser as skip, startBrowser } from '../support/browser.ts';
 import { openDashboard, overflowOf, signIn, startOwnedApp } from './dashboard.ts';
@@ -68,6 +69,46 @@ test('a tab has one connection for live data, and signing out ends it', { skip }
 	await page.getByRole('button', { name: 'Sign out' }).click();
 	await page.getByRole('heading', { name: 'Sign in to Parley' }).waitFor();
 	assert.deepEqual(await connections(), [true]);
+});
+
+test('a tab shows the user who has signed in in another tab', { skip }, async () => {
+	await addUser(app, 'vera@example.com', 'viewer');
+	await using browser = await startBrowser();
+	await using owner = await openDashboard(app, browser, {}, '#/assistants');
+	const { page } = owner;
+	await page.getByRole('button', { name: 'New assistant' }).first().click();
+	await page.getByLabel('Name').fill('Of the owner');
+	const other = await owner.context.newPage();
+	await other.goto(`${app.url}/api/docs`);
+	const credentials = JSON.stringify({ email: 'vera@example.com', password: PASSWORD });
+	const status = await other.evaluate<number>(`fetch('/api/v1/session', {
+		method: 'POST', headers: { 'content-type': 'application/json' }, body: ${JSON.stringify(credentials)},
+	}).then(({ status }) => status)`);
+	assert.equal(status, 201);
+	await page.locator('.account').getByText('vera').waitFor();
+	await page.getByRole('heading', { name: 'Assistants' }).waitFor();
+	assert.equal(await page.getByRole('link', { name: 'People' }).count(), 0, 'a viewer sees no settings');
+	assert.equal(await page.getByLabel('Name').count(), 0, 'the form of the owner has closed');
+});
+
+test('signing out after the session has ended forgets what was shown', { skip }, async () => {
+	await using browser = await startBrowser();
+	await using owner = await openDashboard(app, browser, {}, '#/assistants');
+	const { page } = owner;
+	await page.getByRole('heading', { name: 'Assistants' }).waitFor();
+	await owner.context.clearCookies();
+	await page.getByRole('button', { name: 'Sign out' }).click();
+	await page.getByRole('heading', { name: 'Sign in to Parley' }).waitFor();
+	assert.equal(await page.evaluate('sessionStorage.length'), 0);
+});
+
+test('an address with the name of a member of every object shows that there is no such page', { skip }, async () => {
+	await using browser = await startBrowser();
+	for (const name of ['constructor', '__proto__']) {
+		await using owner = await openDashboard(app, browser, {}, `#/${name}`);
+		await owner.page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+		assert.deepEqual(owner.problems, []);
+	}
 });
 
 test('the rail collapses to icons and stays collapsed after a reload', { skip }, async () => {

@@ -27,8 +27,11 @@ type Listener = (event: LiveEvent) => void;
 const listeners = new Map<string, Set<Listener>>();
 let running: AbortController | null = null;
 
-/** Follows the workspace's events. What was shown is read again after each interruption. */
-export function startLive(): void {
+/**
+ * Follows the workspace's events. What was shown is read again after each interruption.
+ * @param onReconnect is called after each interruption
+ */
+export function startLive(onReconnect: () => void): void {
 	stopLive();
 	running = new AbortController();
 	liveState.value = 'connecting';
@@ -38,7 +41,9 @@ export function startLive(): void {
 			onOpen(isFirst) {
 				liveState.value = 'open';
 				// Events are sent again after an interruption, notices are not.
-				if (!isFirst) void queryClient.invalidateQueries();
+				if (isFirst) return;
+				onReconnect();
+				void queryClient.invalidateQueries();
 			},
 			onLost() {
 				liveState.value = 'lost';

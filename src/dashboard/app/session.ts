@@ -30,9 +30,12 @@ export async function loadSession(response?: Promise<Response>): Promise<void> {
 	try {
 		begin(await resultOf(api.GET('/api/v1/session', response && { fetch: () => response })));
 	} catch (error) {
-		const isSignedOut = error instanceof ApiError && error.status === 401;
-		sessionState.value = isSignedOut ? { status: 'signed-out' } : { status: 'failed', error: error as Error };
+		sessionState.value = isSignedOut(error) ? { status: 'signed-out' } : { status: 'failed', error: error as Error };
 	}
+}
+
+function isSignedOut(error: unknown): boolean {
+	return error instanceof ApiError && error.status === 401;
 }
 
 /** Shows the dashboard. Drafts that another user has left in this tab are forgotten. */
@@ -40,7 +43,20 @@ function begin(session: Session): void {
 	if (sessionStorage.getItem(USER_KEY) !== session.user.id) sessionStorage.clear();
 	sessionStorage.setItem(USER_KEY, session.user.id);
 	sessionState.value = { status: 'signed-in', session };
-	startLive();
+	startLive(() => void checkUser());
+}
+
+/**
+ * Shows the dashboard of the user who is signed in now. Tabs share the cookie: in another tab, another user may have signed in, which
+ * ends the session and the connection of this tab.
+ */
+async function checkUser(): Promise<void> {
+	const { data } = await api.GET('/api/v1/session').catch(() => ({ data: undefined }));
+	const state = sessionState.value;
+	if (state.status !== 'signed-in' || data === undefined || data.user.id === state.session.user.id) return;
+	stopLive();
+	queryClient.clear();
+	await loadSession();
 }
 
 /** Signs in. The page that was shown stays. Another user sees nothing of what was loaded or typed before. */
@@ -52,7 +68,10 @@ export async function signIn(email: string, password: string): Promise<void> {
 
 /** Signs out and forgets everything that was loaded or typed. */
 export async function signOut(): Promise<void> {
-	await api.DELETE('/api/v1/session');
+	await api.DELETE('/api/v1/session').catch((error: Error) => {
+		// The session has ended already: what was loaded must not stay on the screen.
+		if (!isSignedOut(error)) throw error;
+	});
 	stopLive();
 	queryClient.clear();
 	sessionStorage.clear();
