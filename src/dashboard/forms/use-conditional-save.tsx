@@ -52,16 +52,19 @@ export function useConditionalSave<R, T extends object>(options: ConditionalSave
 	const { version, draft, fieldsOf, pointers, confirm, update, load, show, labelOf, textOf } = options;
 	const [conflicting, setConflicting] = useState<Versioned<R> | null>(null);
 	const finish = (next: Versioned<R>) => {
-		draft.reset();
 		setConflicting(null);
 		show(next);
 	};
 	const save = useAction(async (base: Versioned<R>) => {
+		// The person may type while the changes are on their way.
+		const saved = draft.changes;
 		if (confirm && !(await confirm())) return;
 		let latest = base;
 		for (let repeats = 0; ; repeats++) {
 			try {
-				finish(await update({ 'If-Match': latest.etag }, latest.value));
+				const next = await update({ 'If-Match': latest.etag }, latest.value);
+				draft.removeSaved(saved);
+				finish(next);
 				showToast(strings().saved);
 				return;
 			} catch (error) {
@@ -86,7 +89,10 @@ export function useConditionalSave<R, T extends object>(options: ConditionalSave
 				labelOf={labelOf}
 				{...(textOf && { textOf })}
 				onOverwrite={() => void save.run(conflicting)}
-				onTakeTheirs={() => finish(conflicting)}
+				onTakeTheirs={() => {
+					draft.reset();
+					finish(conflicting);
+				}}
 			/>
 		),
 	};

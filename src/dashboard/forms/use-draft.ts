@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 
 /** The values of a form with the changes that are not saved. */
 export interface Draft<T extends object> {
@@ -10,6 +10,8 @@ export interface Draft<T extends object> {
 	change(part: Partial<T>): void;
 	/** Forgets the changes. */
 	reset(): void;
+	/** Forgets changes that were saved. What was changed again meanwhile stays. */
+	removeSaved(saved: Partial<T>): void;
 }
 
 /**
@@ -25,20 +27,28 @@ export function useDraft<T extends object>(
 ): Draft<T> {
 	const storageKey = `parley-draft:${key}`;
 	const [changes, setChanges] = useState<Partial<T>>(() => readDraft(storageKey));
+	/** With the changes of this rendering: the next one comes later. */
+	const latest = useRef(changes);
 	const keep = (next: Partial<T>) => {
-		const differing = Object.entries(next).filter(([name, value]) => !isSame(value, stored[name as keyof T]));
-		const kept = Object.fromEntries(differing) as Partial<T>;
-		if (differing.length === 0) sessionStorage.removeItem(storageKey);
-		else sessionStorage.setItem(storageKey, JSON.stringify(withoutSecrets(kept)));
-		setChanges(kept);
+		latest.current = next;
+		if (Object.keys(next).length === 0) sessionStorage.removeItem(storageKey);
+		else sessionStorage.setItem(storageKey, JSON.stringify(withoutSecrets(next)));
+		setChanges(next);
 	};
 	return {
 		values: { ...stored, ...changes },
 		changes,
 		isDirty: Object.keys(changes).length > 0,
-		change: (part) => keep({ ...changes, ...part }),
+		change: (part) => keep(differing({ ...latest.current, ...part }, stored)),
 		reset: () => keep({}),
+		removeSaved: (saved) => keep(differing(latest.current, saved)),
 	};
+}
+
+/** The members whose values are others than in `base`. */
+export function differing<T extends object>(changes: Partial<T>, base: Partial<T>): Partial<T> {
+	const entries = Object.entries(changes).filter(([name, value]) => !isSame(value, base[name as keyof T]));
+	return Object.fromEntries(entries) as Partial<T>;
 }
 
 function readDraft<T>(key: string): Partial<T> {

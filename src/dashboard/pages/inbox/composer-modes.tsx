@@ -7,10 +7,9 @@ import { sentenceOf } from '../../components/page.tsx';
 import { strings } from '../../languages/index.ts';
 import { Composer, type ComposerProps } from './composer.tsx';
 import { reloadNotes } from './notes.tsx';
+import { useKeptText } from './use-kept-text.ts';
 
 type Mode = 'reply' | 'note';
-
-const draftKey = (id: string) => `inbox-note ${id}`;
 
 /** Where a person writes: to the visitor, or on an amber ground a note for the team. A note needs no takeover. */
 export function ComposerModes(props: ComposerProps) {
@@ -53,18 +52,11 @@ function useToastsAbove(ref: RefObject<HTMLElement | null>): void {
 /** Where a person writes a note. What is not added stays in this tab of the browser. */
 function NoteComposer({ id }: { id: string }) {
 	const t = strings().inboxPages;
-	const [text, setText] = useState(() => sessionStorage.getItem(draftKey(id)) ?? '');
+	const { text, setText, key, removeSent } = useKeptText(`inbox-note ${id}`);
 	const [error, setError] = useState<string | null>(null);
 	const [isBusy, setBusy] = useState(false);
 	const field = useRef<HTMLTextAreaElement>(null);
-	/** The key of the note that is being added: a repeat after a lost connection stores it once. */
-	const key = useRef(crypto.randomUUID());
 	useEffect(() => field.current?.focus(), []);
-	useEffect(() => {
-		if (text === '') sessionStorage.removeItem(draftKey(id));
-		else sessionStorage.setItem(draftKey(id), text);
-		key.current = crypto.randomUUID();
-	}, [text]);
 	const add = async (event: Event) => {
 		event.preventDefault();
 		const content = text.trim();
@@ -74,7 +66,7 @@ function NoteComposer({ id }: { id: string }) {
 		try {
 			const headers = { 'Idempotency-Key': key.current };
 			await api.POST('/api/v1/conversations/{id}/notes', { params: { path: { id } }, body: { content }, headers });
-			setText('');
+			removeSent(text);
 			reloadNotes(id);
 			showToast(t.noteAdded);
 		} catch (failure) {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { sentenceOf } from '../../components/page.tsx';
 import { strings } from '../../languages/index.ts';
@@ -6,8 +6,7 @@ import { sendMessage, takeOver } from './actions.ts';
 import { CannedReplies, SuggestButton } from './composer-tools.tsx';
 import { useTyping } from './presence.tsx';
 import type { Conversation, Message } from './queries.ts';
-
-const draftKey = (id: string) => `inbox-draft ${id}`;
+import { useKeptText } from './use-kept-text.ts';
 
 export interface ComposerProps {
 	conversation: Conversation;
@@ -20,7 +19,7 @@ export interface ComposerProps {
 export function Composer({ conversation, onSent, onChanged }: ComposerProps) {
 	const t = strings().inboxPages;
 	const { id } = conversation;
-	const [text, setText] = useState(() => sessionStorage.getItem(draftKey(id)) ?? '');
+	const { text, setText, key, removeSent } = useKeptText(`inbox-draft ${id}`);
 	const [error, setError] = useState<string | null>(null);
 	const [isBusy, setBusy] = useState(false);
 	const field = useRef<HTMLTextAreaElement>(null);
@@ -29,13 +28,6 @@ export function Composer({ conversation, onSent, onChanged }: ComposerProps) {
 		setText(content);
 		field.current?.focus();
 	};
-	/** The key of the message that is being sent: a repeat after a lost connection stores it once. */
-	const key = useRef(crypto.randomUUID());
-	useEffect(() => {
-		if (text === '') sessionStorage.removeItem(draftKey(id));
-		else sessionStorage.setItem(draftKey(id), text);
-		key.current = crypto.randomUUID();
-	}, [text]);
 	if (conversation.status === 'archived') return <p class="composer-notice">{t.archivedHint}</p>;
 	if (conversation.handled_by === 'model') {
 		const take = async () => {
@@ -58,7 +50,7 @@ export function Composer({ conversation, onSent, onChanged }: ComposerProps) {
 		setError(null);
 		try {
 			onSent(await sendMessage(id, content, key.current));
-			setText('');
+			removeSent(text);
 		} catch (failure) {
 			setError(sentenceOf(failure as Error));
 		}

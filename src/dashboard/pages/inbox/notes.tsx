@@ -1,8 +1,8 @@
-import { useState } from 'preact/hooks';
 import { PAGE_SIZE } from '../../api/all-rows.ts';
 import { api, type Resource, resultOf } from '../../api/client.ts';
 import { type PagedList, usePages } from '../../api/pages.ts';
 import { invalidate } from '../../api/queries.ts';
+import { may } from '../../app/session.ts';
 import { showToast } from '../../app/toasts.tsx';
 import { Button } from '../../components/button.tsx';
 import { confirm } from '../../components/confirm.tsx';
@@ -11,6 +11,7 @@ import { PagedContent } from '../../components/paged-content.tsx';
 import { RelativeTime } from '../../components/time.tsx';
 import { useAction } from '../../forms/use-action.ts';
 import { strings } from '../../languages/index.ts';
+import { useKeptText } from './use-kept-text.ts';
 
 type Note = Resource<'Note'>;
 
@@ -32,33 +33,30 @@ export function reloadNotes(id: string): void {
 export function Notes({ id }: { id: string }) {
 	const t = strings().inboxTools;
 	const list = useNotes(id);
-	const [content, setContent] = useState('');
+	const isWriter = may('conversations:write');
+	const { text, setText, key, removeSent } = useKeptText(`inbox-panel-note ${id}`);
 	const add = useAction(async () => {
-		await api.POST(PATH, { params: { path: { id } }, body: { content: content.trim() } });
-		setContent('');
+		const headers = { 'Idempotency-Key': key.current };
+		await api.POST(PATH, { params: { path: { id } }, body: { content: text.trim() }, headers });
+		removeSent(text);
 		reloadNotes(id);
 	});
 	return (
 		<section class="notes">
 			<h2>{t.notes}</h2>
-			<form
-				onSubmit={(event) => {
-					event.preventDefault();
-					void add.run();
-				}}
-			>
-				<TextArea
-					label={t.newNote}
-					hint={t.notesHint}
-					rows={2}
-					maxLength={10_000}
-					value={content}
-					onChange={setContent}
-				/>
-				<Button type="submit" isBusy={add.isBusy} disabled={content.trim() === ''}>
-					{t.addNote}
-				</Button>
-			</form>
+			{isWriter && (
+				<form
+					onSubmit={(event) => {
+						event.preventDefault();
+						void add.run();
+					}}
+				>
+					<TextArea label={t.newNote} hint={t.notesHint} rows={2} maxLength={10_000} value={text} onChange={setText} />
+					<Button type="submit" isBusy={add.isBusy} disabled={text.trim() === ''}>
+						{t.addNote}
+					</Button>
+				</form>
+			)}
 			<PagedContent list={list}>
 				{(notes) => (
 					<ul>
@@ -86,9 +84,11 @@ function NoteItem({ note: { id: note_id, conversation_id: id, author, content, c
 				{author.name} · <RelativeTime at={created_at} />
 			</p>
 			<p class="note-text">{content}</p>
-			<Button look="quiet" isBusy={remove.isBusy} onClick={() => void remove.run()}>
-				{t.deleteNote}
-			</Button>
+			{may('conversations:write') && (
+				<Button look="quiet" isBusy={remove.isBusy} onClick={() => void remove.run()}>
+					{t.deleteNote}
+				</Button>
+			)}
 		</li>
 	);
 }
