@@ -9,6 +9,7 @@ import { SelectField, TextArea, TextField } from '../../components/field.tsx';
 import { optionsOf } from '../../components/options.ts';
 import { QueryContent } from '../../components/query-content.tsx';
 import { useAction } from '../../forms/use-action.ts';
+import { useDraft } from '../../forms/use-draft.ts';
 import { strings } from '../../languages/index.ts';
 import { OVERVIEW_KEY, type UnansweredGroup } from './queries.ts';
 
@@ -53,9 +54,12 @@ function AnswerForm({
 }) {
 	const s = strings();
 	const t = s.overviewPage;
-	const [title, setTitle] = useState(group.question.slice(0, MAX_TITLE));
-	const [answer, setAnswer] = useState('');
+	const question = group.question.slice(0, MAX_TITLE);
+	const draft = useDraft(`answers/${group.id}`, { title: question, answer: '' });
+	const { title, answer } = draft.values;
 	const [baseId, setBaseId] = useState(knowledgeBases.rows[0]?.id ?? '');
+	/** The document of the last attempt: where only the group could not be marked, a repeat adds no second one. */
+	const added = useRef<{ content: string; id: string } | null>(null);
 	const add = useAction(async () => {
 		const body = {
 			source_type: 'text' as const,
@@ -63,11 +67,16 @@ function AnswerForm({
 			content: `# ${title.trim()}\n\n${answer.trim()}`,
 		};
 		const params = { path: { id: baseId } };
-		const { id } = await resultOf(api.POST('/api/v1/knowledge-bases/{id}/documents', { params, body }));
+		const content = JSON.stringify([baseId, body]);
+		if (added.current?.content !== content) {
+			const { id } = await resultOf(api.POST('/api/v1/knowledge-bases/{id}/documents', { params, body }));
+			added.current = { content, id };
+		}
 		await api.POST('/api/v1/stats/unanswered/{id}/resolve', {
 			params: { path: { id: group.id } },
-			body: { document_id: id },
+			body: { document_id: added.current.id },
 		});
+		draft.reset();
 		showToast(t.addedNow);
 		void invalidate(...OVERVIEW_KEY);
 		onClose();
@@ -86,7 +95,7 @@ function AnswerForm({
 				required
 				value={title}
 				error={add.rejected?.messageFor('/title')}
-				onChange={setTitle}
+				onChange={(next) => draft.change({ title: next })}
 			/>
 			<TextArea
 				label={t.answer}
@@ -95,7 +104,7 @@ function AnswerForm({
 				required
 				value={answer}
 				error={add.rejected?.messageFor('/content')}
-				onChange={setAnswer}
+				onChange={(next) => draft.change({ answer: next })}
 			/>
 			<SelectField label={t.knowledgeBase} value={baseId} options={optionsOf(knowledgeBases)} onChange={setBaseId} />
 			<div class="actions">

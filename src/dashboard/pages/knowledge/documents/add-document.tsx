@@ -6,11 +6,14 @@ import { Button } from '../../../components/button.tsx';
 import { TextArea, TextField } from '../../../components/field.tsx';
 import { CreateForm } from '../../../forms/create-form.tsx';
 import { useAction } from '../../../forms/use-action.ts';
+import { useDraft } from '../../../forms/use-draft.ts';
 import { fill, strings } from '../../../languages/index.ts';
 import type { Document } from '../queries.ts';
 import { adviceOf } from './error-sentence.ts';
 
 type Form = 'url' | 'text';
+
+const EMPTY = { url: '', title: '', content: '' };
 
 /** Adds a web page or a text that the person types. */
 export function AddDocument({ baseId, onAdded }: { baseId: string; onAdded: (document: Document) => void }) {
@@ -45,8 +48,8 @@ function AddForm({
 	onClose: () => void;
 }) {
 	const t = strings().knowledgePages;
-	const [values, setValues] = useState({ url: '', title: '', content: '' });
-	const change = (part: Partial<typeof values>) => setValues({ ...values, ...part });
+	const draft = useDraft(`new-documents/${baseId}/${form}`, EMPTY);
+	const { values, change } = draft;
 	const [key] = useState(() => crypto.randomUUID());
 	const add = useAction(async () => {
 		const title = values.title.trim() === '' ? {} : { title: values.title.trim() };
@@ -61,6 +64,7 @@ function AddForm({
 				throw isForbidden ? new Error(adviceOf(error)) : error;
 			},
 		);
+		draft.reset();
 		onAdded(document);
 		showToast(fill(t.added, { name: document.title }));
 		onClose();
