@@ -1,7 +1,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { changeQuery, linkTo, route } from '../../app/route.ts';
+import { showToast } from '../../app/toasts.tsx';
 import { Button } from '../../components/button.tsx';
-import { ErrorState, LoadingLines } from '../../components/page.tsx';
+import { ErrorState, LoadingLines, sentenceOf } from '../../components/page.tsx';
 import { Status } from '../../components/status.tsx';
 import { strings } from '../../languages/index.ts';
 import { archiveOrReopen, markRead, release } from './actions.ts';
@@ -40,6 +41,7 @@ export function ConversationView({ entry, onChanged }: { entry: InboxEntry; onCh
 		document.addEventListener('visibilitychange', read);
 		return () => document.removeEventListener('visibilitychange', read);
 	}, [open.isLoaded, ended]);
+	const loadEarlier = () => open.loadEarlier().catch((error: Error) => showToast(sentenceOf(error), { isError: true }));
 	useLayoutEffect(() => {
 		const list = log.current;
 		if (list && follows.current) list.scrollTop = list.scrollHeight;
@@ -58,7 +60,7 @@ export function ConversationView({ entry, onChanged }: { entry: InboxEntry; onCh
 					follows.current = scrollHeight - scrollTop - clientHeight < FOLLOWS_PX;
 				}}
 			>
-				{open.earlierCursor !== null && <Button onClick={() => void open.loadEarlier()}>{t.earlier}</Button>}
+				{open.earlierCursor !== null && <Button onClick={() => void loadEarlier()}>{t.earlier}</Button>}
 				{open.messages.map((message) => (
 					<MessageView key={message.id} message={message} />
 				))}

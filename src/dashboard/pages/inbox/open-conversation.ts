@@ -33,7 +33,6 @@ export class OpenConversation {
 	earlierCursor: string | null = null;
 	readonly #id: string;
 	readonly #onChange: () => void;
-	readonly #abort = new AbortController();
 	#stream: EventSource | null = null;
 	/** The messages are loaded once the stream is open: a new stream does not have what was missed. */
 	#mustLoad = true;
@@ -69,12 +68,22 @@ export class OpenConversation {
 		});
 	}
 
+	/** Loads messages from before the first one, once at a time. @throws ApiError, TypeError */
 	async loadEarlier(): Promise<void> {
-		if (this.earlierCursor === null) return;
-		const page = await this.#load(this.earlierCursor);
-		this.earlierCursor = page.next_cursor;
-		this.messages = [...page.data.reverse(), ...this.messages];
+		const cursor = this.earlierCursor;
+		if (cursor === null) return;
+		this.earlierCursor = null;
 		this.#onChange();
+		try {
+			const page = await this.#load(cursor);
+			this.earlierCursor = page.next_cursor;
+			this.messages = [...page.data.reverse(), ...this.messages];
+		} catch (error) {
+			this.earlierCursor = cursor;
+			throw error;
+		} finally {
+			this.#onChange();
+		}
 	}
 
 	retry(): void {
@@ -132,7 +141,7 @@ export class OpenConversation {
 	#load(cursor: string | null) {
 		const query = { order: 'desc' as const, limit: PAGE_SIZE, ...(cursor === null ? {} : { cursor }) };
 		const params = { path: { id: this.#id }, query };
-		return resultOf(api.GET('/api/v1/conversations/{id}/messages', { params, signal: this.#abort.signal }));
+		return resultOf(api.GET('/api/v1/conversations/{id}/messages', { params }));
 	}
 
 	#apply(event: ReplyEvent): void {
