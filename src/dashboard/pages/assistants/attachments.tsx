@@ -3,6 +3,7 @@ import type { AllRows } from '../../api/all-rows.ts';
 import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
 import { useQuery } from '../../api/queries.ts';
 import { allKnowledgeBases, allTools } from '../../api/workspace-lists.ts';
+import { may } from '../../app/session.ts';
 import { showToast } from '../../app/toasts.tsx';
 import { Checkbox, TextField } from '../../components/field.tsx';
 import { limitText } from '../../components/options.ts';
@@ -19,17 +20,15 @@ interface Item {
 	name: string;
 }
 
-/** The knowledge bases and tools of an assistant. A change takes effect at once. */
-export function Attachments({
-	assistant,
-	onChanged,
-}: {
+interface AttachmentsProps {
 	assistant: Assistant;
 	onChanged: (assistant: Versioned<Assistant>) => void;
-}) {
+}
+
+/** The knowledge bases and tools of an assistant. A change takes effect at once. */
+export function Attachments({ assistant, onChanged }: AttachmentsProps) {
 	const t = strings().assistantPages;
 	const knowledgeBases = useQuery(allKnowledgeBases());
-	const tools = useQuery(allTools());
 	const { id } = assistant;
 	const toggleKnowledgeBase = (item: Item, isAttached: boolean) => {
 		const path = '/api/v1/assistants/{id}/knowledge-bases';
@@ -37,14 +36,6 @@ export function Attachments({
 			isAttached
 				? api.DELETE(`${path}/{kb_id}`, { params: { path: { id, kb_id: item.id } } })
 				: api.POST(path, { params: { path: { id } }, body: { knowledge_base_id: item.id } }),
-		);
-	};
-	const toggleTool = (item: Item, isAttached: boolean) => {
-		const path = '/api/v1/assistants/{id}/tools';
-		return versionedResultOf(
-			isAttached
-				? api.DELETE(`${path}/{tool_id}`, { params: { path: { id, tool_id: item.id } } })
-				: api.POST(path, { params: { path: { id } }, body: { tool_id: item.id } }),
 		);
 	};
 	return (
@@ -60,18 +51,35 @@ export function Attachments({
 					/>
 				)}
 			</QueryContent>
-			<QueryContent query={tools}>
-				{(list) => (
-					<Choices
-						title={t.tools}
-						none={t.noTools}
-						list={list}
-						attachedIds={assistant.tool_ids}
-						toggle={async (item, isAttached) => onChanged(await toggleTool(item, isAttached))}
-					/>
-				)}
-			</QueryContent>
+			{may('tools:read') && <ToolChoices assistant={assistant} onChanged={onChanged} />}
 		</>
+	);
+}
+
+function ToolChoices({ assistant, onChanged }: AttachmentsProps) {
+	const t = strings().assistantPages;
+	const tools = useQuery(allTools());
+	const { id } = assistant;
+	const toggleTool = (item: Item, isAttached: boolean) => {
+		const path = '/api/v1/assistants/{id}/tools';
+		return versionedResultOf(
+			isAttached
+				? api.DELETE(`${path}/{tool_id}`, { params: { path: { id, tool_id: item.id } } })
+				: api.POST(path, { params: { path: { id } }, body: { tool_id: item.id } }),
+		);
+	};
+	return (
+		<QueryContent query={tools}>
+			{(list) => (
+				<Choices
+					title={t.tools}
+					none={t.noTools}
+					list={list}
+					attachedIds={assistant.tool_ids}
+					toggle={async (item, isAttached) => onChanged(await toggleTool(item, isAttached))}
+				/>
+			)}
+		</QueryContent>
 	);
 }
 
@@ -128,7 +136,7 @@ function Choices({
 							key={item.id}
 							label={item.name}
 							checked={isAttached !== (changing === item.id)}
-							disabled={change.isBusy}
+							disabled={change.isBusy || !may('assistants:write')}
 							onChange={() => void change.run(item, isAttached)}
 						/>
 					);

@@ -2,6 +2,7 @@ import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
 import { type LiveEvent, useLiveQueries } from '../../api/live.ts';
 import { invalidate, queryClient, useQuery } from '../../api/queries.ts';
 import { linkTo } from '../../app/route.ts';
+import { may } from '../../app/session.ts';
 import { ShortId } from '../../components/copy-button.tsx';
 import { PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
@@ -31,6 +32,7 @@ function Editor({ assistant: version }: { assistant: Versioned<Assistant> }) {
 	const s = strings();
 	const t = s.assistantPages;
 	const assistant = version.value;
+	const isWriter = may('assistants:write');
 	const draft = useDraft<AssistantFields>(`assistants/${assistant.id}`, fieldsOf(assistant));
 	// A form with changes keeps the version that it began with, so that saving finds the conflict.
 	const isOutdated = ({ data: { id, updated_at } }: LiveEvent<'assistant.updated'>) =>
@@ -54,16 +56,16 @@ function Editor({ assistant: version }: { assistant: Versioned<Assistant> }) {
 		<>
 			<PageHeader title={assistant.name} back={{ label: s.assistants, href: linkTo(['assistants']) }}>
 				<ShortId id={assistant.id} />
-				<ArchiveButton status={assistant.status} texts={t} onChange={changeStatus} />
+				{isWriter && <ArchiveButton status={assistant.status} texts={t} onChange={changeStatus} />}
 			</PageHeader>
 			<div class="columns">
 				<div>
-					<SaveForm draft={draft} save={save}>
+					<SaveForm draft={draft} save={save} isReadOnly={!isWriter}>
 						<Fields draft={draft} rejected={save.rejected} />
 					</SaveForm>
 					<Attachments assistant={assistant} onChanged={keep} />
 				</div>
-				<TryOut assistant={assistant} isSaved={!draft.isDirty} />
+				{may('messages:write') && <TryOut assistant={assistant} isSaved={!draft.isDirty} />}
 			</div>
 		</>
 	);

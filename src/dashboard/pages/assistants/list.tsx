@@ -3,6 +3,7 @@ import { api, resultOf } from '../../api/client.ts';
 import { useLiveQueries } from '../../api/live.ts';
 import { invalidate } from '../../api/queries.ts';
 import { changeQuery, linkTo, navigate, route } from '../../app/route.ts';
+import { may } from '../../app/session.ts';
 import { Button } from '../../components/button.tsx';
 import { Checkbox } from '../../components/field.tsx';
 import { EmptyState, PageHeader } from '../../components/page.tsx';
@@ -17,15 +18,18 @@ export function AssistantsList() {
 	const s = strings();
 	const t = s.assistantPages;
 	const [isCreating, setCreating] = useState(false);
+	const mayCreate = may('assistants:write');
 	const isArchived = route.value.query.get('status') === 'archived';
 	const list = useAssistants(isArchived ? 'archived' : 'active');
 	useLiveQueries(['assistant.updated'], ['assistants', 'list']);
 	return (
 		<>
 			<PageHeader title={s.assistants} purpose={t.purpose}>
-				<Button look="primary" icon="plus" onClick={() => setCreating(true)}>
-					{t.create}
-				</Button>
+				{mayCreate && (
+					<Button look="primary" icon="plus" onClick={() => setCreating(true)}>
+						{t.create}
+					</Button>
+				)}
 			</PageHeader>
 			{isCreating && <NameForm texts={t} onCreate={createAssistant} onCancel={() => setCreating(false)} />}
 			<Checkbox
@@ -37,7 +41,7 @@ export function AssistantsList() {
 				{(assistants) =>
 					assistants.length === 0 ? (
 						<EmptyState title={t.none} text={t.noneText}>
-							{!isCreating && <Button onClick={() => setCreating(true)}>{t.create}</Button>}
+							{mayCreate && !isCreating && <Button onClick={() => setCreating(true)}>{t.create}</Button>}
 						</EmptyState>
 					) : (
 						<AssistantTable assistants={assistants} />

@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
 import { useQuery } from '../../api/queries.ts';
 import { changeQuery, linkTo } from '../../app/route.ts';
+import { may } from '../../app/session.ts';
 import { ShortId } from '../../components/copy-button.tsx';
 import { PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
@@ -34,12 +35,13 @@ function Editor({ deployment }: { deployment: Versioned<Deployment> }) {
 	const tab = currentTab(TABS.map((value) => ({ value })));
 	const { draft, save, changeStatus } = useDeploymentForm(deployment);
 	const { rejected } = save;
-	const bar = <SaveBar draft={draft} isBusy={save.isBusy} onSave={save.run} />;
+	const isWriter = may('deployments:write');
+	const bar = isWriter && <SaveBar draft={draft} isBusy={save.isBusy} onSave={save.run} />;
 	return (
 		<>
 			<PageHeader title={stored.name} back={{ label: s.deployments, href: linkTo(['deployments']) }}>
 				<ShortId id={stored.id} />
-				<ArchiveButton status={stored.status} texts={t} onChange={changeStatus} />
+				{isWriter && <ArchiveButton status={stored.status} texts={t} onChange={changeStatus} />}
 			</PageHeader>
 			<Tabs label={t.tabs} tabs={TABS.map((value) => ({ value, label: t[`${value}Tab`] }))} />
 			{save.conflict}

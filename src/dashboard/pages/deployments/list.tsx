@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useQuery } from '../../api/queries.ts';
 import { allAssistants } from '../../api/workspace-lists.ts';
 import { changeQuery, linkTo, route } from '../../app/route.ts';
+import { may } from '../../app/session.ts';
 import { Button } from '../../components/button.tsx';
 import { Checkbox } from '../../components/field.tsx';
 import { EmptyState, PageHeader } from '../../components/page.tsx';
@@ -16,14 +17,17 @@ export function DeploymentsList() {
 	const s = strings();
 	const t = s.deploymentPages;
 	const [isCreating, setCreating] = useState(false);
+	const mayCreate = may('deployments:write');
 	const isArchived = route.value.query.get('status') === 'archived';
 	const list = useDeployments(isArchived ? 'archived' : 'active');
 	return (
 		<>
 			<PageHeader title={s.deployments} purpose={t.purpose}>
-				<Button look="primary" icon="plus" onClick={() => setCreating(true)}>
-					{t.create}
-				</Button>
+				{mayCreate && (
+					<Button look="primary" icon="plus" onClick={() => setCreating(true)}>
+						{t.create}
+					</Button>
+				)}
 			</PageHeader>
 			{isCreating && <NewDeployment onCancel={() => setCreating(false)} />}
 			<Checkbox
@@ -38,7 +42,7 @@ export function DeploymentsList() {
 							title={isArchived ? t.noneArchived : t.none}
 							text={isArchived ? t.noneArchivedText : t.noneText}
 						>
-							{!isCreating && !isArchived && <Button onClick={() => setCreating(true)}>{t.create}</Button>}
+							{mayCreate && !isCreating && !isArchived && <Button onClick={() => setCreating(true)}>{t.create}</Button>}
 						</EmptyState>
 					) : (
 						<DeploymentTable deployments={deployments} />

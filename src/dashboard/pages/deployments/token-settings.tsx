@@ -1,4 +1,5 @@
 import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
+import { may } from '../../app/session.ts';
 import { SaveBar } from '../../forms/save-bar.tsx';
 import { useConditionalSave } from '../../forms/use-conditional-save.tsx';
 import { useTransientDraft } from '../../forms/use-transient-draft.ts';
@@ -40,7 +41,7 @@ export function TokenSettings({ deployment }: { deployment: Versioned<Deployment
 			{save.conflict}
 			<form class="card narrow" onSubmit={(event) => event.preventDefault()}>
 				<TokenFieldset draft={draft} rejected={save.rejected} hasSecret={stored.jwt?.secret != null} />
-				<SaveBar draft={draft} isBusy={save.isBusy} onSave={save.run} />
+				{may('deployments:write') && <SaveBar draft={draft} isBusy={save.isBusy} onSave={save.run} />}
 			</form>
 			{draft.values.algorithm !== '' && <TokenCode fields={draft.values} />}
 			{stored.jwt !== null && <TokenChecker deploymentId={stored.id} isSaved={!draft.isDirty} />}

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { changeQuery, linkTo, route } from '../../app/route.ts';
+import { may } from '../../app/session.ts';
 import { showToast } from '../../app/toasts.tsx';
 import { Button } from '../../components/button.tsx';
 import { ErrorState, LoadingLines, sentenceOf } from '../../components/page.tsx';
@@ -73,15 +74,17 @@ export function ConversationView({ entry, onChanged }: { entry: InboxEntry; onCh
 				</p>
 			)}
 			<OtherPeople people={open.people} />
-			<ComposerModes
-				key={id}
-				conversation={conversation}
-				onChanged={onChanged}
-				onSent={(message) => {
-					follows.current = true;
-					open.add(message);
-				}}
-			/>
+			{may('conversations:write') && (
+				<ComposerModes
+					key={id}
+					conversation={conversation}
+					onChanged={onChanged}
+					onSent={(message) => {
+						follows.current = true;
+						open.add(message);
+					}}
+				/>
+			)}
 		</section>
 	);
 }
@@ -90,6 +93,7 @@ function ConversationHeader({ entry, onChanged }: { entry: InboxEntry; onChanged
 	const t = strings().inboxPages;
 	const { conversation, waiting_since } = entry;
 	const isHuman = conversation.handled_by === 'human';
+	const isWriter = may('conversations:write');
 	const run = async (action: Promise<boolean>) => {
 		if (await action) onChanged();
 	};
@@ -108,12 +112,14 @@ function ConversationHeader({ entry, onChanged }: { entry: InboxEntry; onChanged
 				</p>
 			</div>
 			<div class="actions">
-				{isHuman && conversation.status === 'active' && (
+				{isWriter && isHuman && conversation.status === 'active' && (
 					<Button onClick={() => void run(release(conversation.id))}>{t.release}</Button>
 				)}
-				<Button onClick={() => void run(archiveOrReopen(conversation))}>
-					{conversation.status === 'active' ? t.archive : t.reopen}
-				</Button>
+				{isWriter && (
+					<Button onClick={() => void run(archiveOrReopen(conversation))}>
+						{conversation.status === 'active' ? t.archive : t.reopen}
+					</Button>
+				)}
 				<span class="details-button">
 					<Button look="quiet" onClick={() => changeQuery({ details: isShown ? undefined : '1' })}>
 						{t.details}

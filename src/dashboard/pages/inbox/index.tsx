@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useQuery } from '../../api/queries.ts';
 import { changeQuery, linkTo, navigate, route } from '../../app/route.ts';
+import { may } from '../../app/session.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState, ErrorState, LoadingLines } from '../../components/page.tsx';
 import { strings } from '../../languages/index.ts';
@@ -36,11 +37,12 @@ export default function Inbox({ path: [openId] }: { path: readonly string[] }) {
 		const { data } = await open.refetch();
 		if (data) list.replace(data);
 	};
+	const isWriter = may('conversations:write');
 	useKeys({
 		next: () => step(list, openId, 1),
 		previous: () => step(list, openId, -1),
-		reply: () => entry && void reply(entry, refreshOpen),
-		archive: () => entry && void archiveOrReopen(entry.conversation).then(refreshOpen),
+		reply: () => entry && isWriter && void reply(entry, refreshOpen),
+		archive: () => entry && isWriter && void archiveOrReopen(entry.conversation).then(refreshOpen),
 		search: () => document.getElementById('inbox-search')?.focus(),
 		help: () => setHelpOpen(true),
 		leave: () => openId !== undefined && go(undefined),

@@ -1,6 +1,7 @@
 import { BASE_URL } from '../../api/client.ts';
 import { useQuery } from '../../api/queries.ts';
 import { changeQuery, linkTo, route } from '../../app/route.ts';
+import { may } from '../../app/session.ts';
 import { Button } from '../../components/button.tsx';
 import { ShortId } from '../../components/copy-button.tsx';
 import { SelectField } from '../../components/field.tsx';
@@ -71,9 +72,11 @@ export function VisitorPanel({
 			</section>
 			<section class="visitor-foot">
 				<ShortId id={id} />
-				<Button look="danger" onClick={() => void eraseNow()}>
-					{t.erase}
-				</Button>
+				{may('conversations:write') && (
+					<Button look="danger" onClick={() => void eraseNow()}>
+						{t.erase}
+					</Button>
+				)}
 			</section>
 		</aside>
 	);
@@ -106,6 +109,7 @@ function AssigneePicker({ conversation, onChanged }: { conversation: Conversatio
 		<SelectField
 			label={t.assignee}
 			value={conversation.assignee_id ?? ''}
+			disabled={!may('conversations:write')}
 			options={options}
 			onChange={(value) => void choose(value)}
 		/>
