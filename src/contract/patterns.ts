@@ -16,11 +16,16 @@ const LINE_CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029';
 /** The control characters except the tab, the line feed and the carriage return before it (Windows). */
 const MULTILINE_CONTROLS = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f';
 
+/** Characters without a glyph that are no white space: fillers, marks of direction, joiners and variation selectors. */
+const INVISIBLE =
+	'\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\uffa0';
+
 /**
- * Leading white space, a character that is not white space, and any allowed characters. The first two classes are disjoint, so
+ * White space and invisible characters, a visible character, and any allowed characters. The first three classes are disjoint, so
  * matching takes linear time, also for a text that does not match.
  */
-const withVisibleCharacter = (excluded: string) => `^[^\\S${excluded}]*[^\\s${excluded}][^${excluded}]*$`;
+const withVisibleCharacter = (excluded: string) =>
+	`^(?:[^\\S${excluded}]|[${INVISIBLE}])*[^\\s${excluded}${INVISIBLE}][^${excluded}]*$`;
 
 /** One line with a visible character. */
 export const SINGLE_LINE = pattern(

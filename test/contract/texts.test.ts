@@ -19,7 +19,7 @@ const takes = (check: (value: unknown) => unknown, value: unknown): boolean => {
 	}
 };
 
-const INVISIBLE = ['', ' ', '   ', '\u00a0', '\u3000 ', '\ufeff'];
+const INVISIBLE = ['', ' ', '   ', '\u00a0', '\u3000 ', '\ufeff', '\u200b', '\u200e \u2060', '\u3164', '\ufe0f'];
 const CONTROLS = ['\u0000', '\u0007', '\u001b[31m', '\u007f', '\u0085', '\u009b', '\u000b', '\f'];
 const LINE_BREAKS = ['\n', '\r\n', '\r'];
 
