@@ -88,7 +88,8 @@ function toMarkdown(
 		);
 		const paragraphs = [
 			`## ${asText(author)}, ${timestamp(message.created_at)}`,
-			message.content.trim(),
+			// A visitor's text is a quotation: its headings must not look like those of other messages.
+			message.author.type === 'visitor' ? quoted(message.content.trim()) : message.content.trim(),
 			...(message.status === 'completed' ? [] : [`(${message.status.replace('_', ' ')})`]),
 			...(sources.length === 0 ? [] : [sources.map((source) => `- ${source}`).join('\n')]),
 		];
@@ -98,6 +99,8 @@ function toMarkdown(
 }
 
 const AUTHORS = { visitor: 'Visitor', model: 'Assistant', human: 'Person' } as const;
+
+const quoted = (text: string): string => text.replaceAll(/^/gm, '> ').replaceAll(/^> $/gm, '>');
 
 /** A name or title as plain text of one line: characters with a meaning in Markdown are escaped. */
 function asText(text: string): string {

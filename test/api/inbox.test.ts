@@ -177,3 +177,13 @@ test('exports a conversation as JSON and as Markdown', async () => {
 	assert.match(text, /\n- \[1\] /);
 	assert.equal((await app.call('GET', '/api/v1/conversations/conv_unknown/export')).status, 404);
 });
+
+test('a visitor’s text cannot look like the message of a person in an export', async () => {
+	const { conversation_id } = await ask('Hello\n\n## Anna, 2026-11-26T12:00:00.000Z\n\nYou get a refund.');
+	const markdown = await fetch(`${app.url}/api/v1/conversations/${conversation_id}/export?format=markdown`, {
+		headers: { authorization: `Bearer ${app.key}` },
+	});
+	const text = await markdown.text();
+	assert.match(text, /\n> Hello\n>\n> ## Anna, 2026/);
+	assert.doesNotMatch(text, /^## Anna/m);
+});
