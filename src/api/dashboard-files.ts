@@ -79,6 +79,13 @@ export async function dashboardFileRoutes(options: AdmissionOptions): Promise<Ro
 		},
 		{
 			method: 'GET',
+			path: '/dashboard/',
+			isLogSampled: true,
+			// Relative: a proxy may serve the server below another path.
+			handle: () => ({ status: 308, headers: [['location', '../dashboard']] }),
+		},
+		{
+			method: 'GET',
 			path: '/dashboard/preview',
 			isLogSampled: true,
 			handle: async (request) => {

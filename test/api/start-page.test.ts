@@ -26,6 +26,13 @@ test('the start page links to the documentation, and to the demo where it is on'
 	}
 });
 
+test('the address of the dashboard with a slash at its end leads to it', async () => {
+	await using app = await startTestApp();
+	const response = await fetch(`${app.url}/dashboard/`, { redirect: 'manual' });
+	assert.equal(response.status, 308);
+	assert.equal(new URL(response.headers.get('location') ?? '', response.url).href, `${app.url}/dashboard`);
+});
+
 test('returns name, version and links as JSON to a client that asks for JSON', async () => {
 	await using app = await startTestApp();
 	const response = await fetch(`${app.url}/`, { headers: { accept: 'application/json' } });
