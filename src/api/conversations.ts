@@ -133,7 +133,8 @@ export function conversationHandlers({ store, conversations, cursors }: Conversa
 			const message = {
 				workspaceId: caller.workspaceId,
 				content: body.content,
-				name: body.name ?? caller.name,
+				// The name of a key is for the workspace's people only.
+				name: body.name ?? caller.userSession?.user.name ?? null,
 			};
 			const sent = await conversations.sendAgentMessage(params.id, message, requestReceipt());
 			conversations.people.presence.endTyping(params.id, personOf(caller));

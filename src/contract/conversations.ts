@@ -82,7 +82,7 @@ export const AgentSaying = Strict({
 		SingleLineText({
 			maxLength: 200,
 			examples: ['Kim'],
-			description: "The name that the visitor sees. Default: the user's, or the key's.",
+			description: "The name that the visitor sees. Default: the user's; none for an API key.",
 		}),
 	),
 });
@@ -138,8 +138,8 @@ export const PresentPerson = Type.Object({
 /** The people of a conversation, as its visitor sees them. */
 export const WidgetPeople = Type.Object({
 	handled_by: OneOf(['model', 'human']),
-	person: NullableObject(Type.Object({ name: Type.String({ examples: ['Anna'] }), typing: Type.Boolean() }), {
-		description: 'Who has taken over.',
+	person: NullableObject(Type.Object({ name: NullableText({ examples: ['Anna'] }), typing: Type.Boolean() }), {
+		description: 'Who has taken over. The name is null where that was done with an API key.',
 	}),
 	requested_person_at: NullableText({ format: 'date-time', description: 'Since when the visitor waits for a person.' }),
 	people_available: Type.Unsafe<boolean | null>({

@@ -29,8 +29,8 @@ export interface HandOver {
 export interface AgentMessage {
 	workspaceId: string;
 	content: string;
-	/** The author's name, as the visitor sees it. */
-	name: string;
+	/** The author's name, as the visitor sees it; null: a person without a name. */
+	name: string | null;
 }
 
 /**

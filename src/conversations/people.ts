@@ -1,4 +1,4 @@
-import { timestampOrNull } from '../base/index.ts';
+import { kindOfId, timestampOrNull } from '../base/index.ts';
 import type { ConversationRecord, Store } from '../store/index.ts';
 import { Availability } from './availability.ts';
 import { Presence } from './presence.ts';
@@ -43,7 +43,11 @@ export class People implements Disposable {
 		const isWaiting = requested_person_at !== null;
 		return {
 			handled_by,
-			person: taken_over_by && { name: taken_over_by.name, typing: isTyping },
+			// The name of a key is for the workspace's people only.
+			person: taken_over_by && {
+				name: kindOfId(taken_over_by.id) === 'api_key' ? null : taken_over_by.name,
+				typing: isTyping,
+			},
 			requested_person_at: timestampOrNull(requested_person_at),
 			people_available: isWaiting ? this.availability.isAvailable(record.workspace_id) : null,
 			has_email: contact_email !== null,

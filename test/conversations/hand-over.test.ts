@@ -61,7 +61,7 @@ test('the visitor sees what a person says on the stream that they have open, and
 	const said = await say(id, 'This is Kim. How can I help?', { name: 'Kim' });
 	assert.deepEqual([said.status, said.body.role, said.body.author], [201, 'assistant', { type: 'human', name: 'Kim' }]);
 	const taken = (await events.next()).value;
-	assert.deepEqual([taken?.event, taken?.data.person], ['presence', { name: 'First key', typing: false }]);
+	assert.deepEqual([taken?.event, taken?.data.person], ['presence', { name: null, typing: false }]);
 	const seen = [(await events.next()).value, (await events.next()).value];
 	assert.deepEqual(
 		seen.map((event) => [event?.event, event?.data.message.content, event?.data.message.author.name]),
@@ -76,7 +76,7 @@ test('the visitor sees what a person says on the stream that they have open, and
 		`/api/v1/widget/conversations/${id}/messages?deployment_id=${deployment}`,
 	);
 	assert.equal(history.body.data.at(-1).author.type, 'human');
-	assert.equal((await say(id, 'Still here.')).body.author.name, 'First key', 'without a name it is the key’s');
+	assert.equal((await say(id, 'Still here.')).body.author.name, null, 'visitors do not see the name of a key');
 });
 
 test('taking over ends the reply that is being written, and only one of both answers', async () => {

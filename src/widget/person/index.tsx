@@ -85,7 +85,7 @@ export function createPersonBar({
 			const isWaiting = Boolean(people?.requested_person_at);
 			if (conversation !== draft.conversation || !isWaiting)
 				draft = { conversation, email: '', isEditing: false, isInvalid: false };
-			const typist = people?.person?.typing ? people.person.name : null;
+			const typist = people?.person?.typing ? (people.person.name ?? strings.person) : null;
 			const line = isWaiting ? (people?.people_available ? texts.here : texts.away) : lineOf(state);
 			announceLine(line, slot.closest('[hidden]') === null);
 			const status = typist === null ? line : texts.typing.replace('{name}', () => typist);
