@@ -1,6 +1,7 @@
 export { anySignal } from './any-signal.ts';
 export { type Deferred, deferred, rejectOnAbort, sleep, withDeadline } from './async.ts';
 export { AsyncDisposableStack } from './async-disposable-stack.ts';
+export { type CertificateSummary, readCertificate, type TlsFiles, validityProblem } from './certificate.ts';
 export { clientNetwork } from './client-network.ts';
 export { type Clock, elapsedMs, monotonicTimeFrom, systemClock, timestamp, timestampOrNull } from './clock.ts';
 export { ClockJumpDetector } from './clock-jump-detector.ts';
@@ -10,7 +11,7 @@ export { fsyncFolder, makeDurableFolder } from './durable-folder.ts';
 export { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail, messageOf } from './errors.ts';
 export { formatBytes } from './format-bytes.ts';
 export { requireFreeSpace } from './free-space.ts';
-export { addressOnThisMachine, httpAddress, isLoopback } from './http-address.ts';
+export { addressOnThisMachine, type HttpScheme, httpAddress, isLoopback } from './http-address.ts';
 export { ID_PREFIXES, type IdKind, isId, kindOfId, newId } from './ids.ts';
 export { KeyedLock } from './keyed-lock.ts';
 export { latencySlot, percentileOf, slotLatency } from './latency-histogram.ts';
