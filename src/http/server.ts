@@ -1,5 +1,5 @@
 import type * as uWS from 'uWebSockets.js';
-import { descriptorShares, type Log } from '../base/index.ts';
+import { type CertificateSummary, descriptorShares, type Log, readCertificate, type TlsFiles } from '../base/index.ts';
 import { createClientAddress } from './client-address.ts';
 import { ConnectionLimit } from './connection-limit.ts';
 import { RequestDispatcher } from './dispatch.ts';
@@ -7,6 +7,7 @@ import { Exchange } from './exchange.ts';
 import { Heartbeats } from './heartbeats.ts';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
 import { PendingExchanges } from './pending-exchanges.ts';
+import { PortListener } from './port-listener.ts';
 import type { RequestObserver } from './request-log.ts';
 import type { RequestTracer } from './request-tracer.ts';
 import { Router } from './router.ts';
@@ -35,6 +36,8 @@ export interface HttpServerOptions {
 	isStarting?: boolean;
 	/** Connections that may be open at once. Default: the clients' share of the process's limit on file descriptors. */
 	maxConnections?: number;
+	/** Null or absent: plain HTTP. Else only HTTPS. */
+	tls?: TlsFiles | null;
 	/** The environment of this process. The HTTP library reads its limit on a request's headers from there and nowhere else. */
 	environment: Record<string, string | undefined>;
 }
@@ -43,9 +46,15 @@ export interface HttpServerOptions {
 export interface HttpServer extends AsyncDisposable {
 	/**
 	 * Listens and accepts requests.
-	 * @throws Error where the address cannot be listened on
+	 * @throws Error where the address cannot be listened on, or with a sentence about the files for TLS
 	 */
 	listen(): Promise<{ host: string; port: number }>;
+	/**
+	 * Reads the files for TLS again. New connections get the certificate that is there now, others keep theirs.
+	 * @returns what it says; null without TLS
+	 * @throws Error with a sentence about the files; then the former certificate stays
+	 */
+	reloadCertificate(): CertificateSummary | null;
 	/**
 	 * Serves these routes instead of the former ones.
 	 * @throws Error for a wrong routing table
@@ -66,24 +75,6 @@ export interface HttpServer extends AsyncDisposable {
 	/** Stops listening and closes all connections, also those with a response in flight. */
 	[Symbol.asyncDispose](): Promise<void>;
 }
-
-/** The library's exports, including those that its types omit. */
-type UwsLibrary = typeof uWS & { _cfg(setting: string): void; LIBUS_LISTEN_EXCLUSIVE_PORT: number };
-
-/** An overload of `listen` that its types omit. */
-interface ExclusiveListener {
-	listen(
-		host: string,
-		port: number,
-		options: number,
-		onListen: (socket: uWS.us_listen_socket | false) => void,
-	): unknown;
-}
-
-/** The library gives no cause. */
-const CANNOT_LISTEN =
-	'the port is taken, this user may not use it (below 1024), or this machine does not have the address.';
-const MAX_HEADER_BYTES = 16 * 1024;
 
 /**
  * A server for a routing table. It does not listen yet.
@@ -112,17 +103,25 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		heartbeats: new Heartbeats(limits.heartbeatIntervalMs),
 	};
 	const connections = new ConnectionLimit(options.maxConnections ?? descriptorShares().clients, options.log);
-	let app: uWS.TemplatedApp | null = null;
+	const { tls = null } = options;
+	let listener: PortListener | null = null;
 	const accept = (res: uWS.HttpResponse, req: uWS.HttpRequest): void => Exchange.handle(res, req, context);
 	return {
 		async listen() {
-			const library = await loadLibrary(options.environment);
-			app = library
-				.App()
-				.filter((res, change) => connections.count(res, change))
-				.any('/*', accept)
-				.any('/', accept);
-			return bind(library, app, options.host, options.port);
+			if (tls !== null) readCertificate(tls);
+			listener = await PortListener.load(options.environment, tls, (app) => {
+				app
+					.filter((res, change) => connections.count(res, change))
+					.any('/*', accept)
+					.any('/', accept);
+			});
+			return listener.listen(options.host, options.port);
+		},
+		reloadCertificate() {
+			if (tls === null) return null;
+			const certificate = readCertificate(tls);
+			listener?.reloadCertificate();
+			return certificate;
 		},
 		replaceRoutes(routes) {
 			dispatcher.replaceRouter(new Router(routes));
@@ -140,32 +139,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		},
 		async [Symbol.asyncDispose]() {
 			dispatcher.isDraining = true;
-			app?.close();
-			app = null;
+			listener?.close();
+			listener = null;
 		},
 	};
-}
-
-/** Loads the HTTP library. It reads its limit on a request's headers from the environment when it is loaded. */
-async function loadLibrary(environment: Record<string, string | undefined>): Promise<UwsLibrary> {
-	environment.UWS_HTTP_MAX_HEADERS_SIZE ??= String(MAX_HEADER_BYTES);
-	const library = (await import('uWebSockets.js')) as unknown as UwsLibrary;
-	// Sends no header that names the library.
-	library._cfg('silent');
-	return library;
-}
-
-function bind(
-	library: UwsLibrary,
-	app: uWS.TemplatedApp,
-	host: string,
-	port: number,
-): Promise<{ host: string; port: number }> {
-	return new Promise((resolve, reject) => {
-		// Without this option two processes could share a port, and each would get some of the requests.
-		(app as unknown as ExclusiveListener).listen(host, port, library.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
-			if (socket) resolve({ host, port: library.us_socket_local_port(socket) });
-			else reject(new Error(`Cannot listen on ${host}:${port}: ${CANNOT_LISTEN}`));
-		});
-	});
 }
