@@ -59,6 +59,7 @@ export function loadConfig(sources: ConfigSources): Settings {
 	const origins = { fromEnvironment, file: sources.file };
 	if (!validate(merged)) throw new ConfigError(validationMessage(validate.errors?.[0] as ErrorObject, origins));
 	const rawSettings = merged as unknown as RawSettings;
+	requireTlsPair(rawSettings);
 	const providers = providersOf(
 		{
 			configured: rawSettings.providers,
@@ -73,6 +74,14 @@ export function loadConfig(sources: ConfigSources): Settings {
 		(problem) => new ConfigError(`${locationOf('/embedder', origins)} ${problem}. ${SETTINGS.embedder.description}`),
 	);
 	return normaliseSettings(rawSettings, providers);
+}
+
+/** @throws ConfigError for one of the two without the other */
+function requireTlsPair({ tls_cert, tls_key }: RawSettings): void {
+	if ((tls_cert === undefined) === (tls_key === undefined)) return;
+	const [present, missing] =
+		tls_key === undefined ? [SETTINGS.tls_cert, SETTINGS.tls_key] : [SETTINGS.tls_key, SETTINGS.tls_cert];
+	throw new ConfigError(`${present.variable} is set without ${missing.variable}. ${missing.description}`);
 }
 
 /** The source of each value. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
-import { isLoopback } from '../base/index.ts';
+import { type HttpScheme, isLoopback, type TlsFiles } from '../base/index.ts';
 import { secretKeyBytes } from './formats.ts';
 import { ProviderSchema, type ProviderSettings } from './providers.ts';
 
@@ -23,6 +23,8 @@ export const SettingsSchema = Type.Object(
 		data_dir: Type.String({ minLength: 1, default: 'data/run' }),
 		cache_dir: Type.Optional(Type.String({ minLength: 1 })),
 		public_url: Type.Optional(Type.String({ format: 'origin' })),
+		tls_cert: Type.Optional(Type.String({ minLength: 1 })),
+		tls_key: Type.Optional(Type.String({ minLength: 1 })),
 		api_key: Type.Optional(Type.String()),
 		secret_key: Type.Optional(Type.String({ format: 'secret-key' })),
 		log_level: Type.Unsafe<LogLevel>({
@@ -80,6 +82,15 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	public_url: {
 		variable: 'PARLEY_PUBLIC_URL',
 		description: "The server's own address as browsers see it, for example https://chat.example.com.",
+	},
+	tls_cert: {
+		variable: 'PARLEY_TLS_CERT',
+		description:
+			'File with the certificate of the server and the intermediate ones after it, in PEM. With it, the server speaks HTTPS and no plain HTTP.',
+	},
+	tls_key: {
+		variable: 'PARLEY_TLS_KEY',
+		description: 'File with the private key of that certificate, in PEM and without a password.',
 	},
 	api_key: {
 		variable: 'PARLEY_API_KEY',
@@ -187,7 +198,7 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 
 /** Makes paths absolute, the public address an origin as browsers write it, and keys base64. */
 export function normaliseSettings(settings: RawSettings, providers: ProviderSettings[]): Settings {
-	const { public_url, secret_key, ocr_dir, backup_dir } = settings;
+	const { public_url, secret_key, ocr_dir, backup_dir, tls_cert, tls_key } = settings;
 	return {
 		...settings,
 		providers,
@@ -196,8 +207,20 @@ export function normaliseSettings(settings: RawSettings, providers: ProviderSett
 		data_dir: resolve(settings.data_dir),
 		thesauri: settings.thesauri.map((folder) => resolve(folder)),
 		...(backup_dir === undefined ? {} : { backup_dir: resolve(backup_dir) }),
+		...(tls_cert === undefined ? {} : { tls_cert: resolve(tls_cert) }),
+		...(tls_key === undefined ? {} : { tls_key: resolve(tls_key) }),
 		...(ocr_dir === undefined ? {} : { ocr_dir: resolve(ocr_dir) }),
 		...(public_url === undefined ? {} : { public_url: new URL(public_url).origin }),
 		...(secret_key === undefined ? {} : { secret_key: secretKeyBytes(secret_key).toString('base64') }),
 	};
+}
+
+/** The files for TLS; null for plain HTTP. */
+export function tlsFiles({ tls_cert, tls_key }: Settings): TlsFiles | null {
+	return tls_cert === undefined || tls_key === undefined ? null : { certificate: tls_cert, key: tls_key };
+}
+
+/** The scheme of the server's own address. */
+export function schemeOf(settings: Settings): HttpScheme {
+	return tlsFiles(settings) === null ? 'http' : 'https';
 }

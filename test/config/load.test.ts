@@ -82,6 +82,8 @@ const VALUES: { [K in keyof Required<Settings>]: [text: string, value: unknown] 
 	data_dir: ['/var/lib/parley', '/var/lib/parley'],
 	cache_dir: ['/var/cache/parley', '/var/cache/parley'],
 	public_url: ['https://chat.example.com', 'https://chat.example.com'],
+	tls_cert: ['/etc/parley/cert.pem', '/etc/parley/cert.pem'],
+	tls_key: ['/etc/parley/key.pem', '/etc/parley/key.pem'],
 	api_key: ['sk_anything', 'sk_anything'],
 	secret_key: ['BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=', 'BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc='],
 	log_level: ['warn', 'warn'],
@@ -117,9 +119,25 @@ test('every setting can be set in the environment and in the file, with the same
 	assert.deepEqual(Object.keys(VALUES).toSorted(), fields.toSorted());
 	for (const field of fields) {
 		const [text, value] = VALUES[field];
-		assert.deepEqual(loadConfig({ env: { [SETTINGS[field].variable]: text }, file: nowhere })[field], value, field);
-		assert.deepEqual(fromFile({ [field]: value })[field], value, field);
+		// The certificate and its key are set together.
+		const isTls = field === 'tls_cert' || field === 'tls_key';
+		const env = isTls ? { PARLEY_TLS_CERT: VALUES.tls_cert[0], PARLEY_TLS_KEY: VALUES.tls_key[0] } : {};
+		const inFile = isTls ? { tls_cert: VALUES.tls_cert[1], tls_key: VALUES.tls_key[1] } : {};
+		const fromVariable = loadConfig({ env: { ...env, [SETTINGS[field].variable]: text }, file: nowhere });
+		assert.deepEqual(fromVariable[field], value, field);
+		assert.deepEqual(fromFile({ ...inFile, [field]: value })[field], value, field);
 	}
+});
+
+test('a certificate without its key is an error, and so is a key without its certificate', () => {
+	assert.match(
+		complaint(() => loadConfig({ env: { PARLEY_TLS_CERT: 'cert.pem' }, file: nowhere })),
+		/^PARLEY_TLS_CERT is set without PARLEY_TLS_KEY\. /,
+	);
+	assert.match(
+		complaint(() => fromFile({ tls_key: 'key.pem' })),
+		/^PARLEY_TLS_KEY is set without PARLEY_TLS_CERT\. /,
+	);
 });
 
 const page = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
