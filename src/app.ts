@@ -36,9 +36,16 @@ import {
 	systemClock,
 	version,
 } from './base/index.ts';
-import { ConfigError, processSources, type Settings } from './config/index.ts';
+import { ConfigError, processSources, type Settings, schemeOf } from './config/index.ts';
 import type { TextRecognition } from './contract/index.ts';
-import { createServer, endStreams, listen, openMetricsServer } from './listeners.ts';
+import {
+	checkCertificate,
+	createServer,
+	endStreams,
+	listen,
+	openMetricsServer,
+	reloadCertificate,
+} from './listeners.ts';
 import { Metrics } from './metrics/index.ts';
 import { createEmbedders, createModels, createProviders } from './models/index.ts';
 import { createNetwork, type Network } from './net/index.ts';
@@ -60,6 +67,8 @@ export interface App extends AsyncDisposable {
 	isSignInImpossible: boolean;
 	/** Whether this was the first start on the data folder. */
 	isFirstStart: boolean;
+	/** Reads the files for TLS again and logs the result. Without TLS it does nothing. */
+	reloadCertificate(): void;
 	/** Rejects new work and waits up to `ms` milliseconds for running replies. Dispose afterwards. */
 	drain(ms: number): Promise<void>;
 }
@@ -84,6 +93,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	await using resources = new AsyncDisposableStack();
 	const clock = overrides.clock ?? systemClock;
 	const log = overrides.log ?? createLog(settings.log_level);
+	checkCertificate(settings, clock, log);
 	const recognition = recognitionOf(settings);
 	const thesauri = resources.use(await thesauriOf(settings));
 	const readiness = new Readiness();
@@ -111,7 +121,8 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 		}),
 	);
 	const { host, port } = await listen(server);
-	const address = () => settings.public_url ?? addressOnThisMachine(host, port);
+	const scheme = schemeOf(settings);
+	const address = () => settings.public_url ?? addressOnThisMachine(host, port, scheme);
 
 	const shares = descriptorShares();
 	const network = resources.use(overrides.network ?? openNetwork(settings, shares));
@@ -141,9 +152,10 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 
 	const ownedResources = resources.move();
 	return {
-		url: httpAddress(host, port),
+		url: httpAddress(host, port, scheme),
 		isFirstStart: first !== null,
 		isSignInImpossible,
+		reloadCertificate: () => reloadCertificate(server, clock, log),
 		async drain(ms) {
 			readiness.state = 'stopping';
 			server.drain();

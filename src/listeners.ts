@@ -1,7 +1,7 @@
 import type { Access, ClientNames } from './access/index.ts';
 import { DRAIN_SAFE_PATHS, openMetricsRoute, unhandledApi, widgetErrorHeaders } from './api/index.ts';
-import { AppError, type Log, messageOf } from './base/index.ts';
-import { listenAddress, processSources, type Settings } from './config/index.ts';
+import { AppError, type Clock, type Log, messageOf, readCertificate, validityProblem } from './base/index.ts';
+import { ConfigError, listenAddress, processSources, type Settings, tlsFiles } from './config/index.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions, RequestLog } from './http/index.ts';
 import type { Metrics } from './metrics/index.ts';
 import type { Tracing } from './tracing/index.ts';
@@ -37,6 +37,7 @@ export function createServer({
 		log,
 		tracer: tracing,
 		observers: [...(tracing === null ? [] : [tracing]), metrics.http, ...requestLog(settings, log, clientNames)],
+		tls: tlsFiles(settings),
 		trustedProxies: settings.trusted_proxies,
 		drainSafePaths: DRAIN_SAFE_PATHS,
 		environment: processSources().env,
@@ -46,6 +47,35 @@ export function createServer({
 			return { headers: [...widgetErrorHeaders(request), ...(api?.headers ?? [])], refusal: api?.refusal ?? null };
 		},
 	});
+}
+
+/**
+ * Checks the files for TLS, if there are any. An invalid period of the certificate is logged.
+ * @throws ConfigError with a sentence about a file
+ */
+export function checkCertificate(settings: Settings, clock: Clock, log: Log): void {
+	const files = tlsFiles(settings);
+	if (files === null) return;
+	try {
+		const problem = validityProblem(readCertificate(files), clock.now());
+		if (problem !== null) log.warn({ file: files.certificate }, problem);
+	} catch (cause) {
+		throw new ConfigError(`TLS (PARLEY_TLS_CERT, PARLEY_TLS_KEY) is not possible. ${messageOf(cause)}`, { cause });
+	}
+}
+
+/** Gives new connections the certificate that is in the files now. If that is not possible, the former one stays. */
+export function reloadCertificate(server: HttpServer, clock: Clock, log: Log): void {
+	try {
+		const certificate = server.reloadCertificate();
+		if (certificate === null) return;
+		const { names, validTo } = certificate;
+		const problem = validityProblem(certificate, clock.now());
+		if (problem !== null) log.warn({ names }, problem);
+		log.info({ names, valid_to: validTo.toISOString() }, 'new connections get the certificate that was read again');
+	} catch (error) {
+		log.error({ error: messageOf(error) }, 'the certificate was not read again; the former one stays');
+	}
 }
 
 /** @throws AppError `unavailable` where the address cannot be listened on */

@@ -9,7 +9,7 @@ import {
 	UsageError,
 	usageOf,
 } from './commands/index.ts';
-import { ConfigError, loadConfig, processSources, type Settings } from './config/index.ts';
+import { ConfigError, loadConfig, processSources, type Settings, schemeOf } from './config/index.ts';
 
 const USAGE = `parley: a self-hosted assistant platform
 
@@ -66,6 +66,7 @@ async function main(args: string[]): Promise<number | null> {
 async function serve(settings: Settings): Promise<void> {
 	lowerRuntimeThreadsPriority();
 	const stopSignal = firstStopSignal();
+	const reloads = new ReloadSignals(settings);
 	// Only here, so that a command does not load the server.
 	const { startApp } = await import('./app.ts');
 	const app = await startApp(settings, {
@@ -75,6 +76,7 @@ async function serve(settings: Settings): Promise<void> {
 			print: (line) => void process.stdout.write(`${line}\n`),
 		},
 	});
+	reloads.forward(app);
 	const key = settings.api_key === undefined ? '$KEY' : '$PARLEY_API_KEY';
 	const base = settings.public_url ?? app.url;
 	const lines = [
@@ -101,6 +103,26 @@ async function serve(settings: Settings): Promise<void> {
 async function stop(app: App): Promise<void> {
 	await app.drain(DRAIN_MS);
 	await app[Symbol.asyncDispose]();
+}
+
+/** SIGHUP reloads the certificate. Without one it ends the process, as it does where a terminal closes. */
+class ReloadSignals {
+	#app: App | null = null;
+	#isReceived = false;
+
+	constructor(settings: Settings) {
+		if (schemeOf(settings) === 'http') return;
+		process.on('SIGHUP', () => {
+			if (this.#app === null) this.#isReceived = true;
+			else this.#app.reloadCertificate();
+		});
+	}
+
+	/** From now on signals reload the certificate of this server. A signal during the start counts, too. */
+	forward(app: App): void {
+		this.#app = app;
+		if (this.#isReceived) app.reloadCertificate();
+	}
 }
 
 /** The first signal to stop, from now on: a signal during the start is not lost, and the server stops once it has started. */

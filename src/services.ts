@@ -23,7 +23,7 @@ import {
 	SecretBox,
 	version,
 } from './base/index.ts';
-import { durationMs, type Settings } from './config/index.ts';
+import { durationMs, type Settings, schemeOf } from './config/index.ts';
 import type { TextRecognition } from './contract/index.ts';
 import { Conversations, Retention } from './conversations/index.ts';
 import { Deployments } from './deployments/index.ts';
@@ -149,7 +149,7 @@ function createBackupSchedule({ settings, clock, log }: Foundation, resources: A
 function createAccess(foundation: Foundation, secrets: SecretBox, resources: AsyncDisposableStack) {
 	const { settings, overrides, clock, log, store } = foundation;
 	const passwords = overrides.passwords ?? new Passwords();
-	const secure = settings.public_url?.startsWith('https:') ?? false;
+	const secure = schemeOf(settings) === 'https' || settings.public_url?.startsWith('https:') === true;
 	const users = new Users({ store, passwords, clock });
 	const devices = new DeviceCookies(secrets.key('device cookies'), secure);
 	const verifier = new PasswordVerifier({ store, users, passwords, devices, clock });

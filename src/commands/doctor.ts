@@ -1,8 +1,17 @@
 import { access, constants, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { listBackups } from '../backup/index.ts';
-import { AppError, createLog, formatBytes, messageOf, systemClock, timestamp } from '../base/index.ts';
-import { durationMs, type Settings } from '../config/index.ts';
+import {
+	AppError,
+	createLog,
+	formatBytes,
+	messageOf,
+	readCertificate,
+	systemClock,
+	timestamp,
+	validityProblem,
+} from '../base/index.ts';
+import { durationMs, type Settings, tlsFiles } from '../config/index.ts';
 import { createEmbedders, createModels, createProviders, probeEmbedder, probeProvider } from '../models/index.ts';
 import { createNetwork, type Network } from '../net/index.ts';
 import { findRecognitionPackages } from '../pool/index.ts';
@@ -29,6 +38,9 @@ interface Finding {
 /** Free bytes below which the disk check fails: a large upload may not fit. */
 const MIN_FREE_BYTES = 256 * 1024 * 1024;
 
+/** Time before the end of a certificate from which its check fails: most are renewed earlier. */
+const MIN_CERTIFICATE_MS = 14 * 24 * 60 * 60 * 1000;
+
 const doctor: Command = {
 	name: 'doctor',
 	summary: 'check the database, the secret key, the disk and each model provider; exits with 1 when something is wrong',
@@ -42,6 +54,7 @@ const doctor: Command = {
 			await checkDisk(settings),
 			...(await folder(settings)),
 			...(await checkBackups(settings)),
+			...checkTls(settings),
 			checkDefaultModel(settings, network),
 			...checkRecognition(settings),
 			...(await checkThesauri(settings)),
@@ -113,6 +126,23 @@ async function checkKey(settings: Settings, report: DatabaseReport | null): Prom
 	const problems = await secretKeyProblems(settings);
 	if (problems.length === 0) return [{ ok: true, subject, message: 'It opens everything that is sealed.' }];
 	return problems.map((message) => ({ ok: false, subject, message }));
+}
+
+/** Whether TLS is possible with the files; none without TLS. */
+function checkTls(settings: Settings): Finding[] {
+	const subject = 'certificate';
+	const files = tlsFiles(settings);
+	if (files === null) return [];
+	try {
+		const certificate = readCertificate(files);
+		const problem = validityProblem(certificate, systemClock.now());
+		if (problem !== null) return [{ ok: false, subject, message: problem }];
+		const remaining = certificate.validTo.getTime() - systemClock.now();
+		const message = `It is for ${certificate.names}, until ${certificate.validTo.toISOString()}.`;
+		return [{ ok: remaining >= MIN_CERTIFICATE_MS, subject, message }];
+	} catch (error) {
+		return [{ ok: false, subject, message: messageOf(error) }];
+	}
 }
 
 async function checkDisk({ data_dir }: Settings): Promise<Finding> {

@@ -1,6 +1,6 @@
 import { type Invitation, Passwords, passwordLink, Users } from '../access/index.ts';
 import { AppError, addressOnThisMachine, systemClock } from '../base/index.ts';
-import type { Settings } from '../config/index.ts';
+import { type Settings, schemeOf } from '../config/index.ts';
 import { EMAIL_PATTERN, ROLES, type Role } from '../contract/index.ts';
 import type { Store, UserRecord } from '../store/index.ts';
 import { alignColumns, type Command, type Invocation, UsageError } from './command.ts';
@@ -93,9 +93,10 @@ function requireSingleUser(email: string, found: UserRecord[]): UserRecord {
 	throw new UsageError(`${email} is a user of several workspaces. Name one with --workspace: ${workspaces}.`);
 }
 
-function printLink(invocation: Invocation, { public_url, host, port }: Settings, { token }: Invitation): void {
+function printLink(invocation: Invocation, settings: Settings, { token }: Invitation): void {
+	const { public_url, host, port } = settings;
 	// With port 0 only the server knows where it listens.
-	const base = public_url ?? (port === 0 ? '' : addressOnThisMachine(host, port));
+	const base = public_url ?? (port === 0 ? '' : addressOnThisMachine(host, port, schemeOf(settings)));
 	invocation.print(passwordLink(base, token));
 	const where = base === '' ? "It follows the server's address. " : '';
 	invocation.printInfo(

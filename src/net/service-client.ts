@@ -22,6 +22,8 @@ export interface ServiceClientOptions {
 	maxLineBytes?: number;
 	/** Concurrent exchanges; further ones wait. Default: no limit. */
 	connections?: number | null;
+	/** Whether any certificate is accepted. Only for a request to this machine that has no secret. Default: no. */
+	acceptsAnyCertificate?: boolean;
 }
 
 /** `fetch` as libraries expect it, for requests whose body is a text, bytes or empty. */
@@ -62,10 +64,11 @@ export function createServiceClient(baseUrl: string, options: ServiceClientOptio
 		maxBodyBytes = 32 * 1024 * 1024,
 		maxLineBytes = 1024 * 1024,
 		connections = null,
+		acceptsAnyCertificate = false,
 	} = options;
 	const { origin } = new URL(baseUrl);
 	const agent = new Agent({
-		connect: { timeout: CONNECT_MS, autoSelectFamily: true },
+		connect: { timeout: CONNECT_MS, autoSelectFamily: true, rejectUnauthorized: !acceptsAnyCertificate },
 		connections,
 		pipelining: 1,
 		keepAliveTimeout: KEEP_ALIVE_MS,

@@ -189,7 +189,7 @@ function environment(overrides: Record<string, string | undefined>): NodeJS.Proc
 function waitUntilListening(child: ChildProcess, exited: Promise<Exit>, printed: () => string): Promise<string> {
 	const found = new Promise<string>((resolve, reject) => {
 		const check = () => {
-			const line = /Parley listens on (http:\/\/\S+)/.exec(printed());
+			const line = /Parley listens on (https?:\/\/\S+)/.exec(printed());
 			if (line?.[1]) resolve(line[1]);
 		};
 		child.stdout?.on('data', check);
