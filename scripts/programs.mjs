@@ -31,13 +31,14 @@ export async function ensureTracer() {
 	);
 }
 
-/** Installs nginx and HAProxy, which some tests run in front of the server. */
+/** Installs nginx, HAProxy and Caddy, which some tests run in front of the server. */
 export async function ensureProxies() {
 	// Debian installs servers in a folder that is not on every user's PATH.
 	process.env.PATH = `${process.env.PATH ?? ''}${delimiter}/usr/sbin`;
 	for (const [name, program, packageName] of [
 		['nginx', 'nginx', 'nginx-light'],
 		['HAProxy', 'haproxy', 'haproxy'],
+		['Caddy', 'caddy', 'caddy'],
 	]) {
 		const find = () => findProgram(program);
 		if (find() === null && (await install(packageName, find)) === null) {

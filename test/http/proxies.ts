@@ -14,6 +14,8 @@ export interface Proxy {
 	program: string | null;
 	/** Arguments of the program, which runs in its own folder with the file `config`. */
 	args(folder: string): string[];
+	/** Further environment. */
+	env?(folder: string): Record<string, string>;
 	config(ports: { listen: number; server: number }, folder: string): string;
 }
 
@@ -77,7 +79,11 @@ export async function startProxy(t: TestContext, proxy: Proxy, server: number): 
 		const listen = await freePort();
 		const folder = await mkdtemp(join(tmpdir(), 'parley-proxy-'));
 		await writeFile(join(folder, 'config'), proxy.config({ listen, server }, folder));
-		const child = spawn(proxy.program as string, proxy.args(folder), { stdio: ['ignore', 'ignore', 'pipe'] });
+		const child = spawn(proxy.program as string, proxy.args(folder), {
+			cwd: folder,
+			env: { ...process.env, ...proxy.env?.(folder) },
+			stdio: ['ignore', 'ignore', 'pipe'],
+		});
 		let output = '';
 		child.stderr.on('data', (bytes: Buffer) => {
 			output += bytes.toString();

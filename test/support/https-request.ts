@@ -14,7 +14,7 @@ export interface HttpsResponse {
 export interface HttpsRequestOptions extends RequestOptions {
 	/** Absent: the connection is closed with the response. */
 	agent?: Agent;
-	body?: string;
+	body?: string | Buffer;
 }
 
 /** Sends a request over TLS. The certificate is checked against `ca`; without it any is accepted. */
