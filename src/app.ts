@@ -14,6 +14,7 @@ import {
 	dashboardFileRoutes,
 	demoPageRoutes,
 	docsPageRoutes,
+	insideDashboardNetworks,
 	metricsRoute,
 	passwordPageRoutes,
 	SameOriginCheck,
@@ -265,9 +266,11 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 			visitorTokens: services.visitorTokens,
 		}),
 		...startPageRoutes({ demo: settings.demo, version: version() }),
-		...passwordPageRoutes(),
+		...insideDashboardNetworks(services.access, [
+			...passwordPageRoutes(),
+			...(await dashboardFileRoutes({ access: services.access, sameOriginCheck, log })),
+		]),
 		...(await widgetFileRoutes()),
-		...(await dashboardFileRoutes({ access: services.access, sameOriginCheck, log })),
 		...(settings.demo ? demoPageRoutes() : []),
 		...(settings.metrics_listen === undefined
 			? [metricsRoute(metrics, { access: services.access, sameOriginCheck, log })]

@@ -1,6 +1,7 @@
 import {
 	Access,
 	CredentialMonitor,
+	DashboardNetworks,
 	DeviceCookies,
 	Idempotency,
 	OwnAccount,
@@ -155,7 +156,8 @@ function createAccess(foundation: Foundation, secrets: SecretBox, resources: Asy
 	const verifier = new PasswordVerifier({ store, users, passwords, devices, clock });
 	const sessions = new Sessions({ store, verifier, devices, clock, secure });
 	const ownAccount = new OwnAccount({ store, verifier, passwords, clock });
-	const access = new Access({ store, sessions, clock, log, rateLimit: settings.rate_limit });
+	const dashboardNetworks = new DashboardNetworks(settings.dashboard_networks);
+	const access = new Access({ store, sessions, dashboardNetworks, clock, log, rateLimit: settings.rate_limit });
 	const credentialMonitor = resources.use(
 		new CredentialMonitor({ access, clock, log, concurrencyLimit: overrides.streamsPerCredential }),
 	);

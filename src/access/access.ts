@@ -2,9 +2,11 @@ import { AppError, type Clock, clientNetwork, type Log } from '../base/index.ts'
 import type { Scope } from '../contract/index.ts';
 import type { ApiKeyRecord, Store } from '../store/index.ts';
 import { hashApiKey, isApiKey } from './api-keys.ts';
+import type { DashboardNetworks } from './dashboard-networks.ts';
 import { LastUseRecorder } from './last-use-recorder.ts';
 import { planOf } from './plans.ts';
 import { includesScope, scopesOf } from './roles.ts';
+import { sessionTokenIn } from './session-cookie.ts';
 import type { Sessions, UserSession } from './sessions.ts';
 import { type BucketState, TokenBuckets } from './token-bucket.ts';
 
@@ -22,17 +24,20 @@ export interface Caller {
 	userSession: UserSession | null;
 }
 
-/** The headers of a request that may hold a credential. */
+/** What a request has that may hold a credential, and where it comes from. */
 export interface Credentials {
 	/** The Authorization header. */
 	authorization?: string | undefined;
 	/** The Cookie header. */
 	cookies?: string | undefined;
+	/** The client's address, on which sessions may depend. */
+	address?: string | undefined;
 }
 
 export interface AccessOptions {
 	store: Pick<Store, 'access' | 'commit' | 'get'>;
 	sessions: Pick<Sessions, 'find'>;
+	dashboardNetworks: DashboardNetworks;
 	clock: Clock;
 	log: Log;
 	/** Requests a minute per credential in place of the plan's limit; 0: no limit; undefined: the plan's. */
@@ -46,6 +51,7 @@ const ANONYMOUS_REQUESTS_PER_MINUTE = 6_000;
 export class Access {
 	readonly #store: AccessOptions['store'];
 	readonly #sessions: AccessOptions['sessions'];
+	readonly #dashboardNetworks: DashboardNetworks;
 	readonly #clock: Clock;
 	readonly #rateLimit: number | undefined;
 	readonly #buckets: TokenBuckets;
@@ -53,9 +59,10 @@ export class Access {
 	readonly #anonymousBuckets: TokenBuckets;
 	readonly #lastUseRecorder: LastUseRecorder;
 
-	constructor({ store, sessions, clock, log, rateLimit }: AccessOptions) {
+	constructor({ store, sessions, dashboardNetworks, clock, log, rateLimit }: AccessOptions) {
 		this.#store = store;
 		this.#sessions = sessions;
+		this.#dashboardNetworks = dashboardNetworks;
 		this.#clock = clock;
 		this.#rateLimit = rateLimit;
 		this.#buckets = new TokenBuckets(clock);
@@ -66,22 +73,33 @@ export class Access {
 	/**
 	 * The caller of a request. Each request reads the credential from the store, so a revocation takes effect at once. Where there
 	 * is a Bearer key, only the key counts. Another scheme, such as a proxy's Basic, leaves the session in effect.
-	 * @throws AppError `unauthorized`
+	 * @throws AppError `unauthorized`, `address_not_allowed`
 	 */
-	async authenticate({ authorization, cookies }: Credentials): Promise<Caller> {
+	async authenticate({ authorization, cookies, address }: Credentials): Promise<Caller> {
 		if (authorization !== undefined && /^bearer\b/i.test(authorization)) return this.#callerOfKey(authorization);
+		// Before the session is read: its use from elsewhere must not renew it.
+		if (sessionTokenIn(cookies) !== null) this.requireDashboardNetwork(address);
 		const userSession = await this.#sessions.find(cookies);
 		return userSession ? callerOf(userSession) : this.#callerOfKey(authorization);
 	}
 
 	/**
 	 * The user who is signed in. Other credentials of the request are ignored.
-	 * @throws AppError `unauthorized`
+	 * @throws AppError `unauthorized`, `address_not_allowed`
 	 */
-	async authenticateUser({ cookies }: Credentials): Promise<Caller & { userSession: UserSession }> {
+	async authenticateUser({ cookies, address }: Credentials): Promise<Caller & { userSession: UserSession }> {
+		this.requireDashboardNetwork(address);
 		const signedIn = await this.#sessions.find(cookies);
 		if (!signedIn) throw new AppError('unauthorized', 'You are not signed in, or the session has expired.');
 		return callerOf(signedIn);
+	}
+
+	/**
+	 * People use the dashboard, its sessions and the links for passwords from the networks of the settings only.
+	 * @throws AppError `address_not_allowed`
+	 */
+	requireDashboardNetwork(address: string | undefined): void {
+		this.#dashboardNetworks.requireAllowed(address);
 	}
 
 	/** Whether a caller's credential has been neither revoked nor expired. */

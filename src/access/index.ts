@@ -3,6 +3,7 @@ export { createApiKey, isApiKey } from './api-keys.ts';
 export type { AuditWrites } from './audit-writes.ts';
 export { type ClientNameFormat, ClientNames } from './client-names.ts';
 export { CredentialMonitor, type CredentialMonitorOptions } from './credential-monitor.ts';
+export { DashboardNetworks } from './dashboard-networks.ts';
 export { DeviceCookies } from './device-cookies.ts';
 export {
 	createFirstWorkspace,

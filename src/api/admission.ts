@@ -29,8 +29,9 @@ export async function admitCaller<C extends Caller>(
 		if (caller.userSession) sameOriginCheck.requireSameOrigin(request);
 		return withHeaders(await respond(caller), headers);
 	} catch (error) {
-		if (error instanceof AppError && error.status === 401)
+		if (error instanceof AppError && (error.status === 401 || error.code === 'address_not_allowed')) {
 			return rejectUnauthenticated(error, request, { access, log });
+		}
 		return withHeaders(errorResponse(error, request.id, log), headers);
 	}
 }
@@ -76,9 +77,13 @@ export function unhandledApi(access: Access, request: HttpRequest): Unhandled {
 	return { headers: rateHeaders(bucket), refusal: bucket && !bucket.allowed ? rateLimitError(bucket) : null };
 }
 
-/** The headers of a request that may hold a credential. */
+/** What a request has that may hold a credential, and where it comes from. */
 function credentialsOf(request: HttpRequest): Credentials {
-	return { authorization: request.header('authorization'), cookies: request.header('cookie') };
+	return {
+		authorization: request.header('authorization'),
+		cookies: request.header('cookie'),
+		address: request.clientAddress,
+	};
 }
 
 function rateHeaders(bucket: BucketState | null): Headers {

@@ -33,6 +33,7 @@ export { dashboardFileRoutes } from './dashboard-files.ts';
 export { DemoOrigin } from './demo-origin.ts';
 export { demoPageRoutes } from './demo-page.ts';
 export { docsPageRoutes } from './docs-page.ts';
+export { insideDashboardNetworks } from './inside-dashboard-networks.ts';
 export { metricsRoute, openMetricsRoute } from './metrics-route.ts';
 export { passwordPageRoutes } from './password-page.ts';
 export { SameOriginCheck } from './same-origin-check.ts';

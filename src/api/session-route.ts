@@ -38,7 +38,7 @@ type RouteFactory<C> = <O extends Operation>(
 const JSON_HEADER = ['content-type', 'application/json; charset=utf-8'] as const;
 const NO_STORE = ['cache-control', 'no-store'] as const;
 
-/** Makes public routes, which pages of other websites cannot call. */
+/** Makes public routes for people who are to use the dashboard. Pages of other websites cannot call them. */
 export function anonymousRouteFactory(options: SessionRouteOptions): RouteFactory<object> {
 	return (operation, handle) => {
 		const read = inputReader(operation);
@@ -49,6 +49,7 @@ export function anonymousRouteFactory(options: SessionRouteOptions): RouteFactor
 				admitAnonymous(
 					request,
 					async () => {
+						options.access.requireDashboardNetwork(request.clientAddress);
 						options.sameOriginCheck.rejectCrossOrigin(request);
 						requireWellFormedKey(request);
 						const input = { params: request.params, query: read.query(request), body: await read.body(request) };

@@ -32,6 +32,7 @@ export const ERROR_CODES = {
 	domain_not_allowed: [403, 'This domain is not on the allowlist of the deployment.'],
 	plan_limit_exceeded: [403, 'The plan of this workspace does not allow more.'],
 	csrf_failed: [403, 'The Origin of the request is not this server.'],
+	address_not_allowed: [403, 'The dashboard and its sessions cannot be used from this address.'],
 	not_found: [404, 'The resource does not exist.'],
 	method_not_allowed: [405, 'This path does not accept this method.'],
 	precondition_failed: [

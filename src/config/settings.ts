@@ -34,6 +34,7 @@ export const SettingsSchema = Type.Object(
 		}),
 		rate_limit: Type.Optional(Type.Integer({ minimum: 0 })),
 		trusted_proxies: Type.Array(Type.String({ format: 'network' }), { default: [] }),
+		dashboard_networks: Type.Array(Type.String({ format: 'network' }), { default: [] }),
 		demo: Type.Optional(Type.Boolean()),
 		allow_private_network: Type.Boolean({ default: false }),
 		refused_networks: Type.Array(Type.String({ format: 'network' }), { default: [] }),
@@ -109,6 +110,11 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	trusted_proxies: {
 		variable: 'PARLEY_TRUSTED_PROXIES',
 		description: 'Addresses or CIDR ranges, separated by commas, whose X-Forwarded-For is believed.',
+	},
+	dashboard_networks: {
+		variable: 'PARLEY_DASHBOARD_NETWORKS',
+		description:
+			'Addresses or CIDR ranges, separated by commas, from which the dashboard and its sessions may be used; API keys and the widget are not concerned. Empty: any address.',
 	},
 	demo: {
 		variable: 'PARLEY_DEMO',

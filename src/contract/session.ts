@@ -54,7 +54,7 @@ export const sessionOperations = {
 		access: asAnyone,
 		body: SignIn,
 		maxBodyBytes: SMALL_BODY,
-		errors: ['unauthorized', 'csrf_failed', 'rate_limit_exceeded', 'unavailable'],
+		errors: ['unauthorized', 'csrf_failed', 'address_not_allowed', 'rate_limit_exceeded', 'unavailable'],
 		status: 201,
 		result: Session,
 	},
@@ -89,7 +89,7 @@ export const sessionOperations = {
 		access: asAnyone,
 		body: PasswordSet,
 		maxBodyBytes: SMALL_BODY,
-		errors: ['csrf_failed', 'rate_limit_exceeded', 'unavailable'],
+		errors: ['csrf_failed', 'address_not_allowed', 'rate_limit_exceeded', 'unavailable'],
 		result: PasswordOwner,
 	},
 } as const satisfies OperationTable;

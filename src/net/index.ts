@@ -1,4 +1,4 @@
-export { isPublicAddress } from './address.ts';
+export { CidrBlockList, isPublicAddress } from './address.ts';
 export { FileTooLargeError } from './decode.ts';
 export type { Download, DownloadOptions } from './download.ts';
 export { createNetwork, type Network } from './network.ts';

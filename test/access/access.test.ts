@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashApiKey } from '../../src/access/api-keys.ts';
-import { Access, type AccessOptions, createApiKey, type UserSession } from '../../src/access/index.ts';
+import {
+	Access,
+	type AccessOptions,
+	createApiKey,
+	DashboardNetworks,
+	type UserSession,
+} from '../../src/access/index.ts';
 import { AppError, createLog, deferred } from '../../src/base/index.ts';
 import { SCOPES, type Scope } from '../../src/contract/index.ts';
 import type { ApiKeyRecord, Commit } from '../../src/store/index.ts';
@@ -55,7 +61,14 @@ function setUp({
 		find: async (cookies: string | undefined) => (cookies === 'parley_session=good' ? SIGNED_IN : null),
 	};
 	const log = createLog('silent');
-	return { key, record, stored, seen, clock, access: new Access({ store, sessions, clock, log, rateLimit }) };
+	return {
+		key,
+		record,
+		stored,
+		seen,
+		clock,
+		access: new Access({ store, sessions, dashboardNetworks: new DashboardNetworks([]), clock, log, rateLimit }),
+	};
 }
 
 const SIGNED_IN: UserSession = {

@@ -7,6 +7,7 @@ import {
 	Access,
 	createApiKey,
 	createFirstWorkspace,
+	DashboardNetworks,
 	FIRST_OWNER,
 	isApiKey,
 	Passwords,
@@ -28,7 +29,14 @@ async function open(dataDir = join(folder, String(++made))): Promise<{ store: St
 /** Access to a store without sessions. */
 function accessTo(store: Store): Access {
 	const sessions = { find: async () => null };
-	return new Access({ store, sessions, clock: systemClock, log: createLog('silent'), rateLimit: undefined });
+	return new Access({
+		store,
+		sessions,
+		dashboardNetworks: new DashboardNetworks([]),
+		clock: systemClock,
+		log: createLog('silent'),
+		rateLimit: undefined,
+	});
 }
 
 const everything = { where: {}, order: 'asc', limit: 10 } as const;

@@ -43,12 +43,14 @@ function accessCodes({ method, access }: Operation): ErrorCode[] {
 			return [
 				'unauthorized',
 				...csrfCodes,
+				// A session that is used from another network.
+				'address_not_allowed',
 				// A key without the scope, or a session of a role without it.
 				...(access.scope === null ? [] : (['insufficient_scope', 'forbidden'] as const)),
 				'rate_limit_exceeded',
 			];
 		case 'session':
-			return ['unauthorized', ...csrfCodes, 'rate_limit_exceeded'];
+			return ['unauthorized', ...csrfCodes, 'address_not_allowed', 'rate_limit_exceeded'];
 		case 'widget':
 			return [...(access.token ? (['invalid_jwt'] as const) : []), 'domain_not_allowed', 'rate_limit_exceeded'];
 		case 'public':

@@ -29,6 +29,7 @@ export const errors: ErrorStrings = {
 		plan_limit_exceeded: 'Mehr erlaubt der Tarif dieses Arbeitsbereichs nicht: {message}',
 		csrf_failed:
 			'Diese Seite wurde unter einer Adresse geöffnet, die der Server nicht als seine kennt. Öffnen Sie sie unter der Adresse des Servers.',
+		address_not_allowed: 'Von Ihrer Netzwerkadresse aus lässt sich dieses Dashboard nicht benutzen.',
 		not_found: 'Das gibt es nicht, oder nicht mehr.',
 		method_not_allowed: 'Der Server nimmt diese Anfrage hier nicht an.',
 		precondition_failed:
