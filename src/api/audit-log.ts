@@ -1,8 +1,10 @@
 import { timestamp } from '../base/index.ts';
-import type { AuditLogRecord, Operations } from '../contract/index.ts';
-import type { AuditRecord, Store } from '../store/index.ts';
-import type { Handler } from './call.ts';
+import type { AuditLogRecord, OperationInput, Operations } from '../contract/index.ts';
+import type { AuditRecord, ListQuery, Store } from '../store/index.ts';
+import { type Handler, RawResponse } from './call.ts';
+import { csvLine } from './csv.ts';
 import { byCreation, type Cursors } from './cursors.ts';
+import { pagesOf } from './pages-of.ts';
 
 export interface AuditLogOptions {
 	store: Pick<Store, 'list'>;
@@ -23,26 +25,84 @@ function presentAuditRecord(record: AuditRecord): AuditLogRecord {
 	};
 }
 
-/** The audit log: read. */
+type Filters = Omit<OperationInput<Operations['exportAuditLog']>['query'], 'format'>;
+
+/** The records of a workspace that filters show. */
+function recordsOf(
+	workspace_id: string,
+	{ actor, action, resource, created_after, created_before }: Filters,
+): Pick<ListQuery<'audit_log'>, 'where' | 'createdAfter' | 'createdBefore'> {
+	return {
+		where: { workspace_id, actor_id: actor, action, resource_id: resource },
+		createdAfter: created_after === undefined ? undefined : Date.parse(created_after),
+		createdBefore: created_before === undefined ? undefined : Date.parse(created_before),
+	};
+}
+
+type Line = (record: AuditLogRecord) => string;
+
+/** The forms of an export: media type, extension, what comes before the records, and a record as a line. */
+const FORMATS: Readonly<Record<'jsonl' | 'csv', { type: string; head: string; line: Line }>> = {
+	jsonl: { type: 'application/jsonl', head: '', line: (record) => `${JSON.stringify(record)}\n` },
+	csv: {
+		type: 'text/csv; charset=utf-8',
+		// Without the byte order mark, Excel does not read the file as UTF-8.
+		head: `\ufeff${csvLine([
+			...['created_at', 'actor_type', 'actor_id', 'actor_name', 'action', 'resource_type', 'resource_id'],
+			...['resource_name', 'fields', 'path', 'request_id', 'address', 'id'],
+		])}`,
+		line: ({ created_at, actor, action, resource, fields, path, request_id, address, id }) =>
+			csvLine([
+				...[created_at, actor.type, actor.id, actor.name, action, resource.type, resource.id],
+				...[resource.name, fields.join(' '), path, request_id, address, id],
+			]),
+	},
+};
+
+/** The audit log: read, and exported. */
 export function auditLogHandlers({ store, cursors }: AuditLogOptions): {
 	listAuditLog: Handler<Operations['listAuditLog']>;
+	exportAuditLog: Handler<Operations['exportAuditLog']>;
 } {
 	return {
 		async listAuditLog({ caller, query }) {
-			const { actor, action, resource } = query;
-			const createdAfter = query.created_after === undefined ? undefined : Date.parse(query.created_after);
-			const createdBefore = query.created_before === undefined ? undefined : Date.parse(query.created_before);
-			const filters = [actor, action, resource, createdAfter, createdBefore];
+			const filter = recordsOf(caller.workspaceId, query);
+			const { actor_id, action, resource_id } = filter.where ?? {};
+			const filters = [actor_id, action, resource_id, filter.createdAfter, filter.createdBefore];
 			const list = `audit log ${caller.workspaceId} ${JSON.stringify(filters)}`;
 			const page = cursors.read(list, query);
 			const records = await store.list('audit_log', {
 				...page,
 				limit: page.limit + 1,
-				where: { workspace_id: caller.workspaceId, actor_id: actor, action, resource_id: resource },
-				createdAfter,
-				createdBefore,
+				...filter,
 			});
 			return cursors.page(list, page, records, byCreation, presentAuditRecord);
 		},
+
+		async exportAuditLog({ caller, query: { format = 'jsonl', ...filters } }) {
+			const { type } = FORMATS[format];
+			return new RawResponse({
+				headers: [
+					['content-type', type],
+					['content-disposition', `attachment; filename="audit-log-${caller.workspaceId}.${format}"`],
+					['x-content-type-options', 'nosniff'],
+					['cache-control', 'no-store'],
+				],
+				chunks: exportedChunks(store, recordsOf(caller.workspaceId, filters), format),
+			});
+		},
 	};
+}
+
+/** The records as a file, in chunks of one page: the memory of an export does not depend on its length. */
+async function* exportedChunks(
+	store: Pick<Store, 'list'>,
+	filter: ReturnType<typeof recordsOf>,
+	format: keyof typeof FORMATS,
+): AsyncGenerator<string> {
+	const { head, line } = FORMATS[format];
+	if (head !== '') yield head;
+	for await (const page of pagesOf(store, 'audit_log', filter)) {
+		yield page.map((record) => line(presentAuditRecord(record))).join('');
+	}
 }

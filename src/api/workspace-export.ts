@@ -3,11 +3,12 @@ import { type Clock, timestamp } from '../base/index.ts';
 import type { Operations, Scope } from '../contract/index.ts';
 import { presentDeployment } from '../deployments/index.ts';
 import { presentDocument, presentKnowledgeBase, presentSource } from '../knowledge/index.ts';
-import type { Kind, Records, Store, WorkspaceRecord } from '../store/index.ts';
+import type { Records, Store, WorkspaceRecord } from '../store/index.ts';
 import { presentApiKey } from './api-keys.ts';
 import { presentAssistant } from './assistants.ts';
 import { type Handler, RawResponse } from './call.ts';
 import { presentCannedReply } from './canned-replies.ts';
+import { pagesOf } from './pages-of.ts';
 import { presentTool } from './tools.ts';
 import { presentUser } from './users.ts';
 import { presentWebhook } from './webhooks.ts';
@@ -15,8 +16,6 @@ import { presentWorkspace, requireWorkspace } from './workspace.ts';
 
 /** The version of the format. It changes when a program that reads the former one would fail. */
 const FORMAT_VERSION = 1;
-/** Resources of one read, and of one chunk of the response. */
-const PAGE_SIZE = 100;
 
 /** What an export shows. A caller needs the scope of each area. */
 const EXPORTED_SCOPES: readonly Scope[] = [
@@ -29,7 +28,6 @@ const EXPORTED_SCOPES: readonly Scope[] = [
 	'webhooks:read',
 ];
 
-type ExportedKind = Exclude<Extract<Kind, keyof Records>, 'workspaces'>;
 type ReadingStore = Pick<Store, 'list' | 'sources'>;
 
 export interface WorkspaceExportOptions {
@@ -72,14 +70,14 @@ async function* exportWorkspace(store: ReadingStore, workspace: WorkspaceRecord,
 	const format = { format: 'parley-workspace', version: FORMAT_VERSION, started_at: timestamp(now) };
 	yield chunkOf('export', [format]);
 	yield chunkOf('workspace', [presentWorkspace(workspace)]);
-	const where = { workspace_id: workspace.id };
-	for await (const page of pagesOf(store, 'users', where)) yield chunkOf('user', page.map(presentUser));
-	for await (const page of pagesOf(store, 'api_keys', where)) yield chunkOf('api_key', page.map(presentApiKey));
-	for await (const page of pagesOf(store, 'tools', where)) yield chunkOf('tool', page.map(presentTool));
-	for await (const bases of pagesOf(store, 'knowledge_bases', where)) {
+	const inWorkspace = { where: { workspace_id: workspace.id } };
+	for await (const page of pagesOf(store, 'users', inWorkspace)) yield chunkOf('user', page.map(presentUser));
+	for await (const page of pagesOf(store, 'api_keys', inWorkspace)) yield chunkOf('api_key', page.map(presentApiKey));
+	for await (const page of pagesOf(store, 'tools', inWorkspace)) yield chunkOf('tool', page.map(presentTool));
+	for await (const bases of pagesOf(store, 'knowledge_bases', inWorkspace)) {
 		yield chunkOf('knowledge_base', bases.map(presentKnowledgeBase));
 		for (const { id } of bases) {
-			const inBase = { knowledge_base_id: id };
+			const inBase = { where: { knowledge_base_id: id } };
 			for await (const page of pagesOf(store, 'sources', inBase)) {
 				yield chunkOf('source', await Promise.all(page.map(async (source) => sourceOf(store, source))));
 			}
@@ -87,12 +85,13 @@ async function* exportWorkspace(store: ReadingStore, workspace: WorkspaceRecord,
 				yield chunkOf('document', page.map(presentDocument));
 		}
 	}
-	for await (const page of pagesOf(store, 'assistants', where)) yield chunkOf('assistant', page.map(presentAssistant));
-	for await (const page of pagesOf(store, 'deployments', where)) {
+	for await (const page of pagesOf(store, 'assistants', inWorkspace))
+		yield chunkOf('assistant', page.map(presentAssistant));
+	for await (const page of pagesOf(store, 'deployments', inWorkspace)) {
 		yield chunkOf('deployment', page.map(presentDeployment));
 	}
-	for await (const page of pagesOf(store, 'webhooks', where)) yield chunkOf('webhook', page.map(presentWebhook));
-	for await (const page of pagesOf(store, 'canned_replies', where)) {
+	for await (const page of pagesOf(store, 'webhooks', inWorkspace)) yield chunkOf('webhook', page.map(presentWebhook));
+	for await (const page of pagesOf(store, 'canned_replies', inWorkspace)) {
 		yield chunkOf('canned_reply', page.map(presentCannedReply));
 	}
 	yield chunkOf('end', [{ lines: lines + 1 }]);
@@ -100,18 +99,4 @@ async function* exportWorkspace(store: ReadingStore, workspace: WorkspaceRecord,
 
 async function sourceOf(store: ReadingStore, source: Records['sources']): Promise<object> {
 	return presentSource(source, (await store.sources.documentCounts(source.id)).indexed);
-}
-
-async function* pagesOf<K extends ExportedKind>(
-	store: ReadingStore,
-	kind: K,
-	where: Partial<Records[K]>,
-): AsyncGenerator<Records[K][]> {
-	for (let after: { at: number; id: string } | undefined; ; ) {
-		const page = await store.list(kind, { where, after, order: 'asc', limit: PAGE_SIZE });
-		if (page.length > 0) yield page;
-		const last = page.at(-1) as { created_at: number; id: string } | undefined;
-		if (last === undefined || page.length < PAGE_SIZE) return;
-		after = { at: last.created_at, id: last.id };
-	}
 }

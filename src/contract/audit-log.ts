@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { type OperationTable, withKey } from './operation.ts';
-import { NullableText, OneOf, PageOf, PageQueryWith, Timestamp } from './shapes.ts';
+import { NullableText, OneOf, PageOf, PageQueryWith, Strict, Timestamp } from './shapes.ts';
 
 const filter = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 100, description }));
 
@@ -34,12 +34,19 @@ export const AuditLogRecord = Type.Object({
 });
 export type AuditLogRecord = Static<typeof AuditLogRecord>;
 
-export const AuditLogQuery = PageQueryWith({
+const filters = {
 	actor: filter('Only changes of this user or key, by its id.'),
 	action: filter('Only this action.'),
 	resource: filter('Only changes of this resource, by its id.'),
 	created_after: Type.Optional(Type.String({ format: 'date-time', description: 'Only changes after this time.' })),
 	created_before: Type.Optional(Type.String({ format: 'date-time', description: 'Only changes before this time.' })),
+};
+
+export const AuditLogQuery = PageQueryWith(filters);
+
+export const AuditLogExportQuery = Strict({
+	format: Type.Optional(OneOf(['jsonl', 'csv'], { default: 'jsonl', description: 'The form of the file.' })),
+	...filters,
 });
 
 /** The audit log. */
@@ -54,5 +61,24 @@ export const auditLogOperations = {
 		access: withKey('settings:read'),
 		query: AuditLogQuery,
 		result: PageOf(AuditLogRecord),
+	},
+	exportAuditLog: {
+		method: 'GET',
+		path: '/api/v1/audit-log/export',
+		summary: 'Export the audit log',
+		description:
+			'The records that the filters show, oldest first, as a file: JSON Lines with one record a line as the list shows it, or CSV (RFC 4180, UTF-8 with a byte order mark) with a line of column names. A CSV cell that a spreadsheet would read as a formula begins with an apostrophe. The file is read while it is sent, and the export itself leaves a record.',
+		tag: 'Audit log',
+		access: withKey('settings:read'),
+		audited: true,
+		query: AuditLogExportQuery,
+		download: 'application/jsonl',
+		textForm: 'text/csv',
+		result: Type.Unsafe<never>({
+			type: 'string',
+			examples: [
+				'{"id":"aud_06gzhmza00001mjww6bbdevcx5ss2c8f","created_at":"2025-01-01T00:00:00.000Z","action":"updateAssistant"}\n',
+			],
+		}),
 	},
 } as const satisfies OperationTable;

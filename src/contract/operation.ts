@@ -75,6 +75,8 @@ export interface Operation {
 	versioned?: true;
 	/** A POST that changes nothing: its Idempotency-Key is ignored, and a repeat runs again. */
 	reads?: true;
+	/** A GET that leaves a record in the audit log. */
+	audited?: true;
 	/**
 	 * Leaves no record in the audit log: a part of a conversation, which is its own record, or a change that only the caller sees.
 	 */
@@ -87,7 +89,7 @@ export interface Operation {
 	 */
 	streams?: 'always' | 'asked';
 	/** The media type of the text that the success is if the request asks for that form. */
-	textForm?: 'text/markdown';
+	textForm?: 'text/markdown' | 'text/csv';
 	/** The success is a file of this media type in place of JSON. */
 	download?: 'application/octet-stream' | 'application/jsonl';
 	/** The response sets or removes the session's cookie. */
@@ -126,7 +128,8 @@ export function takesIdempotencyKey({ method, access, status, reads }: Operation
 	return access.kind === 'key' || access.kind === 'session' || (access.kind === 'widget' && status === 201);
 }
 
-/** Whether a request to an operation that changes something leaves a record in the audit log. Visitors' requests leave none. */
-export function isAudited({ method, access, reads, unaudited }: Operation): boolean {
+/** Whether a request to an operation leaves a record in the audit log: changes, and exports of the log. Visitors' requests leave none. */
+export function isAudited({ method, access, reads, audited, unaudited }: Operation): boolean {
+	if (audited) return true;
 	return method !== 'GET' && !reads && !unaudited && access.kind !== 'widget';
 }

@@ -125,6 +125,7 @@ async function changeOfEachOperation(): Promise<Record<string, Change>> {
 		createPasswordLink: { path: `/api/v1/users/${user}/password-link` },
 		updateUser: { path: `/api/v1/users/${user}`, body: { name: 'Ada' } },
 		deleteUser: { path: `/api/v1/users/${user}` },
+		exportAuditLog: { path: `${LOG}/export?action=none` },
 		updateWorkspace: { path: '/api/v1/workspace', body: { name: 'Shop' } },
 		updateAccount: { path: '/api/v1/session/account', body: { name: 'Lea' }, by: leaving },
 		endSession: { path: `/api/v1/sessions/${elsewhereId}`, by: leaving },
@@ -174,7 +175,7 @@ function stateOf(db: Database.Database): unknown {
 	return [versions, ids, bases, sources];
 }
 
-test('each operation that changes something leaves one record in the transaction of its change', async (t) => {
+test('each operation that changes something, and each export of the log, leaves one record in the transaction of its change', async (t) => {
 	const changes = await changeOfEachOperation();
 	assert.deepEqual(audited.map(({ id }) => id).toSorted(), Object.keys(changes).toSorted());
 	const db = new Database(databaseFile(app.dataDir));

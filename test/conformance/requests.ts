@@ -24,7 +24,7 @@ export interface ApiResponse {
 /** Longer than any response takes, also on a busy machine. */
 const DEADLINE_MS = 120_000;
 
-const TEXT_TYPES = new Set(['application/octet-stream', 'application/jsonl', 'text/markdown']);
+const TEXT_TYPES = new Set(['text/csv', 'application/octet-stream', 'application/jsonl', 'text/markdown']);
 
 /** Sends a request of an operation. A stream that stays open is closed after its head. */
 export async function send(

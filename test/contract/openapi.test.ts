@@ -107,7 +107,7 @@ test('describes the responses of every operation: whole, streamed and 304', () =
 		const { responses } = described(id);
 		const successes = [...responses].filter(([its]) => its < 400);
 		const types = Object.fromEntries(successes.map(([its, { content }]) => [its, Object.keys(content)]));
-		const whole = download ? [download] : ['application/json', ...(textForm ? [textForm] : [])];
+		const whole = [download ?? 'application/json', ...(textForm ? [textForm] : [])];
 		const isStreamDescribed = streams === 'always' || (streams === 'asked' && method !== 'GET');
 		assert.deepEqual(
 			types,

@@ -109,7 +109,7 @@ const EXEMPT: readonly RegExp[] = [
 	// Parsed by stricter rules: user names, headers, PEM keys, URLs.
 	/\/username$|\/auth\/name$|\/headers\/\*$|\/public_key$|\/jwks_url$|^addDocument\/url$/,
 	// Filters: compared, never stored.
-	/^listAuditLog\/(?:actor|action|resource)$|^listDocuments\/name$|^listInbox\/(?:assignee|search)$/,
+	/^(?:list|export)AuditLog\/(?:actor|action|resource)$|^listDocuments\/name$|^listInbox\/(?:assignee|search)$/,
 	// Data that is sent unchanged in a URL.
 	/\/query\/\*$/,
 	// Searched and not stored, or indexed without its control characters.

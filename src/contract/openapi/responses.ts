@@ -14,16 +14,17 @@ export function responsesOf(operation: Operation, components: Components): Recor
 	return { ...successResponseObjects(operation, components), ...errorResponseObjects(operation, components) };
 }
 
-/** A success as a text for people. */
-const TEXT_RESULT = { schema: { type: 'string' }, example: '# Where is my order?' };
+/** Examples of a success in another form than its first one. */
+const TEXT_EXAMPLES = { 'text/markdown': '# Where is my order?', 'text/csv': '"created_at","action"\r\n' };
 
 function successResponseObjects(operation: Operation, components: Components): Record<string, object> {
 	const { status = 200, streams, method, versioned, download, textForm } = operation;
 	const headers = headersOf(successHeaders(operation), components);
 	const stream = { 'text/event-stream': eventStream(operation, components) };
-	const whole = download
-		? { [download]: wholeResult(operation, components) }
-		: { 'application/json': wholeResult(operation, components), ...(textForm ? { [textForm]: TEXT_RESULT } : {}) };
+	const whole = {
+		[download ?? 'application/json']: wholeResult(operation, components),
+		...(textForm ? { [textForm]: { schema: { type: 'string' }, example: TEXT_EXAMPLES[textForm] } } : {}),
+	};
 	if (streams === 'always') return { 200: { description: 'The events as they happen.', headers, content: stream } };
 	const responses: Record<string, object> = {
 		[status]: { description: status === 201 ? 'Made.' : 'Done.', headers, content: whole },
