@@ -108,6 +108,7 @@ export const access: AccessStrings = {
 	exportStart: 'Exportieren',
 
 	auditPurpose: 'Wer wann was geändert hat. Einträge werden 400 Tage aufbewahrt.',
+	auditExports: { csv: 'CSV exportieren', jsonl: 'JSON exportieren' },
 	noRecords: 'Kein Eintrag',
 	noRecordsText: 'Es wurde nichts geändert, was diese Filter zeigen.',
 	when: 'Wann',
@@ -147,6 +148,7 @@ export const access: AccessStrings = {
 		end: 'Beendet',
 		request: 'Angefordert',
 		import: 'Importiert',
+		export: 'Exportiert',
 		send: 'Gesendet',
 	},
 	kinds: {

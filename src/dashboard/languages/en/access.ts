@@ -106,6 +106,7 @@ export const access = {
 	exportStart: 'Export',
 
 	auditPurpose: 'Who has changed what, and when. Records are kept for 400 days.',
+	auditExports: { csv: 'Export CSV', jsonl: 'Export JSON' },
 	noRecords: 'No record',
 	noRecordsText: 'Nothing was changed that these filters show.',
 	when: 'When',
@@ -145,6 +146,7 @@ export const access = {
 		end: 'Ended',
 		request: 'Requested',
 		import: 'Imported',
+		export: 'Exported',
 		send: 'Sent',
 	},
 	kinds: {

@@ -1,6 +1,7 @@
 import { useQuery } from '../../api/queries.ts';
 import { changeQuery, route } from '../../app/route.ts';
 import { Button } from '../../components/button.tsx';
+import { DownloadButton } from '../../components/download-button.tsx';
 import { FilterSelect, Filters } from '../../components/filters.tsx';
 import { optionsOf } from '../../components/options.ts';
 import { EmptyState, PageHeader } from '../../components/page.tsx';
@@ -9,7 +10,7 @@ import { Table } from '../../components/table.tsx';
 import { RelativeTime } from '../../components/time.tsx';
 import { fill, strings } from '../../languages/index.ts';
 import { RecordDialog } from './details.tsx';
-import { type AuditFilters, type AuditRecord, actors, useAuditLog } from './queries.ts';
+import { type AuditFilters, type AuditRecord, actors, exportPath, useAuditLog } from './queries.ts';
 import { kindOf, verbOf } from './words.ts';
 
 const DAYS = [1, 7, 30] as const;
@@ -37,6 +38,11 @@ export default function AuditLog() {
 	return (
 		<>
 			<PageHeader title={t.titles.auditLog} purpose={t.auditPurpose}>
+				{(['csv', 'jsonl'] as const).map((format) => (
+					<DownloadButton key={format} icon="download" path={exportPath(filters, format)}>
+						{t.auditExports[format]}
+					</DownloadButton>
+				))}
 				<Button icon="retry" isBusy={list.isLoading} onClick={list.reload}>
 					{s.parts.refresh}
 				</Button>
