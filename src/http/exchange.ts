@@ -110,7 +110,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 
 	#run(): void {
 		const request = this.#request;
-		const framing = readFraming(request.headers);
+		const framing = readFraming(request.method, request.headers);
 		if (typeof framing === 'string') {
 			this.#rejectFraming(framing);
 			return;

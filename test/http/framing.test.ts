@@ -6,6 +6,8 @@ import { RawClient, start } from './harness.ts';
 /** The bytes after the header block of each case must never run as a separate request. */
 const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n';
 const AMBIGUOUS: Record<string, string> = {
+	'a method that is not a token': '<GET /hello HTTP/1.1\r\nHost: a\r\n\r\n',
+	'a method behind surplus bytes of a body': '"}GET /hello HTTP/1.1\r\nHost: a\r\n\r\n',
 	'no Host': 'GET /hello HTTP/1.1\r\nAccept: */*\r\n\r\n',
 	'an empty Host': 'GET /hello HTTP/1.1\r\nHost: \r\n\r\n',
 	'two hosts in one header': 'GET /hello HTTP/1.1\r\nHost: a, b\r\n\r\n',
