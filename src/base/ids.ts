@@ -41,46 +41,79 @@ const BASE32_PAIRS = Array.from(BASE32_ALPHABET, (first) =>
 const RANDOM_BYTES = 12;
 const IDS_PER_REFILL = 1024;
 
-const randomBytes = Buffer.alloc(RANDOM_BYTES * IDS_PER_REFILL);
-let randomOffset = randomBytes.length;
-let lastMs = 0;
-let counter = 0;
-/** A time and the text of all but its last 8 bits. */
-let cachedTimeMs = -1;
-let cachedTimeText = '';
+/** What an `IdGenerator` depends on. A simulation gives its own. */
+export interface IdSources {
+	/** Milliseconds since the epoch. */
+	now(): number;
+	/** Fills a buffer with random bytes. */
+	fillRandom(buffer: Buffer): void;
+}
+
+const systemSources: IdSources = { now: () => Date.now(), fillRandom: (buffer) => void randomFillSync(buffer) };
+
+/** Makes the identifiers of one process. */
+export class IdGenerator {
+	readonly #sources: IdSources;
+	readonly #randomBytes = Buffer.alloc(RANDOM_BYTES * IDS_PER_REFILL);
+	#randomOffset = RANDOM_BYTES * IDS_PER_REFILL;
+	#lastMs = 0;
+	#counter = 0;
+	/** A time and the text of all but its last 8 bits. */
+	#cachedTimeMs = -1;
+	#cachedTimeText = '';
+
+	constructor(sources: IdSources = systemSources) {
+		this.#sources = sources;
+	}
+
+	/** See `newId`. */
+	next(kind: IdKind, now: number = this.#sources.now()): string {
+		if (now > this.#lastMs) {
+			this.#lastMs = now;
+			this.#counter = 0;
+		} else if (++this.#counter > 0xffff) {
+			this.#lastMs += 1;
+			this.#counter = 0;
+		}
+		const randomBytes = this.#randomBytes;
+		if (this.#randomOffset === randomBytes.length) {
+			this.#sources.fillRandom(randomBytes);
+			this.#randomOffset = 0;
+		}
+		const lastMs = this.#lastMs;
+		const counter = this.#counter;
+		if (this.#cachedTimeMs !== lastMs) {
+			this.#cachedTimeMs = lastMs;
+			const high = Math.floor(lastMs / 0x100000000);
+			const low = lastMs >>> 0;
+			this.#cachedTimeText = encodeFiveBytes(high >> 8, high & 255, low >>> 24, (low >> 16) & 255, (low >> 8) & 255);
+		}
+		const at = this.#randomOffset;
+		this.#randomOffset += RANDOM_BYTES;
+		const random = (index: number): number => randomBytes[at + index] as number;
+		return (
+			ID_PREFIXES[kind] +
+			this.#cachedTimeText +
+			encodeFiveBytes(lastMs & 255, counter >> 8, counter & 255, random(0), random(1)) +
+			encodeFiveBytes(random(2), random(3), random(4), random(5), random(6)) +
+			encodeFiveBytes(random(7), random(8), random(9), random(10), random(11))
+		);
+	}
+}
+
+let generator = new IdGenerator();
+
+/** Makes `newId` use another generator from now on. A simulation starts each of its processes with a generator of its own. */
+export function useIdGenerator(other: IdGenerator): void {
+	generator = other;
+}
 
 /**
  * A new identifier: the prefix of its kind and 32 base-32 characters holding 48 bits of milliseconds, a 16-bit counter
  * within the millisecond and 96 random bits. Ids of one process sort in order of creation, even when the clock is set back.
  */
-export function newId(kind: IdKind, now: number = Date.now()): string {
-	if (now > lastMs) {
-		lastMs = now;
-		counter = 0;
-	} else if (++counter > 0xffff) {
-		lastMs += 1;
-		counter = 0;
-	}
-	if (randomOffset === randomBytes.length) {
-		randomFillSync(randomBytes);
-		randomOffset = 0;
-	}
-	if (cachedTimeMs !== lastMs) {
-		cachedTimeMs = lastMs;
-		const high = Math.floor(lastMs / 0x100000000);
-		const low = lastMs >>> 0;
-		cachedTimeText = encodeFiveBytes(high >> 8, high & 255, low >>> 24, (low >> 16) & 255, (low >> 8) & 255);
-	}
-	const at = randomOffset;
-	randomOffset += RANDOM_BYTES;
-	const random = (index: number): number => randomBytes[at + index] as number;
-	return (
-		ID_PREFIXES[kind] +
-		cachedTimeText +
-		encodeFiveBytes(lastMs & 255, counter >> 8, counter & 255, random(0), random(1)) +
-		encodeFiveBytes(random(2), random(3), random(4), random(5), random(6)) +
-		encodeFiveBytes(random(7), random(8), random(9), random(10), random(11))
-	);
+export function newId(kind: IdKind, now?: number): string {
+	return generator.next(kind, now);
 }
 
 /** Five bytes are exactly eight characters of 5 bits. */
