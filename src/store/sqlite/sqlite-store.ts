@@ -86,6 +86,15 @@ export interface CommitObserver {
 	onCommit(ms: number): void;
 }
 
+/** The writer as the store sees it: a worker thread. */
+export interface WriterPort {
+	postMessage(message: ToWriter): void;
+	on(event: 'message', listener: (message: FromWriter) => void): unknown;
+	on(event: 'error', listener: (error: Error) => void): unknown;
+	on(event: 'exit', listener: () => void): unknown;
+	terminate(): Promise<unknown>;
+}
+
 /** Opens the embedded store: starts the writer thread, waits for the migrations, and opens the readers. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenedStore> {
 	const workerData: WriterThreadData = {
@@ -104,7 +113,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
 		let health: WriteHealth | undefined;
 		const blobs = new BlobStore(folder, (error) => health?.recordFileFailure(error));
 		await blobs.prepare({ isOnlyOwner: workerData.role === 'server' });
-		const store = new SqliteStore(thread, blobs, fence, options);
+		const readOnly = openReadOnly(databaseFile(options.dataDir), READER_CACHE_KIB);
+		const store = new SqliteStore(thread, readOnly, blobs, fence, options);
 		health = store.health;
 		return store;
 	} catch (error) {
@@ -124,13 +134,14 @@ function waitForFence(thread: Worker): Promise<Fence> {
 	});
 }
 
-class SqliteStore extends SqliteReaders implements OpenedStore {
+/** The embedded store on its writer and a connection for readers. `openSqliteStore` makes both. */
+export class SqliteStore extends SqliteReaders implements OpenedStore {
 	readonly blobs: BlobStore;
 	readonly jobs: Jobs;
 	readonly databaseFile: string;
 	readonly fence: Fence;
 	readonly health: WriteHealth;
-	readonly #thread: Worker;
+	readonly #thread: WriterPort;
 	readonly #readOnly: Database;
 	readonly #messageCache = new MessageCache();
 	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
@@ -147,10 +158,14 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 	readonly #closeMs: number;
 	readonly #observer: CommitObserver | undefined;
 
-	constructor(thread: Worker, blobs: BlobStore, fence: Fence, options: Omit<SqliteStoreOptions, 'writer' | 'role'>) {
-		const file = databaseFile(options.dataDir);
+	constructor(
+		thread: WriterPort,
+		db: Database,
+		blobs: BlobStore,
+		fence: Fence,
+		options: Omit<SqliteStoreOptions, 'writer' | 'role'>,
+	) {
 		const { onFailure = () => {}, log, stallCheckMs, closeMs = CLOSE_MS } = options;
-		const db = openReadOnly(file, READER_CACHE_KIB);
 		super(db);
 		this.#readOnly = db;
 		this.#thread = thread;
@@ -162,7 +177,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 			},
 			(task, outcome) => this.#publish(task, outcome),
 		);
-		this.databaseFile = file;
+		this.databaseFile = databaseFile(options.dataDir);
 		this.blobs = blobs;
 		this.#backupLock = new BackupLockMonitor(options.dataDir);
 		this.fence = fence;
@@ -179,7 +194,7 @@ class SqliteStore extends SqliteReaders implements OpenedStore {
 			claim: (kind, limit, leaseMs) => this.#claim(kind, limit, leaseMs),
 			isClaimed: async (id) => claimed.get(id) !== undefined,
 		};
-		thread.on('message', (message: FromWriter) => this.#receive(message));
+		thread.on('message', (message) => this.#receive(message));
 		thread.on('error', (error) => this.#fail(error));
 		thread.on('exit', () => this.#fail(new Error('The writer thread has ended.')));
 	}
