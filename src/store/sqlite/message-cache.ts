@@ -12,14 +12,35 @@ const MAX_CHARS = 4 * 1024;
  */
 export class MessageCache {
 	readonly #messages = new LruCache<string, MessageRecord>(MAX_MESSAGES);
+	/** Messages that commits in flight change, with the number of these commits. */
+	readonly #inFlight = new Map<string, number>();
 
+	/** Undefined also while a commit in flight changes the message: it may be on disk already, with an event that a reader of the log has. */
 	get(id: string): MessageRecord | undefined {
-		return this.#messages.get(id);
+		return this.#inFlight.has(id) ? undefined : this.#messages.get(id);
 	}
 
-	/** Applies a commit that is on disk. */
-	applyCommit({ write = [] }: Commit): void {
-		for (const each of write) this.#applyWrite(each);
+	/** A commit is about to be sent to the writer. `endCommit` follows. */
+	beginCommit({ write = [] }: Commit): void {
+		for (const each of write) {
+			const id = messageOf(each);
+			if (id !== null) this.#inFlight.set(id, (this.#inFlight.get(id) ?? 0) + 1);
+		}
+	}
+
+	/** The outcome of a commit is known. @param isCommitted whether it is on disk */
+	endCommit({ write = [] }: Commit, isCommitted: boolean): void {
+		for (const each of write) {
+			const id = messageOf(each);
+			if (id !== null) this.#release(id);
+			if (isCommitted) this.#applyWrite(each);
+		}
+	}
+
+	#release(id: string): void {
+		const count = this.#inFlight.get(id) ?? 0;
+		if (count > 1) this.#inFlight.set(id, count - 1);
+		else this.#inFlight.delete(id);
 	}
 
 	#applyWrite(write: Write): void {
@@ -53,4 +74,10 @@ export class MessageCache {
 		if (isShort) this.#messages.set(message.id, message);
 		else this.#messages.delete(message.id);
 	}
+}
+
+/** The message that a write changes; null for other writes. */
+function messageOf(write: Write): string | null {
+	if (write.op === 'insert') return write.kind === 'messages' ? write.record.id : null;
+	return (write.op === 'patch' || write.op === 'remove') && write.kind === 'messages' ? write.id : null;
 }

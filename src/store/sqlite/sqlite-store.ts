@@ -294,6 +294,7 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 				cause: Object.assign(new Error(STALLED_MESSAGE), { code: STALLED_CODE }),
 			});
 		}
+		if (task.task === 'commit') this.#messageCache.beginCommit(task.commit);
 		const outcome = await this.#tasks.add(task);
 		if (!outcome.ok) {
 			this.health.recordFailure(outcome.code, outcome.message);
@@ -319,11 +320,11 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 
 	/** Calls listeners in commit order, before the committing caller continues. */
 	#publish(task: WriterTask, outcome: WriterOutcome): void {
-		if (task.task !== 'commit' || !outcome.ok) return;
-		const committed = outcome.value as CommitOutcome;
-		if (committed.outcome === 'fenced') this.#isFenced = true;
-		if (committed.outcome !== 'committed') return;
-		this.#messageCache.applyCommit(task.commit);
+		if (task.task !== 'commit') return;
+		const committed = outcome.ok ? (outcome.value as CommitOutcome) : null;
+		this.#messageCache.endCommit(task.commit, committed?.outcome === 'committed');
+		if (committed?.outcome === 'fenced') this.#isFenced = true;
+		if (committed?.outcome !== 'committed') return;
 		callEach(this.#commitListeners, task.commit);
 		if (!task.commit.events?.length || this.#listeners.size === 0) return;
 		const events = task.commit.events.map((event, index) => ({ ...event, seq: committed.seqs[index] as number }));
