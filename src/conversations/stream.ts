@@ -37,9 +37,9 @@ export class ConversationStream implements PullSource<ConversationEvent>, Source
 	#awaited: EventUpdate | null = null;
 	/** The result for the awaited update; null until it is there. */
 	#result: EncodingResult | null = null;
-	/** The event that opened a text that has ended: its deltas are skipped, because its closing event has the whole text. */
+	/** The event that opened a text whose deltas are skipped: it has ended, and its closing event has it whole; or it was erased. */
 	#finishedSeq = 0;
-	/** The reply that had ended when one of its calls was read from the log: its other calls are skipped too. */
+	/** The reply whose calls are skipped, because its text is, or because it had ended when one of them was read from the log. */
 	#finishedReplyId = '';
 	#isEnded = false;
 
@@ -106,7 +106,7 @@ export class ConversationStream implements PullSource<ConversationEvent>, Source
 	/** Null where the update has no event, or its message must be read first. */
 	#encode(update: EventUpdate): ConversationEvent | null {
 		const { message_id, tool_call } = update.event.data;
-		if (tool_call && update.replayed && message_id === this.#finishedReplyId) return null;
+		if (tool_call && message_id === this.#finishedReplyId) return null;
 		const encoded = this.#encoder.event(update, this.#audience);
 		if (!(encoded instanceof Promise)) return this.#accept(update, encoded);
 		this.#awaited = update;
@@ -129,10 +129,15 @@ export class ConversationStream implements PullSource<ConversationEvent>, Source
 		throw result.error;
 	}
 
-	#accept({ event, replayed }: EventUpdate, encoded: Encoded): ConversationEvent | null {
+	#accept({ event }: EventUpdate, encoded: Encoded): ConversationEvent | null {
 		const { message_id, tool_call, text } = event.data;
-		if (encoded === 'finished') this.#finishedSeq = event.seq;
-		if (tool_call && replayed) this.#finishedReplyId = encoded === null ? message_id : '';
+		const isSkipped = encoded === 'finished' || encoded === null;
+		if (text === 'opens') {
+			if (isSkipped) this.#finishedSeq = event.seq;
+			this.#finishedReplyId = isSkipped ? message_id : '';
+		} else if (tool_call && isSkipped) {
+			this.#finishedReplyId = message_id;
+		}
 		if (text === 'closes' && message_id === this.#until) void this.close();
 		return encoded === 'finished' ? null : encoded;
 	}
