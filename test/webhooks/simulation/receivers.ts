@@ -1,6 +1,6 @@
 import type { Network, PostOutcome } from '../../../src/net/index.ts';
+import type { Random } from '../../support/random.ts';
 import type { FakeTime } from './fake-time.ts';
-import type { Random } from './random.ts';
 
 /** How a receiver behaves for a while. */
 export type ReceiverState = 'well' | 'slow' | 'failing' | 'hanging' | 'unreachable' | 'redirecting' | 'busy';

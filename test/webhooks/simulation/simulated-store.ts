@@ -4,8 +4,8 @@ import type { Commit, CommitOutcome, Store, StoredEvent } from '../../../src/sto
 import { migrate } from '../../../src/store/sqlite/migrations.ts';
 import { SqliteReaders } from '../../../src/store/sqlite/readers.ts';
 import { takeFence, Writer } from '../../../src/store/sqlite/writer.ts';
+import type { Random } from '../../support/random.ts';
 import type { FakeTime } from './fake-time.ts';
-import type { Random } from './random.ts';
 
 let empty: Buffer | undefined;
 

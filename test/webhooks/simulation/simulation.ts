@@ -3,8 +3,8 @@ import type { DeliveryRecord, Store, WebhookRecord, Write } from '../../../src/s
 import { Deliverer, retryPatch } from '../../../src/webhooks/delivery/index.ts';
 import { newSigningSecret, replayEvents, Sender, SigningSecrets } from '../../../src/webhooks/index.ts';
 import { webhook as webhookSample } from '../../store/samples.ts';
+import { Random } from '../../support/random.ts';
 import { FakeTime } from './fake-time.ts';
-import { Random } from './random.ts';
 import { type Received, Receivers } from './receivers.ts';
 import { openDisk, SimulatedStore } from './simulated-store.ts';
 
