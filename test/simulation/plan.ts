@@ -1,0 +1,106 @@
+import { Random } from '../support/random.ts';
+import type { ModelHabits } from './simulated-model.ts';
+import type { WriterFault } from './simulated-writer.ts';
+
+/** What a client does next. */
+export type ActionName =
+	| 'send'
+	| 'sendToNew'
+	| 'repeat'
+	| 'stop'
+	| 'follow'
+	| 'disconnect'
+	| 'takeOver'
+	| 'release'
+	| 'say'
+	| 'rename'
+	| 'archive'
+	| 'reopen'
+	| 'purge'
+	| 'markRead'
+	| 'kill'
+	| 'drain'
+	| 'pass a day';
+
+/** What one simulation consists of. Most of them leave many things out: then the others meet more often. */
+export interface Plan {
+	/** Chances of the actions, not normalised. */
+	actions: ReadonlyArray<readonly [ActionName, number]>;
+	actionCount: number;
+	/** Longest time between two actions. */
+	maxPauseMs: number;
+	maxConversations: number;
+	faults: ReadonlyArray<readonly [WriterFault, number]>;
+	model: ModelHabits;
+	hasTool: boolean;
+	keyedChance: number;
+	retentionDays: number | null;
+}
+
+const ACTIONS: ReadonlyArray<readonly [ActionName, number, presence: number]> = [
+	['send', 10, 1],
+	['sendToNew', 3, 1],
+	['repeat', 4, 0.6],
+	['stop', 3, 0.5],
+	['follow', 4, 0.8],
+	['disconnect', 4, 0.6],
+	['takeOver', 3, 0.5],
+	['release', 2, 0.9],
+	['say', 3, 0.7],
+	['rename', 2, 0.3],
+	['archive', 1, 0.2],
+	['reopen', 1, 0.8],
+	['purge', 1, 0.2],
+	['markRead', 2, 0.3],
+	['kill', 2, 0.4],
+	['drain', 1, 0.15],
+	['pass a day', 1, 0.1],
+];
+
+const FAULTS: ReadonlyArray<readonly [WriterFault, number, presence: number]> = [
+	['refused', 0.05, 0.25],
+	['committed-with-error', 0.02, 0.2],
+	['silent', 0.01, 0.15],
+	['killed-before', 0.02, 0.25],
+	['killed-after', 0.02, 0.25],
+	['stalled', 0.02, 0.1],
+];
+
+export function makePlan(seed: number): { plan: Plan; random: Random } {
+	const random = new Random(seed);
+	const chosen = <T extends string>(list: ReadonlyArray<readonly [T, number, number]>) =>
+		list.flatMap(([name, weight, presence]): Array<readonly [T, number]> => {
+			return random.chance(presence) ? [[name, weight * (0.3 + random.next())]] : [];
+		});
+	const rarely = (chance: number) => (random.chance(0.4) ? chance * random.next() : 0);
+	const plan: Plan = {
+		actions: chosen(ACTIONS),
+		actionCount: random.between(5, 30),
+		maxPauseMs: random.pick([5, 100, 1_000, 10_000]),
+		maxConversations: random.between(1, 3),
+		faults: chosen(FAULTS),
+		model: {
+			failChance: rarely(0.5),
+			stallChance: rarely(0.2),
+			emptyChance: rarely(0.3),
+			toolChance: random.next() * 0.8,
+			ignoresAbort: random.chance(0.1),
+			maxPieces: random.between(1, 8),
+			maxPauseMs: random.pick([2, 20, 400]),
+		},
+		hasTool: random.chance(0.3),
+		keyedChance: random.next(),
+		retentionDays: random.chance(0.5) ? 1 : null,
+	};
+	return { plan, random };
+}
+
+/** One of several names, by their chances. */
+export function pickWeighted<T>(random: Random, list: ReadonlyArray<readonly [T, number]>): T {
+	let at = random.next() * list.reduce((sum, [, weight]) => sum + weight, 0);
+	for (const [name, weight] of list) {
+		at -= weight;
+		if (at < 0) return name;
+	}
+	return (list.at(-1) as readonly [T, number])[0];
+}
