@@ -1,0 +1,31 @@
+// Plants each fault of test/simulation/mutations in the server, and searches for a seed whose simulation finds it.
+import { availableParallelism } from 'node:os';
+import { mutations, USUAL_SEEDS } from '../test/simulation/mutations/index.mjs';
+import { say, UserError } from './project.mjs';
+import { bundleSimulation, playSeeds } from './simulation.mjs';
+
+/** @param words parts of the names of faults; none: all. @returns the exit code: 1 where a fault is not found */
+export async function playMutations(words) {
+	const chosen = mutations.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+	if (chosen.length === 0) throw new UserError(`No fault has a name with ${words.join(' or ')}.`);
+	const missed = [];
+	const waiting = [...chosen];
+	const work = async () => {
+		for (let mutation = waiting.shift(); mutation !== undefined; mutation = waiting.shift()) {
+			const { name, seeds = USUAL_SEEDS } = mutation;
+			const program = await bundleSimulation(mutation);
+			const { code, output, totals } = await playSeeds(program, ['--seeds', String(seeds)]);
+			if (code === 0) missed.push(name);
+			const result = code === 0 ? `not found in ${seeds} seeds` : `found by seed ${(totals.seeds ?? 0) + 1}`;
+			const [violation = ''] = /(?<=broke a rule: ).*/.exec(output) ?? [];
+			say(`${result}: ${name}${violation === '' ? '' : ` (${violation.slice(0, 140)})`}`);
+		}
+	};
+	await Promise.all(Array.from({ length: availableParallelism() }, work));
+	if (missed.length === 0) {
+		say(`All ${chosen.length} faults are found.`);
+		return 0;
+	}
+	say(`${missed.length} of ${chosen.length} faults are not found: ${missed.join('; ')}.`);
+	return 1;
+}
