@@ -53,7 +53,8 @@ export class Network {
 		};
 		const lose = () => this.#later(`${label} is lost`, null, () => settle('lost', 'lost'));
 		const respond = (server: SimulatedServer, response: T) => {
-			if (isSettled) return discard(response);
+			// The last callbacks of a process that has just ended reach no client.
+			if (isSettled || !server.isAlive) return discard(response);
 			if (isOpenedAtOnce(response)) {
 				settle(response, describe(response));
 				return;
