@@ -98,6 +98,7 @@ const SECONDS = {
 	'process/survives-kill': 15,
 	'process/training-after-kill': 28,
 	'process/webhooks-after-kill': 23,
+	'simulation/simulation': 15,
 	'webhooks/delivery/isolation': 7,
 	'webhooks/delivery/order': 7,
 	'webhooks/delivery/probe-backoff': 5,
