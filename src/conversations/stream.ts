@@ -138,7 +138,8 @@ export class ConversationStream implements PullSource<ConversationEvent>, Source
 		} else if (tool_call && isSkipped) {
 			this.#finishedReplyId = message_id;
 		}
-		if (text === 'closes' && message_id === this.#until) void this.close();
+		// A failed reply that was written again since is not shown as failed: the stream goes on to its new end.
+		if (text === 'closes' && message_id === this.#until && !isSkipped) void this.close();
 		return encoded === 'finished' ? null : encoded;
 	}
 }

@@ -23,11 +23,15 @@ function delta(seq: number, text: string): PositionedUpdate {
 }
 
 /** The names of the events that a follower gets. */
-async function namesOf(updates: PositionedUpdate[], stored: MessageRecord | undefined): Promise<string[]> {
+async function namesOf(
+	updates: PositionedUpdate[],
+	stored: MessageRecord | undefined,
+	until: string | null = null,
+): Promise<string[]> {
 	const encoder = new EventEncoder({ get: async () => stored } as unknown as Pick<Store, 'get'>);
 	const stream = new ConversationStream(new ReadyItems(updates), encoder, {
 		audience: 'api',
-		until: null,
+		until,
 		first: null,
 	});
 	const names: string[] = [];
@@ -60,4 +64,15 @@ test('a reply that is written again after that is sent with its calls', async ()
 test('a follower gets no text of a reply that was erased before it was opened', async () => {
 	const updates = [event(1, 'message.created', { text: 'opens' }, false), delta(1, 'It costs ')];
 	assert.deepEqual(await namesOf(updates, undefined), []);
+});
+
+test('the stream of a turn whose failed reply was written again before the failure was read ends with its new end', async () => {
+	const updates = [
+		event(1, 'message.created', { text: 'opens' }, true),
+		event(2, 'message.failed', { text: 'closes' }, true),
+		event(3, 'message.reset', { text: 'opens' }, false),
+		event(4, 'message.completed', { text: 'closes' }, false),
+		event(5, 'message.created', {}, false),
+	];
+	assert.deepEqual(await namesOf(updates, reply, reply.id), ['message.reset', 'message.completed']);
 });

@@ -82,7 +82,7 @@ export const streamMutations = [
 	{
 		name: 'the stream of a turn does not end with its reply',
 		file: STREAM,
-		find: "if (text === 'closes' && message_id === this.#until) void this.close();",
+		find: "if (text === 'closes' && message_id === this.#until && !isSkipped) void this.close();",
 		replace: '',
 	},
 ];
