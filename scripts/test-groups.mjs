@@ -61,6 +61,7 @@ const SECONDS = {
 	'conversations/faults/provider-faults': 8,
 	'conversations/faults/tool-faults': 7,
 	'deployments/visitor-limits': 5,
+	'fuzz/short-form': 15,
 	'http/json-body': 7,
 	'knowledge/embedders': 16,
 	'knowledge/embedders-retries': 45,
