@@ -1,5 +1,5 @@
-// npm run build:binary: the whole server as one executable, a single-executable application of Node: this Node, a small main, and all
-// files of .build/ as assets, which the main unpacks at the start.
+// npm run build:binary: the whole server as one executable, a single-executable application of Node: Node 22 of a pinned version, a small
+// main, and all files of .build/ as assets, which the main unpacks at the start. Native parts are those for that Node.
 import { createHash } from 'node:crypto';
 import {
 	chmodSync,
@@ -15,6 +15,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { bundle, bundleScript, ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
+import { httpLibrary } from './native-parts.mjs';
+import { ensureNode22, ensureSqliteForNode22, NODE_22, NODE_22_MODULES, node22UnsupportedReason } from './node22.mjs';
 import { filesBelow, fingerprint, isEntry, main, root, run, say, UserError } from './project.mjs';
 
 /** Path of the executable. */
@@ -33,7 +35,7 @@ const STARTS = { 'start.cjs': loaderScript('main.js'), 'parse-host.cjs': loaderS
 
 /** Why the executable cannot be built on this system; null if it can. */
 export function binaryUnsupportedReason() {
-	if (process.platform === 'linux') return null;
+	if (process.platform === 'linux') return node22UnsupportedReason();
 	return `The single executable can be built on Linux only; this is ${process.platform}. "npm run build" builds the server for an installed Node.`;
 }
 
@@ -43,8 +45,13 @@ export async function ensureBinary() {
 	if (why !== null) throw new UserError(why);
 	const outputs = await ensureBuilt();
 	const wanted = fingerprint(
-		[...outputs.map((path) => `.build/${path}`), ...filesBelow('src/binary'), 'scripts/binary.mjs'],
-		...[process.version, process.execPath],
+		[
+			...outputs.map((path) => `.build/${path}`),
+			...filesBelow('src/binary'),
+			'scripts/binary.mjs',
+			'scripts/node22.mjs',
+		],
+		NODE_22,
 	);
 	if (isBuilt(wanted)) {
 		say('The binary is up to date.');
@@ -58,16 +65,20 @@ export async function ensureBinary() {
 	return binary;
 }
 
-/** Builds everything again to a given path. Builds of the same sources on the same Node are byte-identical. */
+/** Builds everything again to a given path. Builds of the same sources on the same machine are byte-identical. */
 export async function buildTo(path) {
 	await packageExecutable(await bundle(), path);
 }
 
 /** Writes an executable with these files. */
 async function packageExecutable(files, outputPath) {
+	const packaged = await ensureNode22();
+	const node = join(packaged, 'bin/node');
 	const folder = mkdtempSync(join(root, '.build/seal-'));
 	try {
-		const carried = new Map([...files, ...Object.entries(STARTS)]);
+		const carried = new Map([...files, ...(await nativePartsOf(packaged)), ...Object.entries(STARTS)]);
+		const nodeLicence = readFileSync(join(packaged, 'LICENSE'), 'utf8');
+		carried.set('licences.txt', `${files.get('licences.txt')}\n\nNode.js ${NODE_22}\n\n${nodeLicence}`);
 		write(join(folder, 'main.cjs'), await bundleScript('./src/binary/main.ts'));
 		write(join(folder, 'contents.json'), JSON.stringify(contentsOf(carried)));
 		// Compressed: the executable is smaller and uses less memory, because Node maps all assets at the start.
@@ -75,13 +86,13 @@ async function packageExecutable(files, outputPath) {
 		write(join(folder, 'sea.json'), JSON.stringify(application(carried)));
 		// Relative paths, because they become part of the executable.
 		const succeeded = async (...args) => {
-			const { code, output } = await run(process.execPath, args, { cwd: folder, quiet: true });
+			const { code, output } = await run(node, args, { cwd: folder, quiet: true });
 			if (code !== 0) throw new UserError(`The executable could not be built:\n${output.trim()}`);
 		};
 		await succeeded('--experimental-sea-config', 'sea.json');
 
 		const partial = join(folder, 'parley');
-		copyFileSync(process.execPath, partial);
+		copyFileSync(node, partial);
 		chmodSync(partial, 0o755);
 		const postject = join(root, 'node_modules/postject/dist/cli.js');
 		await succeeded(postject, partial, 'NODE_SEA_BLOB', 'application', '--sentinel-fuse', FUSE);
@@ -89,6 +100,14 @@ async function packageExecutable(files, outputPath) {
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}
+}
+
+/** The native parts that depend on the version of Node. */
+async function nativePartsOf(packaged) {
+	return [
+		['native/better_sqlite3.node', readFileSync(await ensureSqliteForNode22(packaged))],
+		['native/uws.node', readFileSync(join(root, httpLibrary(NODE_22_MODULES)))],
+	];
 }
 
 function application(files) {

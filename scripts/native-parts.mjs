@@ -10,16 +10,21 @@ const VECTOR_EXTENSION_FILE = `vec0.${{ darwin: 'dylib', win32: 'dll' }[platform
 
 /** The native parts for this Node: their paths in the bundle and their sources. */
 export function nativeParts() {
-	const uws = `uws_${platform}_${arch}_${versions.modules}.node`;
 	const system = platform === 'win32' ? 'windows' : platform;
 	return {
 		'native/better_sqlite3.node': requireFile('node_modules/better-sqlite3/build/Release/better_sqlite3.node'),
-		// The official package has its binaries in its top folder.
-		'native/uws.node': requireFile(`node_modules/uWebSockets.js/dist/bin/${uws}`, `node_modules/uWebSockets.js/${uws}`),
+		'native/uws.node': httpLibrary(versions.modules),
 		[`native/${VECTOR_EXTENSION_FILE}`]: requireFile(
 			`node_modules/sqlite-vec-${system}-${arch}/${VECTOR_EXTENSION_FILE}`,
 		),
 	};
+}
+
+/** The native part of the HTTP library for a version of Node's interface for native parts. */
+export function httpLibrary(modules) {
+	const name = `uws_${platform}_${arch}_${modules}.node`;
+	// The official package has its binaries in its top folder.
+	return requireFile(`node_modules/uWebSockets.js/dist/bin/${name}`, `node_modules/uWebSockets.js/${name}`);
 }
 
 function requireFile(...paths) {

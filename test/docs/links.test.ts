@@ -32,7 +32,7 @@ test('names only existing files', () => {
 test('names only existing npm scripts', () => {
 	const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
 	const unknown = all.flatMap((page) =>
-		[...page.text.matchAll(/\bnpm run ([a-z:]+)/g)]
+		[...page.text.matchAll(/\bnpm run ([a-z0-9:]+)/g)]
 			.map(([, name = '']) => name)
 			.filter((name) => !(name in scripts))
 			.map((name) => `${page.path}: npm run ${name}`),
