@@ -57,6 +57,21 @@ export async function ensurePrometheus() {
 	);
 }
 
+/** The path of a program of a Debian package of the same name; null if there is none. */
+export async function installProgram(name) {
+	return findProgram(name) ?? install(name, () => findProgram(name));
+}
+
+/** The path of systemd-analyze, which checks the units in a test; null if there is none. */
+export async function ensureSystemdAnalyze() {
+	const find = () => findProgram('systemd-analyze');
+	return (
+		find() ??
+		(await install('systemd', find)) ??
+		reportMissing('systemd-analyze', 'the test of the units', 'install it (Debian: apt-get install systemd)')
+	);
+}
+
 function reportMissing(program, tests, remedy) {
 	say(`There is no ${program}, so ${tests} will be skipped. To run them, ${remedy}.`);
 	return null;
