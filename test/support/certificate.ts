@@ -34,7 +34,7 @@ export function createCertificate(options: TestCertificateOptions = {}): { certi
 	);
 	const signature = sign('sha256', content, keys.privateKey);
 	const bytes = sequence(content, algorithm, element(0x03, Buffer.concat([Buffer.from([0]), signature])));
-	const base64 = bytes.toString('base64').replaceAll(/.{64}/g, '$&\n');
+	const base64 = (bytes.toString('base64').match(/.{1,64}/g) ?? []).join('\n');
 	return {
 		certificate: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`,
 		key: keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
