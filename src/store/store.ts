@@ -20,6 +20,12 @@ export interface Store extends Readers, AsyncDisposable {
 	/** Resolves when the commit is on disk or refused. Rejects with `unavailable` when the disk fails. */
 	commit(commit: Commit): Promise<CommitOutcome>;
 	/**
+	 * Overwrites what stays of deleted rows in the database file and in the WAL. When it resolves, nothing that was deleted before the
+	 * call is in them. It runs beside commits, and waits for readers such as a backup.
+	 * @throws AppError `unavailable`
+	 */
+	overwriteErased(): Promise<void>;
+	/**
 	 * Whether a commit is expected to be on disk soon: the last writes have succeeded, the disk answers, and no other server
 	 * has taken over the database.
 	 */

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
-import { AppError, createLog, deferred, type Log, newId, withDeadline } from '../../base/index.ts';
+import { AppError, createLog, type Deferred, deferred, type Log, newId, withDeadline } from '../../base/index.ts';
 import { BlobStore } from '../blobs.ts';
 import type { Commit, CommitOutcome, Job, StoredEvent } from '../commit.ts';
 import type { Kind, Records } from '../records.ts';
@@ -13,7 +13,7 @@ import { BackupLockMonitor } from './file-lock.ts';
 import { MessageCache } from './message-cache.ts';
 import { SqliteReaders } from './readers.ts';
 import { STALLED_MESSAGE, StallDetector } from './stall-detector.ts';
-import type { Fence, WriterOutcome, WriterTask } from './writer.ts';
+import type { Fence, WriterFailure, WriterOutcome, WriterTask } from './writer.ts';
 import { WriterQueue } from './writer-queue.ts';
 import type { FromWriter, ToWriter, WriterThreadData } from './writer-thread.ts';
 
@@ -147,6 +147,8 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
 	readonly #commitListeners = new Set<(commit: Commit) => void>();
 	readonly #tasks: WriterQueue;
+	/** Orders to overwrite what was erased, in the order in which the thread carries them out. */
+	readonly #overwriteOrders: Deferred<void>[] = [];
 	#failure: Error | undefined;
 	#closing = false;
 	/** Another server has taken over the database. */
@@ -228,6 +230,14 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 			jobs: jobs.all() as StoreState['jobs'],
 			documents: documents.get() as StoreState['documents'],
 		};
+	}
+
+	overwriteErased(): Promise<void> {
+		if (this.#closing || this.#failure) throw new AppError('unavailable', 'The database is closed.');
+		const done = deferred<void>();
+		this.#overwriteOrders.push(done);
+		this.#thread.postMessage('overwrite' satisfies ToWriter);
+		return done.promise;
 	}
 
 	isWritable(): boolean {
@@ -312,10 +322,18 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 			return;
 		}
 		if ('troubled' in message) this.health.recordFailure(message.troubled.code, message.troubled.message);
+		if ('overwritten' in message) this.#endOverwriting(message.overwritten, message.failure);
 		if (!('outcomes' in message)) return;
 		this.#stallDetector.recordProgress();
 		this.health.recordProgress();
 		this.#tasks.receive(message.outcomes);
+	}
+
+	#endOverwriting(count: number, failure?: WriterFailure): void {
+		for (const order of this.#overwriteOrders.splice(0, count)) {
+			if (failure === undefined) order.resolve();
+			else order.reject(new AppError('unavailable', `What was erased could not be overwritten: ${failure.message}`));
+		}
 	}
 
 	/** Calls listeners in commit order, before the committing caller continues. */
@@ -336,6 +354,7 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 		this.#failure = error;
 		if (!this.#closing) this.health.recordFailure(ENDED_CODE, error.message);
 		this.#tasks.failAll(error.message);
+		this.#endOverwriting(this.#overwriteOrders.length, { ok: false, message: error.message });
 		this.#closed.resolve();
 		if (!this.#closing) this.#onFailure(error);
 	}

@@ -8,6 +8,7 @@ import { GONE_CODE } from '../write-health.ts';
 import { databaseFile, openWritable, WRITER_BUSY_MS } from './connection.ts';
 import { lockDataFolder } from './file-lock.ts';
 import { migrate, requireSchema } from './migrations.ts';
+import { Overwriting } from './overwriting.ts';
 import { copyBeforeMigration } from './upgrade-copy.ts';
 import {
 	currentFence,
@@ -28,15 +29,19 @@ export interface WriterThreadData {
 	owner: string;
 }
 
-/** To the thread: tasks that share one transaction, or the order to close. */
-export type ToWriter = { tasks: WriterTask[] } | 'close';
+/** To the thread: tasks that share one transaction, the order to overwrite what was erased, or the order to close. */
+export type ToWriter = { tasks: WriterTask[] } | 'overwrite' | 'close';
 
-/** From the thread: ready, refused to start, the outcomes of the tasks of one message in their order, or closed. */
+/**
+ * From the thread: ready, refused to start, the outcomes of the tasks of one message in their order, how many orders to overwrite
+ * have been carried out (or have failed), or closed.
+ */
 export type FromWriter =
 	| { ready: true; fence: Fence }
 	| { refused: string }
 	| { outcomes: WriterOutcome[] }
 	| { troubled: WriterFailure }
+	| { overwritten: number; failure?: WriterFailure }
 	| { closed: true };
 
 const PRESENCE_CHECK_MS = 1000;
@@ -92,7 +97,12 @@ class WriterThread {
 	readonly #lock: Disposable | undefined;
 	readonly #writer: Writer;
 	readonly #presence: DatabasePresence;
+	readonly #overwriting: Overwriting;
+	readonly #closing = new AbortController();
 	#truncateTimer: NodeJS.Timeout | undefined;
+	/** Orders to overwrite that wait for the next pass. */
+	#overwriteOrders = 0;
+	#isOverwriting = false;
 
 	constructor(port: MessagePort, { db, lock, fence }: OpenedDatabase, file: string) {
 		this.#port = port;
@@ -100,11 +110,23 @@ class WriterThread {
 		this.#lock = lock;
 		this.#writer = new Writer(db, fence);
 		this.#presence = new DatabasePresence(file);
+		this.#overwriting = new Overwriting(db, file, () => {
+			const failure = this.#presence.check();
+			if (failure !== undefined) throw new Error(failure.message);
+			const hindrance = this.#truncateWal(TRUNCATE_BUSY_MS);
+			if (hindrance === undefined || hindrance === 'busy') return hindrance === undefined;
+			throw Object.assign(new Error(hindrance.message), { code: hindrance.code });
+		});
 	}
 
 	receive(message: ToWriter): void {
 		if (message === 'close') {
 			this.#close();
+			return;
+		}
+		if (message === 'overwrite') {
+			this.#overwriteOrders++;
+			if (!this.#isOverwriting) void this.#overwriteErased();
 			return;
 		}
 		const { tasks } = message;
@@ -138,11 +160,29 @@ class WriterThread {
 		}
 	}
 
+	/** Passes, until no order waits. An order that arrives during a pass needs another one. */
+	async #overwriteErased(): Promise<void> {
+		this.#isOverwriting = true;
+		while (this.#overwriteOrders > 0 && !this.#closing.signal.aborted) {
+			const overwritten = this.#overwriteOrders;
+			this.#overwriteOrders = 0;
+			try {
+				await this.#overwriting.run(this.#closing.signal);
+				this.#post({ overwritten });
+			} catch (error) {
+				if (!this.#closing.signal.aborted) this.#post({ overwritten, failure: failureOf(error) });
+			}
+		}
+		this.#isOverwriting = false;
+	}
+
 	#close(): void {
 		clearTimeout(this.#truncateTimer);
+		this.#closing.abort();
 		// If it fails, the next start finds the commits in the WAL.
 		this.#truncateWal(WRITER_BUSY_MS);
 		this.#db.close();
+		this.#overwriting.close();
 		this.#lock?.[Symbol.dispose]();
 		this.#post({ closed: true });
 		this.#port.close();

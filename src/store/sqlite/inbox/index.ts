@@ -1,2 +1,3 @@
+export { StaleTerms } from './stale-terms.ts';
 export { INBOX_SCHEMA, SEARCH_BY_CHARACTER_SCHEMA } from './tables.ts';
 export { applyInboxWrite } from './write.ts';
