@@ -65,6 +65,7 @@ export class AuditTrail {
 			address: this.#request.clientAddress,
 			created_at: now,
 			expires_at: now + LIFETIME_MS,
+			details: null,
 		};
 		return [{ op: 'insert', kind: 'audit_log', record }];
 	}

@@ -13,6 +13,7 @@ export const ID_PREFIXES = {
 	conversation: 'conv_',
 	message: 'msg_',
 	note: 'note_',
+	erasure: 'era_',
 	canned_reply: 'canned_',
 	deployment: 'dep_',
 	api_key: 'key_',

@@ -28,6 +28,12 @@ export type Write =
 	 * `CONVERSATION_ERASURE_JOB`; the same write repeated removes them.
 	 */
 	| { op: 'erase_conversation'; id: string; limit?: number }
+	/**
+	 * Ends the erasure of an end user's rows: it becomes `overwriting` and forgets the end user. Changes nothing while a conversation of
+	 * the end user exists, or a job that erases the rest of any conversation: its end user is not known any more. While an erasure is `erasing`, each `erase_conversation` of its end
+	 * user adds what it removes to the counts of the erasure.
+	 */
+	| { op: 'end_erasure'; id: string; at: number }
 	/** Removes a knowledge base with its sources and documents, every generation of its index and every job about any of them. */
 	| { op: 'erase_knowledge_base'; id: string }
 	/** Removes all sessions of a user except the named one. */

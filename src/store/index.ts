@@ -26,6 +26,8 @@ export type {
 	StoredCitation,
 } from './conversation-records.ts';
 export { dataFolderError } from './data-folder-error.ts';
+export type { BackupExpiry, ErasureCounts, ErasureRecord } from './erasure-record.ts';
+export { NOTHING_ERASED } from './erasure-record.ts';
 export type {
 	InboxFilter,
 	InboxMatch,

@@ -15,6 +15,7 @@ import type {
 	ReplyCallRecord,
 	ReplyRoundRecord,
 } from './conversation-records.ts';
+import type { ErasureRecord } from './erasure-record.ts';
 import type { DocumentRecord, KnowledgeBaseRecord, SourcePageRecord, SourceRecord } from './knowledge-records.ts';
 import type { VersionedRecord, WorkspaceScopedRecord } from './versioned-record.ts';
 
@@ -80,6 +81,8 @@ export interface AuditRecord extends VersionedRecord {
 	/** The client's address. */
 	address: string;
 	expires_at: number;
+	/** What the change has done, where its record says more than the fields above. */
+	details: Record<string, unknown> | null;
 }
 
 /**
@@ -221,6 +224,7 @@ export interface Records {
 	reply_rounds: ReplyRoundRecord;
 	reply_calls: ReplyCallRecord;
 	notes: NoteRecord;
+	erasures: ErasureRecord;
 	canned_replies: CannedReplyRecord;
 }
 

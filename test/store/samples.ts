@@ -1,5 +1,5 @@
 import { newId } from '../../src/base/index.ts';
-import type { Kind, NewEvent, Records } from '../../src/store/index.ts';
+import { type Kind, type NewEvent, NOTHING_ERASED, type Records } from '../../src/store/index.ts';
 
 type Sample<K extends Kind> = Omit<Records[K], 'version'>;
 
@@ -452,6 +452,24 @@ export function auditRecord(given: Partial<Sample<'audit_log'>> = {}): Sample<'a
 		address: '203.0.113.7',
 		created_at: NOON,
 		expires_at: NOON,
+		details: { conversations: 2 },
+		...given,
+	};
+}
+
+export function erasure(given: Partial<Sample<'erasures'>> = {}): Sample<'erasures'> {
+	return {
+		id: newId('erasure'),
+		workspace_id: 'ws_sample',
+		status: 'erasing',
+		end_user_id: newId('request'),
+		visitor_key: 'subject hash',
+		counts: NOTHING_ERASED,
+		erased_at: null,
+		completed_at: null,
+		backups: { backups_gone_at: NOON, upgrade_copies_gone_at: null },
+		created_at: NOON,
+		updated_at: NOON,
 		...given,
 	};
 }

@@ -89,6 +89,20 @@ export const CONVERSATION_COLUMNS = {
 		content: 'plain',
 		created_at: 'plain',
 	},
+	erasures: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		status: 'plain',
+		end_user_id: 'plain',
+		visitor_key: 'plain',
+		counts: 'json',
+		erased_at: 'plain',
+		completed_at: 'plain',
+		backups: 'json',
+		created_at: 'plain',
+		updated_at: 'plain',
+	},
 	canned_replies: {
 		id: 'plain',
 		version: 'plain',
@@ -99,5 +113,12 @@ export const CONVERSATION_COLUMNS = {
 		updated_at: 'plain',
 	},
 } as const satisfies ColumnsOf<
-	'conversations' | 'messages' | 'question_groups' | 'reply_rounds' | 'reply_calls' | 'notes' | 'canned_replies'
+	| 'conversations'
+	| 'messages'
+	| 'question_groups'
+	| 'reply_rounds'
+	| 'reply_calls'
+	| 'notes'
+	| 'erasures'
+	| 'canned_replies'
 >;

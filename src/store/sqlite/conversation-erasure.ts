@@ -1,6 +1,7 @@
 import { newId } from '../../base/index.ts';
 import { CONVERSATION_ERASURE_JOB } from '../commit.ts';
-import { eraseDeliveriesOf } from './deliveries.ts';
+import { eraseEvents } from './deliveries.ts';
+import { addErased, runningErasureOf } from './erasures.ts';
 import type { Prepare } from './statements.ts';
 import { countErasedConversation, eraseQuestions } from './statistics/index.ts';
 
@@ -13,30 +14,64 @@ const UNERASED_ROWS = [
 	'SELECT 1 FROM notes WHERE conversation_id = @id',
 ];
 
+const MESSAGES = 'SELECT id FROM messages WHERE conversation_id = @id LIMIT @limit';
+
+/** Rows that triggers remove. The first removes those of the record, the others those of the messages. */
+const REMOVED_BY_TRIGGERS = {
+	inbox_rows: `SELECT (SELECT count(*) FROM inbox_rows WHERE conversation_id = @id)
+		+ (SELECT count(*) FROM inbox_reads WHERE conversation_id = @id)`,
+	reply_rounds: `SELECT (SELECT count(*) FROM reply_rounds WHERE message_id IN (${MESSAGES}))
+		+ (SELECT count(*) FROM reply_calls WHERE message_id IN (${MESSAGES}))`,
+	search_entries: `SELECT count(*) FROM searchable_messages WHERE message_id IN (${MESSAGES})`,
+} as const;
+
 /** Removes a conversation, and at most `limit` of its other rows of each kind; see the write `erase_conversation`. */
 export function eraseConversation(prepare: Prepare, id: string, limit = -1): void {
+	const erasure = runningErasureOf(prepare, id, CONVERSATION_ERASURE_JOB);
+	const countOf = (place: keyof typeof REMOVED_BY_TRIGGERS) =>
+		erasure ? (prepare(REMOVED_BY_TRIGGERS[place]).pluck().get({ id, limit }) as number) : 0;
+	const byTriggers = {
+		inbox_rows: countOf('inbox_rows'),
+		reply_rounds: countOf('reply_rounds'),
+		search_entries: countOf('search_entries'),
+	};
 	countErasedConversation(prepare, id);
-	eraseQuestions(prepare, id);
-	prepare('DELETE FROM conversations WHERE id = ?').run(id);
+	const unanswered_questions = eraseQuestions(prepare, id);
+	const conversations = prepare('DELETE FROM conversations WHERE id = ?').run(id).changes;
 	const aboutIt = prepare('SELECT seq FROM events WHERE subject = ? LIMIT ?').pluck().all(id, limit) as number[];
 	const inItsStream = prepare('SELECT seq FROM events WHERE stream = ? LIMIT ?').pluck().all(id, limit) as number[];
-	for (const seq of aboutIt) eraseDeliveriesOf(prepare, seq);
-	for (const seq of [...aboutIt, ...inItsStream]) prepare('DELETE FROM events WHERE seq = ?').run(seq);
-	prepare(
+	const events = eraseEvents(prepare, [...new Set([...aboutIt, ...inItsStream])]);
+	const stored_responses = prepare(
 		`DELETE FROM idempotency WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE subject = ? LIMIT ?)`,
-	).run(id, limit);
-	for (const table of ['messages', 'notes']) {
+	).run(id, limit).changes;
+	const eraseFrom = (table: 'messages' | 'notes') =>
 		prepare(`DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE conversation_id = ? LIMIT ?)`).run(
 			id,
 			limit,
-		);
+		).changes;
+	const counts = { conversations, messages: eraseFrom('messages'), notes: eraseFrom('notes'), ...events };
+	if (erasure) {
+		const refused = erasure.scope === null ? 0 : eraseResponsesOf(prepare, erasure.scope);
+		const stored = { stored_responses: stored_responses + refused, unanswered_questions };
+		addErased(prepare, erasure.id, { ...counts, ...byTriggers, ...stored });
 	}
 
 	prepare('DELETE FROM jobs WHERE ref = ? AND kind = ?').run(id, CONVERSATION_ERASURE_JOB);
 	if (!hasUnerasedRows(prepare, id)) return;
 	prepare(
 		`INSERT INTO jobs (id, kind, ref, fair_group, due_at, attempts, lease_epoch, lease_until) VALUES (?, ?, ?, ?, 0, 0, 0, 0)`,
-	).run(newId('job'), CONVERSATION_ERASURE_JOB, id, id);
+	).run(newId('job'), CONVERSATION_ERASURE_JOB, id, erasure?.id ?? id);
+}
+
+/** Responses to refused requests show no conversation, but their scope names the visitor. */
+function eraseResponsesOf(prepare: Prepare, scope: string): number {
+	const { changes } = prepare('DELETE FROM idempotency WHERE subject IS NULL AND scope >= @scope AND scope < @end').run(
+		{
+			scope,
+			end: `${scope.slice(0, -1)}!`,
+		},
+	);
+	return changes;
 }
 
 /** Whether any row of an erased conversation remains. */

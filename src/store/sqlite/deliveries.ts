@@ -1,5 +1,6 @@
 import { newId } from '../../base/index.ts';
 import type { DeliveryWrite, NewEvent } from '../commit.ts';
+import type { ErasureCounts } from '../erasure-record.ts';
 import type { DeliveryRecord } from '../records.ts';
 import type { Prepare } from './statements.ts';
 import { columnsOf, encodeColumn } from './tables.ts';
@@ -109,21 +110,24 @@ export function applyDeliveryWrite(prepare: Prepare, write: Exclude<DeliveryWrit
 	}
 }
 
+/** Rows that were erased. */
+type ErasedEvents = Pick<ErasureCounts, 'events' | 'deliveries' | 'delivery_attempts'>;
+
 /** Erases the events with these commit sequences, and their deliveries. */
-export function eraseEvents(prepare: Prepare, seqs: readonly number[]): void {
+export function eraseEvents(prepare: Prepare, seqs: readonly number[]): ErasedEvents {
+	const erased = { events: 0, deliveries: 0, delivery_attempts: 0 };
 	for (const seq of seqs) {
-		eraseDeliveriesOf(prepare, seq);
-		prepare('DELETE FROM events WHERE seq = ?').run(seq);
+		const ids = prepare('SELECT id FROM deliveries WHERE event_seq = ?').pluck().all(seq) as string[];
+		for (const id of ids) erased.delivery_attempts += eraseDelivery(prepare, id);
+		erased.deliveries += ids.length;
+		erased.events += prepare('DELETE FROM events WHERE seq = ?').run(seq).changes;
 	}
+	return erased;
 }
 
-/** Erases the deliveries of an event. */
-export function eraseDeliveriesOf(prepare: Prepare, seq: number): void {
-	const ids = prepare('SELECT id FROM deliveries WHERE event_seq = ?').pluck().all(seq) as string[];
-	for (const id of ids) eraseDelivery(prepare, id);
-}
-
-function eraseDelivery(prepare: Prepare, id: string): void {
-	prepare('DELETE FROM delivery_attempts WHERE delivery_id = ?').run(id);
+/** Returns how many attempts it had. */
+function eraseDelivery(prepare: Prepare, id: string): number {
+	const { changes } = prepare('DELETE FROM delivery_attempts WHERE delivery_id = ?').run(id);
 	prepare('DELETE FROM deliveries WHERE id = ?').run(id);
+	return changes;
 }

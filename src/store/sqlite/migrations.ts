@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { AUDIT_LOG_SCHEMA } from './audit-log.ts';
 import { DELIVERIES_SCHEMA } from './deliveries.ts';
+import { ERASURES_SCHEMA } from './erasures.ts';
 import { INBOX_SCHEMA, SEARCH_BY_CHARACTER_SCHEMA } from './inbox/index.ts';
 import {
 	repairLanguages,
@@ -310,6 +311,7 @@ export const MIGRATIONS: readonly string[] = [
 	CREATE INDEX canned_replies_by_creation ON canned_replies (workspace_id, created_at, id);
 	`,
 	SEARCH_BY_CHARACTER_SCHEMA,
+	ERASURES_SCHEMA,
 ];
 
 /**

@@ -69,6 +69,7 @@ export const WORKSPACE_COLUMNS = {
 		address: 'plain',
 		created_at: 'plain',
 		expires_at: 'plain',
+		details: 'json',
 	},
 	workspace_guards: {
 		id: 'plain',

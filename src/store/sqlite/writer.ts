@@ -1,9 +1,17 @@
 import type { Database } from 'better-sqlite3';
 import { ID_PREFIXES, messageOf } from '../../base/index.ts';
-import type { Commit, CommitOutcome, Job, JobWrite, Write } from '../commit.ts';
+import {
+	CONVERSATION_ERASURE_JOB,
+	type Commit,
+	type CommitOutcome,
+	type Job,
+	type JobWrite,
+	type Write,
+} from '../commit.ts';
 import type { Kind } from '../records.ts';
 import { eraseConversation } from './conversation-erasure.ts';
 import { addDeliveries, applyDeliveryWrite, eraseEvents } from './deliveries.ts';
+import { endErasure } from './erasures.ts';
 import { ExpiredEventScanner } from './expired-events.ts';
 import { applyInboxWrite } from './inbox/index.ts';
 import { IS_SEALED, storedResponse } from './readers/idempotency.ts';
@@ -203,6 +211,9 @@ export class Writer {
 				return;
 			case 'erase_conversation':
 				eraseConversation(this.#prepare, write.id, write.limit);
+				return;
+			case 'end_erasure':
+				endErasure(this.#prepare, write.id, write.at, CONVERSATION_ERASURE_JOB);
 				return;
 			case 'erase_knowledge_base':
 				for (const sql of ERASE_KNOWLEDGE_BASE) this.#prepare(sql).run({ id: write.id });

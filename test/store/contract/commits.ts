@@ -12,6 +12,7 @@ import {
 	deliveryAttempt,
 	deployment,
 	document,
+	erasure,
 	event,
 	knowledgeBase,
 	message,
@@ -57,6 +58,7 @@ export function commitContract(opened: () => Store): void {
 			reply_rounds: replyRound(),
 			reply_calls: replyCall(),
 			notes: note(),
+			erasures: erasure(),
 			canned_replies: cannedReply(),
 		};
 		const write = Object.entries(samples).map(([kind, record]) => ({ op: 'insert', kind, record }));

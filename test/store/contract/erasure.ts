@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
-import { CONVERSATION_ERASURE_JOB, type Commit, type Store } from '../../../src/store/index.ts';
+import {
+	CONVERSATION_ERASURE_JOB,
+	type Commit,
+	type Kind,
+	type Records,
+	type Store,
+	type Write,
+} from '../../../src/store/index.ts';
 import {
 	conversation,
 	document,
+	erasure as erasureRecord,
 	event,
 	knowledgeBase,
 	message,
@@ -49,6 +57,57 @@ export function erasureContract(opened: () => Store): void {
 		await store.commit(portion);
 		assert.deepEqual(await doomed.traces(), { record: false, messages: 0, stream: 0, log: 0, answered: false });
 		assert.deepEqual([await store.conversations.hasUnerasedRows(doomed.id), await remains()], [false, 0]);
+	});
+
+	test('the erasure of an end user counts what is removed, and ends when nothing of the end user is left', async () => {
+		const store = opened();
+		const running = erasureRecord({ workspace_id: newId('workspace') });
+		const { workspace_id, end_user_id } = running;
+		const records = ['doomed', 'kept'].map((name) =>
+			conversation({ workspace_id, end_user_id: name === 'doomed' ? end_user_id : 'someone else' }),
+		);
+		const [doomed, kept] = records as [(typeof records)[0], (typeof records)[0]];
+		const insert = <K extends Kind>(kind: K, record: Omit<Records[K], 'version'>) =>
+			({ op: 'insert', kind, record }) as Write;
+		const scope = `${doomed.deployment_id} subject hash POST /api/v1/widget/messages`;
+		const refusal = { body_hash: '', status: 400, body: '{}', expires_at: Number.MAX_SAFE_INTEGER };
+		await store.commit({ idempotency: { ...refusal, scope, key: 'refused' } });
+		await store.commit({ idempotency: { ...refusal, scope: scope.replace('hash', 'hashed'), key: 'refused' } });
+		await store.commit({
+			write: [
+				insert('erasures', running),
+				...records.map((record) => insert('conversations', record)),
+				...[1, 2, 3].map((seq) => insert('messages', message({ conversation_id: doomed.id, seq }))),
+				insert('messages', message({ conversation_id: kept.id, seq: 1 })),
+				insert('notes', note({ conversation_id: doomed.id })),
+			],
+			events: [event(doomed.id), event(kept.id)],
+		});
+		const end = { write: [{ op: 'end_erasure', id: running.id, at: 7 }] } satisfies Commit;
+		const portion = { write: [{ op: 'erase_conversation', id: doomed.id, limit: 2 }] } satisfies Commit;
+		const stored = async () => (await store.get('erasures', running.id)) as Records['erasures'];
+
+		await store.commit(end);
+		assert.equal((await stored()).status, 'erasing');
+		await store.commit(portion);
+		await store.commit(end);
+		assert.equal((await stored()).status, 'erasing', 'a message is left');
+		await store.commit(portion);
+		await store.commit(end);
+		const ended = await stored();
+		assert.deepEqual(
+			[ended.status, ended.end_user_id, ended.visitor_key, ended.erased_at],
+			['overwriting', null, null, 7],
+		);
+		const { conversations, messages, notes, events, stored_responses, search_entries } = ended.counts;
+		assert.deepEqual([conversations, messages, notes, events], [1, 3, 1, 1]);
+		assert.deepEqual([stored_responses, search_entries], [1, 0]);
+		assert.equal(await store.idempotency.storedResponse(scope, 'refused'), undefined);
+		assert.ok(await store.idempotency.storedResponse(scope.replace('hash', 'hashed'), 'refused'));
+		assert.ok(await store.get('conversations', kept.id));
+		// What the end user does afterwards is not a part of this erasure.
+		await store.commit({ write: [{ op: 'erase_conversation', id: kept.id }] });
+		assert.equal((await stored()).counts.conversations, 1);
 	});
 
 	test('erases the rounds of a reply with the message, or before it when they are no longer needed', async () => {

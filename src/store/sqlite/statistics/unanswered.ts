@@ -35,13 +35,14 @@ export function trimQuestions(prepare: Prepare, workspaceId: string): void {
 	if (changes > 0) removeEmptyGroups(prepare, workspaceId);
 }
 
-/** Removes the questions of a conversation, and the groups that have no other question. */
-export function eraseQuestions(prepare: Prepare, conversationId: string): void {
+/** Removes the questions of a conversation, and the groups that have no other question. Returns how many questions there were. */
+export function eraseQuestions(prepare: Prepare, conversationId: string): number {
 	const workspaces = prepare('SELECT DISTINCT workspace_id FROM unanswered_questions WHERE conversation_id = ?')
 		.pluck()
 		.all(conversationId) as string[];
-	prepare('DELETE FROM unanswered_questions WHERE conversation_id = ?').run(conversationId);
+	const { changes } = prepare('DELETE FROM unanswered_questions WHERE conversation_id = ?').run(conversationId);
 	for (const workspaceId of workspaces) removeEmptyGroups(prepare, workspaceId);
+	return changes;
 }
 
 function removeEmptyGroups(prepare: Prepare, workspaceId: string): void {
