@@ -21,6 +21,7 @@ import type { ConversationChange } from './change.ts';
 import { emailLeftIn } from './contact-email.ts';
 import { ConversationActor, type ConversationDependencies } from './conversation-actor.ts';
 import type { ConversationMessage, ConversationResult } from './conversation-messages.ts';
+import { requireNotBeingErased } from './end-user-erasure.ts';
 import { type ConversationEvent, EventEncoder, questionEvent } from './event-encoder.ts';
 import type { Expiry } from './expiry.ts';
 import { rateMessage } from './feedback.ts';
@@ -108,7 +109,7 @@ export class Conversations implements AsyncDisposable {
 	 * Stores a message once the messages before it have their replies, and starts the reply to it.
 	 * @param receipt stored with the message, so that a repeat of the request finds it: see `joinRepeat`
 	 * @param parent the operation in a trace that the message and its reply belong to
-	 * @throws AppError `not_found`, `assistant_archived`, `conversation_archived`, `conversation_busy`
+	 * @throws AppError `not_found`, `assistant_archived`, `conversation_archived`, `conversation_busy`, `unavailable` while the end user is erased
 	 */
 	async send(
 		message: OutgoingMessage,
@@ -116,6 +117,7 @@ export class Conversations implements AsyncDisposable {
 		parent: Span = NO_SPAN,
 	): Promise<RunningTurn | MessageForHuman> {
 		const { content, deployment, end_user } = message;
+		await requireNotBeingErased(this.#deps.store, deployment.workspace_id, end_user);
 		const { id, newRecord, model } = await targetConversation(this.#deps.store, message, this.#deps.clock.now());
 		const asks_for_person = deployment.features.handoff === true && asksForPerson(content);
 		const incoming = { content, author_name: end_user?.name ?? null, asks_for_person };

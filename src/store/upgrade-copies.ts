@@ -1,5 +1,5 @@
 import { type ClockJumpDetector, type Log, messageOf, PeriodicTask } from '../base/index.ts';
-import { removeUpgradeCopies } from './sqlite/index.ts';
+import { newestUpgradeCopy, removeUpgradeCopies } from './sqlite/index.ts';
 
 const CHECK_MS = 3_600_000;
 /** Time to notice that an upgrade was wrong. A copy has data that was erased since. */
@@ -14,8 +14,10 @@ export interface UpgradeCopiesOptions {
 /** Deletes copies of the database from before an upgrade after seven days. While the clock is suspect it deletes nothing. */
 export class UpgradeCopies implements AsyncDisposable {
 	readonly #task: PeriodicTask;
+	readonly #dataDir: string;
 
 	constructor({ dataDir, jumpDetector, log }: UpgradeCopiesOptions) {
+		this.#dataDir = dataDir;
 		this.#task = new PeriodicTask({
 			intervalMs: CHECK_MS,
 			async run() {
@@ -34,6 +36,12 @@ export class UpgradeCopies implements AsyncDisposable {
 	/** Deletes what is due now. */
 	run(): Promise<void> {
 		return this.#task.run();
+	}
+
+	/** When the newest copy is due (ms since the epoch); null where there is none. */
+	async goneAt(): Promise<number | null> {
+		const madeAt = await newestUpgradeCopy(this.#dataDir);
+		return madeAt === null ? null : madeAt + KEPT_MS + CHECK_MS;
 	}
 
 	[Symbol.asyncDispose](): Promise<void> {

@@ -11,5 +11,5 @@ export {
 	type SnapshotBlob,
 } from './snapshot.ts';
 export { type CommitObserver, openSqliteStore, type SqliteStoreOptions, type StoreState } from './sqlite-store.ts';
-export { removeUpgradeCopies } from './upgrade-copy.ts';
+export { newestUpgradeCopy, removeUpgradeCopies } from './upgrade-copy.ts';
 export { runWriterThread, type WriterThreadData } from './writer-thread.ts';

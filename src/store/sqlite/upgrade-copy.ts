@@ -51,3 +51,10 @@ export async function removeUpgradeCopies(dataDir: string, before: number): Prom
 	}
 	return removed;
 }
+
+/** When the newest copy was made (ms since the epoch); null where there is none. */
+export async function newestUpgradeCopy(dataDir: string): Promise<number | null> {
+	const names = (await readdir(dataDir)).filter((name) => NAME.test(name));
+	const times = await Promise.all(names.map(async (name) => Math.ceil((await stat(join(dataDir, name))).mtimeMs)));
+	return times.length === 0 ? null : Math.max(...times);
+}
