@@ -25,6 +25,7 @@ const mayImport = {
 	deployments: ['base', 'contract', 'actors', 'store'],
 	statistics: ['base', 'contract', 'text', 'store'],
 	webhooks: ['base', 'contract', 'store', 'outbox', 'net'],
+	privacy: ['base', 'conversations', 'deployments', 'store'],
 	access: ['base', 'contract', 'store', 'net'],
 	http: ['base', 'contract'],
 	// Runs before the rest is unpacked.

@@ -32,6 +32,8 @@ export interface AppOverrides {
 	streamsPerCredential?: number;
 	/** Milliseconds between two requests of a crawl to a host that asks for no delay; 0: no delay for any host. */
 	crawlDelayMs?: number;
+	/** Milliseconds until an erasure of an end user that has failed is continued. */
+	erasureIntervalMs?: number;
 	/** Milliseconds between checks for conversations whose retention has ended. */
 	retentionIntervalMs?: number;
 }

@@ -36,6 +36,7 @@ import type { createEmbedders, createModels } from './models/index.ts';
 import type { Network } from './net/index.ts';
 import { Notices, Outbox } from './outbox/index.ts';
 import { createWorkerPool } from './pool/index.ts';
+import { EndUserErasures } from './privacy/index.ts';
 import { Statistics } from './statistics/index.ts';
 import { backupSeries, type openSqliteStore, UpgradeCopies } from './store/index.ts';
 import type { Thesauri } from './thesauri/index.ts';
@@ -104,6 +105,17 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const retention = resources.use(
 		new Retention({ store, conversations, jumpDetector, log, intervalMs: overrides.retentionIntervalMs }),
 	);
+	const upgradeCopies = resources.use(new UpgradeCopies({ dataDir: settings.data_dir, jumpDetector, log }));
+	const erasures = resources.use(
+		new EndUserErasures({
+			...{ store, conversations, clock, log },
+			backupExpiry: async () => ({
+				backups_gone_at: backupsGoneAt(settings, clock.now()),
+				upgrade_copies_gone_at: await upgradeCopies.goneAt(),
+			}),
+			intervalMs: overrides.erasureIntervalMs,
+		}),
+	);
 	const inboxProjector = resources.use(new InboxProjector({ store, log }));
 	const sender = new Sender({ network, secrets: new SigningSecrets(secrets), clock });
 	const deliverer = resources.use(
@@ -119,6 +131,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 		conversations,
 		deliverer,
 		deployments,
+		erasures,
 		inbox: new Inbox({ store, projector: inboxProjector, clock, freshnessMs: overrides.inboxFreshnessMs }),
 		inboxProjector,
 		idempotency: new Idempotency({ store, clock, jumpDetector }),
@@ -130,9 +143,14 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 		statistics,
 		sweeper: resources.use(new Sweeper({ store, jumpDetector, log })),
 		tools,
-		upgradeCopies: resources.use(new UpgradeCopies({ dataDir: settings.data_dir, jumpDetector, log })),
+		upgradeCopies,
 		visitorTokens: new VisitorTokens({ secrets, network, clock, log }),
 	};
+}
+
+/** When the backups that the server has by now are deleted, if it makes the next ones as configured; null: it makes none. */
+function backupsGoneAt({ backup_dir, backup_every, backup_keep }: Settings, now: number): number | null {
+	return backup_dir === undefined ? null : now + backup_keep * durationMs(backup_every);
 }
 
 /** The backups that the server makes; null without a folder for them. */
@@ -173,14 +191,18 @@ export async function startServices(services: Services): Promise<void> {
 	services.sweeper.start();
 	services.deliverer.start();
 	services.retention.start();
+	services.erasures.start();
 	services.statistics.start();
 	services.backupSchedule?.start();
 	services.upgradeCopies.start();
 }
 
 /** Waits up to `ms` milliseconds for running replies, then for the deliveries that they caused. Starts no new work. */
-export async function drainServices({ retention, conversations, deliverer }: Services, ms: number): Promise<void> {
-	await Promise.all([retention.stop(), conversations.drain(ms)]);
+export async function drainServices(services: Services, ms: number): Promise<void> {
+	const { retention, erasures, conversations, deliverer } = services;
+	retention.stop();
+	erasures.stop();
+	await conversations.drain(ms);
 	await deliverer.drain();
 }
 

@@ -1,0 +1,179 @@
+import { AppError, type Clock, KeyedLock, type Log, messageOf, newId, PeriodicTask, rejectOnAbort, sleep } from '../base/index.ts';
+import type { Conversations } from '../conversations/index.ts';
+import { visitorKey } from '../deployments/index.ts';
+import {
+	aroundCommit,
+	type BackupExpiry,
+	type ErasureRecord,
+	NOTHING_ERASED,
+	prepareChange,
+	type Store,
+	type UncommittedChange,
+} from '../store/index.ts';
+import { completionCommit } from './completion.ts';
+
+export interface EndUserErasuresOptions {
+	store: Pick<Store, 'commit' | 'get' | 'list' | 'overwriteErased'>;
+	conversations: Pick<Conversations, 'erase'>;
+	/** When the copies of the database that exist now are gone. */
+	backupExpiry(): Promise<BackupExpiry>;
+	clock: Clock;
+	log: Log;
+	/** Milliseconds between two attempts after a failure. */
+	intervalMs?: number | undefined;
+}
+
+const INTERVAL_MS = 60_000;
+/** Conversations, and erasures, of one read. */
+const PAGE_SIZE = 50;
+/** Between two looks for rows that the actor of a long conversation still erases. */
+const WAIT_MS = 100;
+
+/**
+ * Erases end users. Each erasure is a record, which is the only state: after a crash the next process continues.
+ * 1. `erasing`: the actors of the end user's conversations erase them, in batches. Messages of the end user are refused; a
+ *    conversation that began before the refusal is found by the next read.
+ * 2. `end_erasure` ends this in the transaction that finds nothing left, and forgets the end user.
+ * 3. `overwriting`: what stays of the rows in the files is overwritten.
+ * 4. `done`: committed with the receipt in the audit log.
+ */
+export class EndUserErasures implements AsyncDisposable {
+	readonly #options: EndUserErasuresOptions;
+	readonly #task: PeriodicTask;
+	/** Two requests at once make one erasure. */
+	readonly #locks = new KeyedLock();
+	#isRequested = false;
+	/** The next process continues. */
+	#isStopped = false;
+
+	constructor(options: EndUserErasuresOptions) {
+		this.#options = options;
+		this.#task = new PeriodicTask({
+			intervalMs: options.intervalMs ?? INTERVAL_MS,
+			run: (signal) => this.#continueAll(signal),
+			onFailure: (error) => options.log.warn({ error: messageOf(error) }, 'the erasure of an end user was interrupted'),
+		});
+	}
+
+	start(): void {
+		this.#task.start();
+	}
+
+	/** Begins no more steps. */
+	stop(): void {
+		this.#isStopped = true;
+		this.#task.stop();
+	}
+
+	/** Starts the erasure of an end user; one that removes rows already is the result. */
+	request(workspaceId: string, endUserId: string): UncommittedChange<ErasureRecord> {
+		const { store, clock } = this.#options;
+		const change = prepareChange(store, async () => {
+			const running = await this.#runningFor(workspaceId, endUserId);
+			if (running) return { commit: null, result: running };
+			const now = clock.now();
+			const record = {
+				id: newId('erasure'),
+				workspace_id: workspaceId,
+				status: 'erasing' as const,
+				end_user_id: endUserId,
+				visitor_key: visitorKey(endUserId, ''),
+				counts: NOTHING_ERASED,
+				erased_at: null,
+				completed_at: null,
+				backups: null,
+				created_at: now,
+				updated_at: now,
+			};
+			return { commit: { write: [{ op: 'insert', kind: 'erasures', record }] }, result: { ...record, version: 1 } };
+		});
+		return aroundCommit(change, async (commit) => {
+			const record = await this.#locks.run(`${workspaceId} ${endUserId}`, commit);
+			this.#isRequested = true;
+			this.#wake();
+			return record;
+		});
+	}
+
+	/** Continues all erasures; joins a run that has begun. */
+	run(): Promise<void> {
+		return this.#task.run();
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		this.#isStopped = true;
+		await this.#task[Symbol.asyncDispose]();
+	}
+
+	async #runningFor(workspace_id: string, end_user_id: string): Promise<ErasureRecord | undefined> {
+		const query = { where: { workspace_id, end_user_id }, order: 'asc', limit: 1 } as const;
+		return (await this.#options.store.list('erasures', query))[0];
+	}
+
+	#wake(): void {
+		this.#task
+			.run()
+			.then(() => {
+				// The run may have ended its last read before the request.
+				if (this.#isRequested && !this.#isStopped) this.#wake();
+			})
+			.catch((error: unknown) => {
+				this.#options.log.warn({ error: messageOf(error) }, 'the erasure of an end user was interrupted');
+			});
+	}
+
+	async #continueAll(signal: AbortSignal): Promise<void> {
+		this.#isRequested = false;
+		for (;;) {
+			const [erasing, overwriting] = [await this.#withStatus('erasing'), await this.#withStatus('overwriting')];
+			if (signal.aborted || erasing.length + overwriting.length === 0) return;
+			for (const erasure of erasing) await this.#eraseRows(erasure, signal);
+			// Many erasures share one pass over the files.
+			if (erasing.length === 0) await this.#overwrite(overwriting, signal);
+		}
+	}
+
+	#withStatus(status: ErasureRecord['status']): Promise<ErasureRecord[]> {
+		return this.#options.store.list('erasures', { where: { status }, order: 'asc', limit: PAGE_SIZE });
+	}
+
+	async #eraseRows({ id, workspace_id, end_user_id }: ErasureRecord, signal: AbortSignal): Promise<void> {
+		const { store, clock } = this.#options;
+		while (!signal.aborted) {
+			if (end_user_id !== null) await this.#eraseConversations(workspace_id, end_user_id, signal);
+			await store.commit({ write: [{ op: 'end_erasure', id, at: clock.now() }] });
+			if ((await store.get('erasures', id))?.status !== 'erasing') return;
+			await sleep(WAIT_MS, signal);
+		}
+	}
+
+	async #eraseConversations(workspace_id: string, end_user_id: string, signal: AbortSignal): Promise<void> {
+		const { store, conversations } = this.#options;
+		while (!signal.aborted) {
+			const query = { where: { workspace_id, end_user_id }, order: 'asc', limit: PAGE_SIZE } as const;
+			const page = await store.list('conversations', query);
+			if (page.length === 0) return;
+			for (const { id } of page) {
+				if (signal.aborted) return;
+				try {
+					await conversations.erase(id, { workspaceId: workspace_id, versions: null });
+				} catch (error) {
+					// Erased by another request, or it is long and its actor still erases the rest: `end_erasure` waits for both.
+					if (!(error instanceof AppError) || (await store.get('conversations', id))) throw error;
+				}
+			}
+		}
+	}
+
+	async #overwrite(erasures: readonly ErasureRecord[], signal: AbortSignal): Promise<void> {
+		const { store, clock, log, backupExpiry } = this.#options;
+		// It waits for readers such as a backup.
+		await rejectOnAbort(store.overwriteErased(), signal);
+		for (const erasure of erasures) {
+			if (signal.aborted) return;
+			const { outcome } = await store.commit(await completionCommit(store, erasure, await backupExpiry(), clock.now()));
+			if (outcome !== 'committed') throw new AppError('unavailable', `The change was refused (${outcome}).`);
+			log.info({ erasure: erasure.id, workspace: erasure.workspace_id }, 'an end user was erased');
+		}
+	}
+}

@@ -1,0 +1,1 @@
+export { EndUserErasures, type EndUserErasuresOptions } from './end-user-erasures.ts';
