@@ -1,6 +1,6 @@
 // npm run test:long: runs the tests in full that npm test and npm run test:system run in a short form: more kills, more backups under
 // load, larger bombs, more generated requests, more simulations of webhooks and of websites, as many visitors as the server remembers,
-// every hostile URL on every path, and both collections of questions.
+// a thousand erased users, every hostile URL on every path, and both collections of questions.
 
 import { join } from 'node:path';
 import { main, root, run } from './project.mjs';
@@ -14,6 +14,7 @@ const FILES = [
 	'sources/site-simulation',
 	'visitor-limits',
 	'net/egress-paths',
+	'api/erasures',
 	'bench-floor/retrieval',
 ];
 
@@ -27,6 +28,7 @@ await main(async () => {
 		FC_RUNS: '200',
 		VISITORS: 'full',
 		EGRESS: 'full',
+		CANARIES: 'full',
 		COLLECTIONS: 'full',
 	};
 	const { code } = await run(

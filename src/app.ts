@@ -245,6 +245,7 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 			demo: settings.demo ? new DemoOrigin(settings.public_url) : null,
 			deployments: services.deployments,
 			documents: services.knowledge.documents,
+			erasures: services.erasures,
 			idempotency: services.idempotency,
 			inbox: services.inbox,
 			knowledge: services.knowledge,

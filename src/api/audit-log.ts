@@ -19,6 +19,7 @@ function presentAuditRecord(record: AuditRecord): AuditLogRecord {
 		action: record.action,
 		resource: { type: record.resource_type, id: record.resource_id, name: record.resource_name },
 		fields: record.fields,
+		details: record.details,
 		path: record.path,
 		request_id: record.request_id,
 		address: record.address,

@@ -10,6 +10,7 @@ import { type ConversationHandlersOptions, conversationHandlers } from './conver
 import { type DeliveryHandlersOptions, deliveryHandlers } from './deliveries.ts';
 import { type DeploymentHandlersOptions, deploymentHandlers } from './deployments.ts';
 import { type DocumentsOptions, documentHandlers } from './documents.ts';
+import { type ErasureHandlersOptions, erasureHandlers } from './erasures.ts';
 import { type EventHandlersOptions, eventHandlers } from './events.ts';
 import { type InboxHandlersOptions, inboxHandlers } from './inbox.ts';
 import { type KnowledgeBasesOptions, knowledgeBaseHandlers } from './knowledge-bases.ts';
@@ -62,6 +63,7 @@ export type ApiOptions = PipelineOptions &
 	ModelHandlersOptions &
 	ApiKeysOptions &
 	AuditLogOptions &
+	ErasureHandlersOptions &
 	UsersOptions &
 	WorkspaceOptions &
 	WorkspaceExportOptions &
@@ -95,6 +97,7 @@ export function apiRoutes(options: ApiOptions): Route[] {
 		...apiKeyHandlers(options),
 		...userHandlers(options),
 		...auditLogHandlers(options),
+		...erasureHandlers(options),
 		...workspaceHandlers(options),
 		...workspaceExportHandlers(options),
 	};

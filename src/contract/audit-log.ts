@@ -25,6 +25,11 @@ export const AuditLogRecord = Type.Object({
 		description: 'The names of the fields and parameters that the request had; never their values.',
 		examples: [['name', 'model']],
 	}),
+	details: Type.Unsafe<Record<string, unknown> | null>({
+		type: ['object', 'null'],
+		additionalProperties: true,
+		description: 'The receipt of an erasure: the action `completeErasure`. Null for all others.',
+	}),
 	path: Type.String({
 		description: 'The path of the request.',
 		examples: ['/api/v1/assistants/asst_06gzhmza00001mjww6bbdevcx5ss2c8f'],
@@ -56,7 +61,7 @@ export const auditLogOperations = {
 		path: '/api/v1/audit-log',
 		summary: 'List the audit log',
 		description:
-			'Who has changed what, and when. Each change that a person or a program makes through the API leaves one record, which is committed with the change. A request that changes nothing leaves none; nor do the messages of conversations, their ratings, and requests of visitors. Records are kept for 400 days.',
+			'Who has changed what, and when. Each change that a person or a program makes through the API leaves one record, which is committed with the change. A request that changes nothing leaves none; nor do the messages of conversations, their ratings, and requests of visitors. The end of an [erasure](#operation/eraseEndUser) leaves another record, with its receipt. Records are kept for 400 days.',
 		tag: 'Audit log',
 		access: withKey('settings:read'),
 		query: AuditLogQuery,

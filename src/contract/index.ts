@@ -28,6 +28,7 @@ export {
 	WidgetConfig,
 } from './deployments.ts';
 export { Document, DocumentCreate, DocumentFormTitle } from './documents.ts';
+export { Erasure } from './erasures.ts';
 export { EVENT_TYPES, Event, type EventType, NOTICE_SCOPES, type NoticeType } from './events.ts';
 export type { InboxEntry } from './inbox.ts';
 export {

@@ -7,6 +7,7 @@ import { conversationOperations } from './conversations.ts';
 import { deliveryOperations } from './deliveries.ts';
 import { deploymentOperations } from './deployments.ts';
 import { documentOperations } from './documents.ts';
+import { erasureOperations } from './erasures.ts';
 import { eventOperations } from './events.ts';
 import { inboxOperations } from './inbox.ts';
 import { knowledgeBaseOperations } from './knowledge-bases.ts';
@@ -47,6 +48,7 @@ export const operations = {
 	...sessionOperations,
 	...accountOperations,
 	...auditLogOperations,
+	...erasureOperations,
 };
 
 export type Operations = typeof operations;

@@ -8,6 +8,7 @@ import * as conversations from '../conversations.ts';
 import * as deliveries from '../deliveries.ts';
 import * as deployments from '../deployments.ts';
 import * as documents from '../documents.ts';
+import * as erasures from '../erasures.ts';
 import * as events from '../events.ts';
 import * as inbox from '../inbox.ts';
 import * as knowledgeBases from '../knowledge-bases.ts';
@@ -38,6 +39,7 @@ const FILES: readonly object[] = [
 	deliveries,
 	deployments,
 	documents,
+	erasures,
 	events,
 	inbox,
 	knowledgeBases,
