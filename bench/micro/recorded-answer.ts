@@ -27,6 +27,7 @@ export function providerOf(type: ProviderType): ProviderSettings {
 		first_token_timeout_ms: 60_000,
 		idle_timeout_ms: 60_000,
 		temperature: null,
+		prices: new Map(),
 	};
 }
 

@@ -35,6 +35,15 @@ const ModelSchema = Type.Object(
 	{ additionalProperties: false },
 );
 
+const price = (what: string) =>
+	Type.Number({ minimum: 0, maximum: 1_000_000, description: `The price of a million tokens that a model ${what}.` });
+
+/** The price of a model. Models that are not named have the price of `*`. */
+const PriceSchema = Type.Object(
+	{ input: price('reads'), output: price('writes') },
+	{ additionalProperties: false, description: 'The price of a model is {input, output}, each for a million tokens.' },
+);
+
 /** The setting of a provider. The descriptions are part of the sentence about a wrong value. */
 export const ProviderSchema = Type.Object(
 	{
@@ -65,6 +74,14 @@ export const ProviderSchema = Type.Object(
 				minItems: 1,
 				maxItems: 500,
 				description: 'A list of {name, description, context_tokens, max_output_tokens}; without it, any name is taken.',
+			}),
+		),
+		prices: Type.Optional(
+			Type.Unsafe<Record<string, Static<typeof PriceSchema>>>({
+				type: 'object',
+				additionalProperties: PriceSchema,
+				maxProperties: 500,
+				description: 'An object with {input, output} for each model by its name, and for all others under *.',
 			}),
 		),
 		context_tokens: Type.Optional(
@@ -109,6 +126,8 @@ export interface ProviderSettings {
 	api_key: string | null;
 	/** Null when the provider accepts any name. */
 	models: readonly ModelSettings[] | null;
+	/** By the name of the model; those of other models are under `*`. A model without a price has no known cost. */
+	prices: ReadonlyMap<string, TokenPrice>;
 	/** For a model that is not listed. */
 	context_tokens: number;
 	/** For a model that is not listed. Null: the provider decides. */
@@ -119,6 +138,12 @@ export interface ProviderSettings {
 	idle_timeout_ms: number;
 	/** Null leaves it to the provider. */
 	temperature: number | null;
+}
+
+/** The price of a model: micros of the currency (millionths of its unit) for a million tokens, whole numbers. */
+export interface TokenPrice {
+	input: number;
+	output: number;
 }
 
 /** A listed model of a provider with defaults filled in. */
@@ -171,6 +196,11 @@ export function providersOf(
 		if (api_key === null && entry.type !== 'openai-compatible') throw createError(`${path}/api_key_env`, 'is missing');
 		if (api_key !== null && !isHeaderWord(api_key))
 			throw createError(`${path}/api_key_env`, 'names what cannot be a key');
+		for (const name of Object.keys(entry.prices ?? {})) {
+			const isKnown = name === '*' || !entry.models || entry.models.some((model) => model.name === name);
+			if (!isKnown)
+				throw createError(`${path}/prices`, `has ${JSON.stringify(name)}, which is not listed in its models`);
+		}
 		providers.push(withDefaults(entry, base_url, api_key));
 	}
 	for (const type of ['openai', 'anthropic'] as const) {
@@ -199,10 +229,18 @@ function withDefaults(entry: ProviderConfig, baseUrl: string, apiKey: string | n
 		base_url: baseUrl.replace(/\/+$/, ''),
 		api_key: apiKey,
 		models: described ?? null,
+		prices: pricesOf(entry),
 		context_tokens,
 		max_output_tokens,
 		first_token_timeout_ms,
 		idle_timeout_ms,
 		temperature: temperature ?? null,
 	};
+}
+
+function pricesOf({ prices = {} }: ProviderConfig): Map<string, TokenPrice> {
+	const micros = (units: number) => Math.round(units * 1_000_000);
+	return new Map(
+		Object.entries(prices).map(([name, { input, output }]) => [name, { input: micros(input), output: micros(output) }]),
+	);
 }

@@ -42,6 +42,7 @@ export const SettingsSchema = Type.Object(
 		openai_api_key: Type.Optional(Type.String({ format: 'header-word' })),
 		anthropic_api_key: Type.Optional(Type.String({ format: 'header-word' })),
 		providers: Type.Array(ProviderSchema, { maxItems: 100, default: [] }),
+		currency: Type.String({ pattern: '^[A-Z]{3}$', default: 'USD' }),
 		embedder: Type.String({ minLength: 1, maxLength: 300, default: 'builtin' }),
 		max_upload_bytes: Type.Integer({ minimum: 1, maximum: 1_073_741_824, default: 26_214_400 }),
 		workers: Type.Integer({ minimum: 1, maximum: 64, default: 2 }),
@@ -143,6 +144,10 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	providers: {
 		variable: 'PARLEY_PROVIDERS',
 		description: 'Providers of models: a list of objects with an id, a type and more; in the variable as JSON.',
+	},
+	currency: {
+		variable: 'PARLEY_CURRENCY',
+		description: 'The currency of the prices of models and of budgets: a code of ISO 4217, such as USD or EUR.',
 	},
 	embedder: {
 		variable: 'PARLEY_EMBEDDER',

@@ -20,6 +20,7 @@ const extractive: ChatModel = {
 export const builtinProvider: ChatProvider = {
 	id: 'builtin',
 	chat: extractive,
+	priceOf: () => ({ input: 0, output: 0, reserved_micros: 0 }),
 	models: [
 		{
 			name: 'extractive',

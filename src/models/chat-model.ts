@@ -1,4 +1,5 @@
 import type { RagSettings } from '../contract/index.ts';
+import type { ModelPrice } from './price.ts';
 
 /** One retrieved piece of a document, as given to a model. */
 export interface Passage {
@@ -170,6 +171,8 @@ export interface ChatProvider {
 	models: readonly ChatModelDescription[] | null;
 	/** Tokens that a model of it reads and writes at once; null or absent if unknown. */
 	context_tokens?: number | null;
+	/** The price of a model by its name within the provider; null or absent if unknown. */
+	priceOf?(model: string): ModelPrice | null;
 }
 
 /** A model by its name within the provider. */

@@ -34,6 +34,7 @@ export {
 	type ModelsOptions,
 	type ResolvedModel,
 } from './models.ts';
+export { costOf, type ModelPrice } from './price.ts';
 export {
 	type CircuitState,
 	createProviders,

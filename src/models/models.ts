@@ -1,6 +1,7 @@
 import { AppError } from '../base/index.ts';
 import { builtinProvider } from './builtin-provider.ts';
 import type { ChatModel, ChatProvider } from './chat-model.ts';
+import type { ModelPrice } from './price.ts';
 
 /** The model that needs no provider; the default of assistants, unless the settings name another. */
 export const BUILTIN_MODEL = 'builtin/extractive';
@@ -36,6 +37,8 @@ export interface Models {
 	 * @throws AppError `unknown_model` for a name that is not configured
 	 */
 	resolve(modelName: string | null): ResolvedModel;
+	/** The price of the model with this full name; null if it has none, or is not configured. */
+	priceOf(modelName: string): ModelPrice | null;
 	/** Every configured model. */
 	list(): ModelListing[];
 }
@@ -71,8 +74,12 @@ export function createModels(options: ModelsOptions = {}): Models {
 		}
 		return { id, name, model: provider.chat };
 	};
+	const priceOf = (modelName: string): ModelPrice | null => {
+		const slash = modelName.indexOf('/');
+		return providers.get(modelName.slice(0, slash))?.priceOf?.(modelName.slice(slash + 1)) ?? null;
+	};
 	resolve(defaultModel);
-	return { defaultModel, resolve, list };
+	return { defaultModel, resolve, priceOf, list };
 }
 
 function listings(provider: ChatProvider, defaultModel: string): ModelListing[] {

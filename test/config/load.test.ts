@@ -63,6 +63,7 @@ test('a server without settings has the documented defaults', () => {
 		refused_networks: [],
 		default_model: 'builtin/extractive',
 		providers: [],
+		currency: 'USD',
 		embedder: 'builtin',
 		max_upload_bytes: 25 * 1024 * 1024,
 		workers: 2,
@@ -100,6 +101,7 @@ const VALUES: { [K in keyof Required<Settings>]: [text: string, value: unknown] 
 	// What becomes of a list that is not empty is said further below.
 	providers: ['[]', []],
 	// Others need their provider.
+	currency: ['EUR', 'EUR'],
 	embedder: ['builtin', 'builtin'],
 	max_upload_bytes: ['1000', 1000],
 	workers: ['64', 64],

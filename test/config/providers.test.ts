@@ -41,6 +41,7 @@ test('a provider needs an id, a type and, unless it is a well-known service, an 
 			first_token_timeout_ms: 60_000,
 			idle_timeout_ms: 60_000,
 			temperature: null,
+			prices: new Map(),
 		},
 	]);
 	assert.match(complaint([{ type: 'openai-compatible' }]), / at 0\/id is missing\. What models are named by/);
@@ -121,6 +122,28 @@ test('models inherit missing fields from their provider', () => {
 	]);
 });
 
+test('a price is stored in whole micros for a million tokens', () => {
+	const prices = {
+		'org/small': { input: 0.15, output: 0.6 },
+		'*': { input: 2.5, output: 10 },
+		__proto__x: { input: 0, output: 1e6 },
+	};
+	assert.deepEqual(
+		providersOf([{ ...OLLAMA, prices }])[0]?.prices,
+		new Map([
+			['org/small', { input: 150_000, output: 600_000 }],
+			['*', { input: 2_500_000, output: 10_000_000 }],
+			['__proto__x', { input: 0, output: 1_000_000_000_000 }],
+		]),
+	);
+});
+
+test('the currency is a code of three letters', () => {
+	const currencyOf = (env: Record<string, string>) => loadConfig({ env, file: join(folder, 'none.json') }).currency;
+	assert.deepEqual([currencyOf({}), currencyOf({ PARLEY_CURRENCY: 'EUR' })], ['USD', 'EUR']);
+	assert.throws(() => currencyOf({ PARLEY_CURRENCY: 'Euro' }), /^ConfigError: PARLEY_CURRENCY is not valid\./);
+});
+
 test('reads the same list from the environment as JSON', () => {
 	const env = { PARLEY_PROVIDERS: JSON.stringify([OLLAMA]) };
 	assert.deepEqual(loadConfig({ env, file: join(folder, 'none.json') }).providers, providersOf([OLLAMA]));
@@ -157,6 +180,11 @@ test('refuses every wrong value with a sentence that says where it is and what i
 		[{ idle_timeout_ms: 600_001 }, '1/idle_timeout_ms'],
 		[{ temperature: 2.1 }, '1/temperature'],
 		[{ temperature: null }, '1/temperature'],
+		[{ prices: [] }, '1/prices'],
+		[{ prices: { 'a/b': { input: -1, output: 1 } } }, '1/prices/a~1b/input'],
+		[{ prices: { '*': { input: 1 } } }, '1/prices/*/output'],
+		[{ prices: { '*': { input: 1, output: 1, cached: 1 } } }, '1/prices/*'],
+		[{ models: [{ name: 'a' }], prices: { b: { input: 1, output: 1 } } }, '1/prices'],
 		[{ timeout: 5 }, '1'],
 	];
 	for (const [more, place] of wrong) {

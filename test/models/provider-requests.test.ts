@@ -80,6 +80,7 @@ const SETTINGS: fc.Arbitrary<ProviderSettings> = fc.record({
 	max_output_tokens: fc.option(fc.constantFrom(1, 300, 8_192, 100_000, 1_000_000)),
 	first_token_timeout_ms: fc.constant(1_000),
 	idle_timeout_ms: fc.constant(1_000),
+	prices: fc.constant(new Map()),
 	temperature: fc.option(fc.constantFrom(0, 0.5, 1, 1.5)),
 });
 

@@ -31,6 +31,7 @@ function settings(type: ProviderSettings['type']): ProviderSettings {
 		first_token_timeout_ms: 1_000,
 		idle_timeout_ms: 1_000,
 		temperature: null,
+		prices: new Map(),
 	};
 }
 

@@ -116,6 +116,7 @@ export class ModelServer implements AsyncDisposable {
 			first_token_timeout_ms: 20_000,
 			idle_timeout_ms: 20_000,
 			temperature: null,
+			prices: new Map(),
 			...more,
 		};
 	}

@@ -2,6 +2,7 @@ import type { Clock, Log } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
 import type { ChatProvider } from '../chat-model.ts';
 import type { CircuitState } from './circuit-breaker.ts';
+import { priceOf } from './price.ts';
 import { ProviderChat } from './provider-chat.ts';
 import type { ProviderSettings } from './settings.ts';
 
@@ -30,6 +31,7 @@ export function createProviders(
 			onCircuitChange: (model, state) => onCircuitChange?.(provider.id, model, state),
 			random,
 		}),
+		priceOf: (model) => priceOf(provider, model),
 		context_tokens: provider.context_tokens,
 		models:
 			provider.models?.map(({ name, description, context_tokens }) => {

@@ -23,7 +23,7 @@ export interface ComposedPrompt {
 }
 
 /** Tokens that are reserved for the answer if the settings have no limit; a quarter of the context at most. */
-const RESERVED_REPLY_TOKENS = 4_096;
+export const RESERVED_REPLY_TOKENS = 4_096;
 /** The share of the tools in what the instructions and the question leave. */
 const TOOLS_SHARE = 0.5;
 /** The share of the results of tools in what is left beside the question. */

@@ -1,6 +1,6 @@
 import type { ProviderSettings } from '../../config/index.ts';
 
-export type { ModelSettings, ProviderSettings } from '../../config/index.ts';
+export type { ModelSettings, ProviderSettings, TokenPrice } from '../../config/index.ts';
 
 /** What a model can take, in tokens. */
 export interface ModelLimits {
