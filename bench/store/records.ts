@@ -31,6 +31,8 @@ export function conversationRecord(owner: Owner, now = Date.now()): Conversation
 		updated_at: now,
 		archived_at: null,
 		assignee_id: null,
+		cost_micros: null,
+		visitor_id: null,
 	};
 }
 
@@ -62,6 +64,7 @@ export function messageRecord(
 		answered_by: asked ? null : 'documents',
 		first_token_ms: asked ? null : 180,
 		duration_ms: asked ? null : 420,
+		cost_micros: null,
 		attempts: asked ? 0 : 1,
 		created_at: now,
 		completed_at: now,

@@ -93,5 +93,7 @@ function newConversation(
 		updated_at: now,
 		archived_at: null,
 		assignee_id: null,
+		cost_micros: null,
+		visitor_id: null,
 	};
 }

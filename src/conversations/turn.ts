@@ -182,6 +182,7 @@ export function emptyMessage(
 		answered_by: null,
 		first_token_ms: null,
 		duration_ms: null,
+		cost_micros: null,
 		feedback: null,
 		feedback_comment: null,
 		attempts: 0,

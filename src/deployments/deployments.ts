@@ -137,6 +137,8 @@ export class Deployments implements AsyncDisposable {
 				time_zone: input.time_zone ?? 'UTC',
 				jwt,
 				status: 'active',
+				budget: null,
+				visitor_budget: null,
 				created_at: now,
 				updated_at: now,
 			};

@@ -30,6 +30,10 @@ export interface ConversationRecord extends WorkspaceScopedRecord {
 	archived_at: number | null;
 	/** The user who takes care of it. */
 	assignee_id: string | null;
+	/** The sum of the known costs of its replies, in micros of the currency; null while there is none. */
+	cost_micros: number | null;
+	/** The account of the visitor who has started it, a keyed hash; null without costs, and for clients of the API. */
+	visitor_id: string | null;
 }
 
 /** A citation of a reply. Those from before the last two fields lack them. */
@@ -57,6 +61,8 @@ export interface MessageRecord extends VersionedRecord {
 	/** Milliseconds from the start of the reply. */
 	first_token_ms: number | null;
 	duration_ms: number | null;
+	/** Of a reply that has ended, in micros of the currency; null if it is not known. */
+	cost_micros: number | null;
 	feedback: Message['feedback'];
 	feedback_comment: string | null;
 	/** How often the reply was started: after one crash it is started again, after a second it has failed. */

@@ -1,6 +1,7 @@
 import type { IdKind } from '../base/index.ts';
 import type {
 	Appearance,
+	Budget,
 	DeploymentJwt,
 	DeploymentRateLimit,
 	Features,
@@ -23,6 +24,7 @@ export interface WorkspaceRecord extends VersionedRecord {
 	name: string;
 	plan: string;
 	retention_days: number | null;
+	budget: Budget | null;
 	updated_at: number;
 }
 
@@ -177,6 +179,16 @@ export interface DeploymentRecord extends WorkspaceScopedRecord {
 	/** How visitors' tokens are verified, with its secret sealed. */
 	jwt: DeploymentJwt | null;
 	status: 'active' | 'archived';
+	budget: Budget | null;
+	/** Of each visitor. */
+	visitor_budget: Budget | null;
+}
+
+/** Says that the webhooks of a workspace were told of a budget; the id names the account, the period and the share that is used. */
+interface BudgetNoticeRecord extends VersionedRecord {
+	workspace_id: string;
+	account: string;
+	expires_at: number;
 }
 
 /** Questions without an answer that ask about the same; the questions themselves are no records. */
@@ -218,6 +230,7 @@ export interface Records {
 	sources: SourceRecord;
 	source_pages: SourcePageRecord;
 	deployments: DeploymentRecord;
+	budget_notices: BudgetNoticeRecord;
 	conversations: ConversationRecord;
 	messages: MessageRecord;
 	question_groups: QuestionGroupRecord;

@@ -26,6 +26,8 @@ export function deploymentRecord(overrides: Partial<DeploymentRecord> = {}): Dep
 		status: 'active',
 		created_at: NOW,
 		updated_at: NOW,
+		budget: null,
+		visitor_budget: null,
 		...overrides,
 	};
 }

@@ -164,6 +164,8 @@ export function conversation(given: Partial<Sample<'conversations'>> = {}): Samp
 		updated_at: NOON,
 		archived_at: null,
 		assignee_id: null,
+		cost_micros: 1_250,
+		visitor_id: null,
 		...given,
 	};
 }
@@ -193,6 +195,7 @@ export function message(given: Partial<Sample<'messages'>> = {}): Sample<'messag
 		answered_by: 'documents',
 		first_token_ms: 12,
 		duration_ms: 34,
+		cost_micros: 17,
 		...given,
 	};
 }
@@ -299,6 +302,8 @@ export function deployment(given: Partial<Sample<'deployments'>> = {}): Sample<'
 		status: 'active',
 		created_at: NOON,
 		updated_at: NOON,
+		budget: null,
+		visitor_budget: { amount_micros: 10_000, period: 'day', at_limit: 'refuse' },
 		...given,
 	};
 }
@@ -425,6 +430,7 @@ export function workspace(given: Partial<Sample<'workspaces'>> = {}): Sample<'wo
 		name: 'Acme',
 		plan: 'unlimited',
 		retention_days: null,
+		budget: { amount_micros: 5_000_000, period: 'month', at_limit: 'fallback' },
 		created_at: NOON,
 		updated_at: NOON,
 		...given,
@@ -470,6 +476,17 @@ export function erasure(given: Partial<Sample<'erasures'>> = {}): Sample<'erasur
 		backups: { backups_gone_at: NOON, upgrade_copies_gone_at: null },
 		created_at: NOON,
 		updated_at: NOON,
+		...given,
+	};
+}
+
+export function budgetNotice(given: Partial<Sample<'budget_notices'>> = {}): Sample<'budget_notices'> {
+	return {
+		id: newId('request'),
+		workspace_id: 'ws_sample',
+		account: 'dep_sample',
+		created_at: NOON,
+		expires_at: NOON,
 		...given,
 	};
 }

@@ -24,6 +24,8 @@ export const CONVERSATION_COLUMNS = {
 		updated_at: 'plain',
 		archived_at: 'plain',
 		assignee_id: 'plain',
+		cost_micros: 'plain',
+		visitor_id: 'plain',
 	},
 	messages: {
 		id: 'plain',
@@ -48,6 +50,7 @@ export const CONVERSATION_COLUMNS = {
 		answered_by: 'plain',
 		first_token_ms: 'plain',
 		duration_ms: 'plain',
+		cost_micros: 'plain',
 	},
 	question_groups: {
 		id: 'plain',

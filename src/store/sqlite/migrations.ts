@@ -12,6 +12,7 @@ import {
 	SEARCH_INDEX_SCHEMA,
 } from './search-index.ts';
 import { SOURCES_SCHEMA } from './source-pages.ts';
+import { SPENDING_SCHEMA } from './spending/schema.ts';
 import { STATISTICS_SCHEMA } from './statistics/schema.ts';
 
 /** The steps from an empty database to the current schema, in order. A released step is never edited. */
@@ -312,6 +313,7 @@ export const MIGRATIONS: readonly string[] = [
 	`,
 	SEARCH_BY_CHARACTER_SCHEMA,
 	ERASURES_SCHEMA,
+	SPENDING_SCHEMA,
 ];
 
 /**

@@ -16,6 +16,7 @@ export const WORKSPACE_COLUMNS = {
 		retention_days: 'plain',
 		created_at: 'plain',
 		updated_at: 'plain',
+		budget: 'json',
 	},
 	api_keys: {
 		id: 'plain',
@@ -164,6 +165,16 @@ export const WORKSPACE_COLUMNS = {
 		status: 'plain',
 		created_at: 'plain',
 		updated_at: 'plain',
+		budget: 'json',
+		visitor_budget: 'json',
+	},
+	budget_notices: {
+		id: 'plain',
+		version: 'plain',
+		workspace_id: 'plain',
+		account: 'plain',
+		created_at: 'plain',
+		expires_at: 'plain',
 	},
 } as const satisfies ColumnsOf<
 	| 'server_facts'
@@ -179,4 +190,5 @@ export const WORKSPACE_COLUMNS = {
 	| 'delivery_attempts'
 	| 'assistants'
 	| 'deployments'
+	| 'budget_notices'
 >;

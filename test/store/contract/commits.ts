@@ -6,6 +6,7 @@ import {
 	apiKey,
 	assistant,
 	auditRecord,
+	budgetNotice,
 	cannedReply,
 	conversation,
 	delivery,
@@ -59,6 +60,7 @@ export function commitContract(opened: () => Store): void {
 			reply_calls: replyCall(),
 			notes: note(),
 			erasures: erasure(),
+			budget_notices: budgetNotice(),
 			canned_replies: cannedReply(),
 		};
 		const write = Object.entries(samples).map(([kind, record]) => ({ op: 'insert', kind, record }));
