@@ -2,8 +2,9 @@ import type { InboxWrite } from './inbox.ts';
 import type { SourcePageRecord } from './knowledge-records.ts';
 import type { Kind, Records } from './records.ts';
 import type { IndexWrite } from './search-index.ts';
+import type { SpendingLimit, SpendingWrite } from './spending.ts';
 
-/** A record that must be at this version, or the commit is a conflict. */
+/** A record that must be at this version, or the commit is a conflict. Version 0: there must be no record. */
 export interface Expectation {
 	kind: Kind;
 	id: string;
@@ -38,7 +39,10 @@ export type Write =
 	| { op: 'erase_knowledge_base'; id: string }
 	/** Removes all sessions of a user except the named one. */
 	| { op: 'end_sessions'; user_id: string; except?: string }
-	/** Removes stored responses, sessions and records of the audit log that expired before a time (ms since the epoch), at most `limit` of each. */
+	/**
+	 * Removes stored responses, sessions, records of the audit log and notices of budgets that expired before a time (ms since the
+	 * epoch), and costs that are too old by then: at most `limit` of each.
+	 */
 	| { op: 'erase_expired'; before: number; limit: number }
 	/** Removes every stored response that is sealed with the server's secret key. */
 	| { op: 'erase_sealed_responses' }
@@ -46,6 +50,7 @@ export type Write =
 	| SourceWrite
 	| InboxWrite
 	| StatisticsWrite
+	| SpendingWrite
 	| IndexWrite;
 
 /** An address that a run has found. */
@@ -240,6 +245,8 @@ export type CommitOutcome =
 	| { outcome: 'committed' /** Of `events`, in their order. */; seqs: number[] }
 	/** An expectation was not met, or a record to patch is gone. Nothing was written. */
 	| { outcome: 'conflict'; kind: Kind; id: string }
+	/** These accounts have not enough left for a reservation. Nothing was written. */
+	| { outcome: 'over_budget'; exceeded: SpendingLimit['dimension'][] }
 	/** Another owner has taken over. Nothing was written, nor will be. */
 	| { outcome: 'fenced' }
 	/** The idempotency key has an answer already. Nothing was written. */

@@ -50,6 +50,7 @@ export type {
 	ListQuery,
 	Readers,
 	SourcesReader,
+	SpendingReader,
 	StatisticsReader,
 	UnansweredGroup,
 	UnansweredQuestion,
@@ -77,6 +78,15 @@ export type {
 	IndexWrite,
 	OpenedBasis,
 } from './search-index.ts';
+export {
+	accountOf,
+	type Spender,
+	type SpendingDimension,
+	type SpendingLimit,
+	type SpendingQuery,
+	type SpendingSum,
+	type SpendingSums,
+} from './spending.ts';
 export {
 	backupSeries,
 	type CommitObserver,

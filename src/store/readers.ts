@@ -11,6 +11,7 @@ import type {
 	StoredTerms,
 	StoredText,
 } from './search-index.ts';
+import type { SpendingDimension, SpendingQuery, SpendingSum, SpendingSums } from './spending.ts';
 
 export type { ListPosition };
 
@@ -286,6 +287,23 @@ export interface StatisticsReader {
 	questionsOf(groupId: string, limit: number): Promise<UnansweredQuestion[]>;
 }
 
+/** Queries about costs. */
+export interface SpendingReader {
+	/** What is reserved for a reply; null where nothing is. */
+	reservedFor(messageId: string): Promise<number | null>;
+	hasReservations(): Promise<boolean>;
+	/** The sums of an account in a range of days (both inclusive). */
+	sumsOf(
+		workspaceId: string,
+		dimension: SpendingDimension,
+		account: string,
+		from: number,
+		to: number,
+	): Promise<SpendingSums>;
+	/** Days, the latest first, or accounts, those with the highest costs first. */
+	list(query: SpendingQuery): Promise<SpendingSum[]>;
+}
+
 /** Everything that reads, one reader for each aggregate. Readers see only what is on disk. */
 export interface Readers extends RecordsReader {
 	readonly assistants: AssistantsReader;
@@ -299,4 +317,5 @@ export interface Readers extends RecordsReader {
 	readonly deliveries: DeliveriesReader;
 	readonly inbox: InboxReader;
 	readonly statistics: StatisticsReader;
+	readonly spending: SpendingReader;
 }

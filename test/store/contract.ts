@@ -11,6 +11,7 @@ import { idempotencyContract } from './contract/idempotency.ts';
 import { jobContract } from './contract/jobs.ts';
 import { lifeContract, type OpenStore } from './contract/life.ts';
 import { listContract } from './contract/lists.ts';
+import { spendingContract } from './contract/spending.ts';
 
 /**
  * Registers the tests that every implementation of the store must pass. Most share one store and use their own ids; tests of
@@ -34,5 +35,6 @@ export function storeContract(open: OpenStore): void {
 	listContract(() => store);
 	deliveryContract(open);
 	erasureContract(() => store);
+	spendingContract(() => store);
 	lifeContract(open);
 }

@@ -2,6 +2,7 @@ import { newId } from '../../base/index.ts';
 import { CONVERSATION_ERASURE_JOB } from '../commit.ts';
 import { eraseEvents } from './deliveries.ts';
 import { addErased, runningErasureOf } from './erasures.ts';
+import { eraseSpendingOfVisitor, settleErasedConversation } from './spending/index.ts';
 import type { Prepare } from './statements.ts';
 import { countErasedConversation, eraseQuestions } from './statistics/index.ts';
 
@@ -36,8 +37,13 @@ export function eraseConversation(prepare: Prepare, id: string, limit = -1): voi
 		search_entries: countOf('search_entries'),
 	};
 	countErasedConversation(prepare, id);
+	settleErasedConversation(prepare, id);
+	const spender = prepare('SELECT workspace_id, visitor_id FROM conversations WHERE id = ?').get(id) as
+		| { workspace_id: string; visitor_id: string | null }
+		| undefined;
 	const unanswered_questions = eraseQuestions(prepare, id);
 	const conversations = prepare('DELETE FROM conversations WHERE id = ?').run(id).changes;
+	if (spender?.visitor_id) eraseSpendingOfVisitor(prepare, spender.workspace_id, spender.visitor_id);
 	const aboutIt = prepare('SELECT seq FROM events WHERE subject = ? LIMIT ?').pluck().all(id, limit) as number[];
 	const inItsStream = prepare('SELECT seq FROM events WHERE stream = ? LIMIT ?').pluck().all(id, limit) as number[];
 	const events = eraseEvents(prepare, [...new Set([...aboutIt, ...inItsStream])]);

@@ -12,6 +12,7 @@ import { SqliteInboxReader } from './readers/inbox.ts';
 import { unionAll } from './readers/list.ts';
 import { SqliteSearchIndexReader } from './readers/search-index.ts';
 import { SqliteSourcesReader } from './readers/sources.ts';
+import { SqliteSpendingReader } from './readers/spending.ts';
 import { SqliteStatisticsReader } from './readers/statistics.ts';
 import { type Prepare, statementsOf } from './statements.ts';
 import { columnOf, columnsOf, decodeRow, encodeColumn } from './tables.ts';
@@ -29,6 +30,7 @@ export class SqliteReaders implements Readers {
 	readonly deliveries: SqliteDeliveriesReader;
 	readonly inbox: SqliteInboxReader;
 	readonly statistics: SqliteStatisticsReader;
+	readonly spending: SqliteSpendingReader;
 	readonly #prepare: Prepare;
 
 	constructor(db: Database) {
@@ -44,6 +46,7 @@ export class SqliteReaders implements Readers {
 		this.deliveries = new SqliteDeliveriesReader(prepare);
 		this.inbox = new SqliteInboxReader(prepare);
 		this.statistics = new SqliteStatisticsReader(prepare);
+		this.spending = new SqliteSpendingReader(prepare);
 		this.#prepare = prepare;
 	}
 

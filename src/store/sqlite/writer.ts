@@ -17,6 +17,7 @@ import { applyInboxWrite } from './inbox/index.ts';
 import { IS_SEALED, storedResponse } from './readers/idempotency.ts';
 import { applyIndexWrite, dropGenerationsOf } from './search-index.ts';
 import { applySourceWrite } from './source-pages.ts';
+import { applySpendingWrite, eraseOldSpending, OverBudgetError } from './spending/index.ts';
 import { type Prepare, statementsOf } from './statements.ts';
 import { applyStatisticsWrite, recordExpiry } from './statistics/index.ts';
 import { columnsOf, encodeColumn, insertionOf } from './tables.ts';
@@ -74,6 +75,7 @@ const ERASE_EXPIRED = [
 	 (SELECT scope, key FROM idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
 	'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',
 	'DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',
+	'DELETE FROM budget_notices WHERE id IN (SELECT id FROM budget_notices WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',
 ];
 
 /** A request to the writer. */
@@ -145,6 +147,9 @@ export class Writer {
 			if (error instanceof ConflictError) {
 				return { ok: true, value: { outcome: 'conflict', kind: error.kind, id: error.id } };
 			}
+			if (error instanceof OverBudgetError) {
+				return { ok: true, value: { outcome: 'over_budget', exceeded: error.exceeded } };
+			}
 			return failureOf(error);
 		}
 	}
@@ -165,7 +170,7 @@ export class Writer {
 		}
 		for (const { kind, id, version } of commit.expect ?? []) {
 			const row = this.#prepare(`SELECT version FROM ${kind} WHERE id = ?`).get(id) as { version: number } | undefined;
-			if (row?.version !== version) throw new ConflictError(kind, id);
+			if ((row?.version ?? 0) !== version) throw new ConflictError(kind, id);
 		}
 		for (const write of commit.write ?? []) this.#write(write);
 		for (const job of commit.jobs ?? []) this.#writeJob(job);
@@ -227,6 +232,7 @@ export class Writer {
 				return;
 			case 'erase_expired':
 				for (const sql of ERASE_EXPIRED) this.#prepare(sql).run(write.before, write.limit);
+				eraseOldSpending(this.#prepare, write.before, write.limit);
 				return;
 			case 'erase_sealed_responses':
 				this.#prepare(`DELETE FROM idempotency WHERE ${IS_SEALED}`).run();
@@ -257,6 +263,11 @@ export class Writer {
 			case 'inbox.read_before':
 			case 'inbox.rebuild':
 				applyInboxWrite(this.#prepare, write);
+				return;
+			case 'spending.reserve':
+			case 'spending.settle':
+			case 'spending.settle_abandoned':
+				applySpendingWrite(this.#prepare, write);
 				return;
 			case 'statistics.project':
 			case 'statistics.rebuild':

@@ -1,5 +1,6 @@
 import type { AccessReader } from '../../readers.ts';
 import type { ApiKeyRecord, SessionRecord, UserRecord } from '../../records.ts';
+import { hasOldSpending } from '../spending/index.ts';
 import type { Prepare } from '../statements.ts';
 import { columnsOf, decodeRow } from '../tables.ts';
 
@@ -30,8 +31,9 @@ export class SqliteAccessReader implements AccessReader {
 		const found = this.#prepare(
 			`SELECT EXISTS (SELECT 1 FROM idempotency WHERE expires_at <= @before)
 			 OR EXISTS (SELECT 1 FROM sessions WHERE expires_at <= @before)
-			 OR EXISTS (SELECT 1 FROM audit_log WHERE expires_at <= @before) AS found`,
+			 OR EXISTS (SELECT 1 FROM audit_log WHERE expires_at <= @before)
+			 OR EXISTS (SELECT 1 FROM budget_notices WHERE expires_at <= @before) AS found`,
 		).get({ before }) as { found: number };
-		return found.found === 1;
+		return found.found === 1 || hasOldSpending(this.#prepare, before);
 	}
 }

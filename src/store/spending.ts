@@ -1,0 +1,88 @@
+// What was spent on replies. Amounts are whole micros of the server's currency; a day is its beginning in ms since the epoch, UTC.
+
+/** The kinds of accounts, each with its sums by day. */
+export type SpendingDimension = 'workspace' | 'deployment' | 'visitor' | 'model';
+
+/** Whose accounts a reply is charged to. */
+export interface Spender {
+	workspace_id: string;
+	deployment_id: string;
+	/** Null for clients of the API. */
+	visitor_id: string | null;
+	/** The full name of the model. */
+	model: string;
+}
+
+/** What an account may have spent and reserved in a range of days (both inclusive). */
+export interface SpendingLimit {
+	dimension: Exclude<SpendingDimension, 'model'>;
+	amount: number;
+	from: number;
+	to: number;
+}
+
+/** A change of what was spent. */
+export type SpendingWrite =
+	/**
+	 * Reserves an amount for a reply, until `spending.settle` or the erasure of its conversation. The commit is refused as
+	 * `over_budget` if an account would exceed its limit.
+	 */
+	| {
+			op: 'spending.reserve';
+			message_id: string;
+			conversation_id: string;
+			spender: Spender;
+			day: number;
+			amount: number;
+			limits: readonly SpendingLimit[];
+	  }
+	/**
+	 * Ends the reservation of a reply and adds its cost, on the day of the reservation. If the reservation has been ended before,
+	 * nothing is added. With `day`, nothing was reserved: the cost is added on that day.
+	 */
+	| { op: 'spending.settle'; message_id: string; cost: number; unreserved?: { spender: Spender; day: number } }
+	/** Ends the reservations of replies that no process writes, at the amount that was reserved. */
+	| { op: 'spending.settle_abandoned' };
+
+/** The sums of an account. */
+export interface SpendingSums {
+	spent: number;
+	reserved: number;
+}
+
+/** The sums of one account or day. */
+export interface SpendingSum extends SpendingSums {
+	/** A day, or the id of a deployment or visitor, or the name of a model. */
+	key: string;
+}
+
+/** Which sums are listed. */
+export interface SpendingQuery {
+	workspaceId: string;
+	groupBy: 'day' | Exclude<SpendingDimension, 'workspace'>;
+	/** The first and the last day. */
+	from: number;
+	to: number;
+	/** Only of this deployment. */
+	deploymentId?: string | undefined;
+	/** The last one of the page before. */
+	after?: { spent: number; key: string } | undefined;
+	limit: number;
+}
+
+/** The account of a spender in a dimension; null where it has none. The accounts of a deployment begin with its id and a colon. */
+export function accountOf(
+	dimension: SpendingDimension,
+	spender: Omit<Spender, 'model'> & { model?: string },
+): string | null {
+	switch (dimension) {
+		case 'workspace':
+			return spender.workspace_id;
+		case 'deployment':
+			return spender.deployment_id;
+		case 'visitor':
+			return spender.visitor_id;
+		case 'model':
+			return `${spender.deployment_id}:${spender.model}`;
+	}
+}

@@ -1,0 +1,157 @@
+import {
+	accountOf,
+	type Spender,
+	type SpendingDimension,
+	type SpendingLimit,
+	type SpendingWrite,
+} from '../../spending.ts';
+import type { Prepare } from '../statements.ts';
+
+/** Thrown inside a savepoint to roll it back: the reservation would exceed the limits of these accounts. */
+export class OverBudgetError extends Error {
+	readonly exceeded: SpendingLimit['dimension'][];
+	constructor(exceeded: SpendingLimit['dimension'][]) {
+		super(`over the budget of ${exceeded.join(', ')}`);
+		this.exceeded = exceeded;
+	}
+}
+
+/** A stored reservation. */
+interface Reservation extends Spender {
+	message_id: string;
+	day: number;
+	amount: number;
+}
+
+const DIMENSIONS = ['workspace', 'deployment', 'visitor', 'model'] as const satisfies SpendingDimension[];
+const MAX_SUM = Number.MAX_SAFE_INTEGER;
+const DAY_MS = 86_400_000;
+/** Days for which sums of visitors, and all others, are kept: 62 days, 25 months. */
+const VISITOR_DAYS = 62;
+const OTHER_DAYS = 762;
+
+/** Applies one write about costs. */
+export function applySpendingWrite(prepare: Prepare, write: SpendingWrite): void {
+	switch (write.op) {
+		case 'spending.reserve':
+			reserve(prepare, write);
+			return;
+		case 'spending.settle': {
+			const { message_id, cost, unreserved } = write;
+			const reservation = takeReservation(prepare, message_id);
+			if (reservation) settle(prepare, reservation, cost);
+			else if (unreserved) addToAccounts(prepare, unreserved.spender, unreserved.day, { spent: cost, reserved: 0 });
+			return;
+		}
+		case 'spending.settle_abandoned':
+			for (const reservation of abandonedReservations(prepare)) settleAsReserved(prepare, reservation);
+			return;
+	}
+}
+
+/** Settles the reservations of a conversation that is erased: what its reply has cost will not be known. */
+export function settleErasedConversation(prepare: Prepare, conversationId: string): void {
+	const reservations = prepare('SELECT * FROM spending_reservations WHERE conversation_id = ?').all(conversationId);
+	for (const reservation of reservations as Reservation[]) settleAsReserved(prepare, reservation);
+}
+
+/** Removes the sums of a visitor without conversations. */
+export function eraseSpendingOfVisitor(prepare: Prepare, workspaceId: string, visitorId: string): void {
+	const found = prepare('SELECT 1 FROM conversations WHERE visitor_id = ? LIMIT 1').get(visitorId);
+	if (found !== undefined) return;
+	prepare(`DELETE FROM spending WHERE workspace_id = ? AND dimension = 'visitor' AND account = ?`).run(
+		workspaceId,
+		visitorId,
+	);
+	prepare('DELETE FROM budget_notices WHERE account = ?').run(visitorId);
+}
+
+/** Removes sums that are too old, at most `limit` of each kind. */
+export function eraseOldSpending(prepare: Prepare, now: number, limit: number): void {
+	for (const [dimension, days] of lifetimes()) {
+		prepare(
+			`DELETE FROM spending WHERE (workspace_id, dimension, account, day) IN
+			 (SELECT workspace_id, dimension, account, day FROM spending WHERE dimension = ? AND day < ? LIMIT ?)`,
+		).run(dimension, now - days * DAY_MS, limit);
+	}
+}
+
+/** Whether `eraseOldSpending` would remove any. */
+export function hasOldSpending(prepare: Prepare, now: number): boolean {
+	const old = prepare('SELECT 1 FROM spending WHERE dimension = ? AND day < ? LIMIT 1');
+	return lifetimes().some(([dimension, days]) => old.get(dimension, now - days * DAY_MS) !== undefined);
+}
+
+function lifetimes(): Array<[dimension: SpendingDimension, days: number]> {
+	return DIMENSIONS.map((dimension) => [dimension, dimension === 'visitor' ? VISITOR_DAYS : OTHER_DAYS]);
+}
+
+/** The check and the reservation are one step of the writer: of two at once, the second sees the first. */
+function reserve(prepare: Prepare, write: Extract<SpendingWrite, { op: 'spending.reserve' }>): void {
+	const { message_id, conversation_id, spender, day, amount, limits } = write;
+	const exceeded = limits.filter((limit) => totalOf(prepare, spender, limit) + amount > limit.amount);
+	if (exceeded.length > 0) throw new OverBudgetError(exceeded.map(({ dimension }) => dimension));
+	prepare(
+		`INSERT INTO spending_reservations (message_id, conversation_id, workspace_id, deployment_id, visitor_id, model, day, amount)
+		 VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+	).run(
+		message_id,
+		conversation_id,
+		spender.workspace_id,
+		spender.deployment_id,
+		spender.visitor_id,
+		spender.model,
+		day,
+		amount,
+	);
+	addToAccounts(prepare, spender, day, { spent: 0, reserved: amount });
+}
+
+function totalOf(prepare: Prepare, spender: Spender, { dimension, from, to }: SpendingLimit): number {
+	return prepare(
+		`SELECT coalesce(sum(spent + reserved), 0) FROM spending
+		 WHERE workspace_id = ? AND dimension = ? AND account = ? AND day BETWEEN ? AND ?`,
+	)
+		.pluck()
+		.get(spender.workspace_id, dimension, accountOf(dimension, spender), from, to) as number;
+}
+
+/** Removes the reservation, so that it is settled once. */
+function takeReservation(prepare: Prepare, messageId: string): Reservation | undefined {
+	return prepare('DELETE FROM spending_reservations WHERE message_id = ? RETURNING *').get(messageId) as
+		| Reservation
+		| undefined;
+}
+
+function settle(prepare: Prepare, reservation: Reservation, cost: number): void {
+	addToAccounts(prepare, reservation, reservation.day, { spent: cost, reserved: -reservation.amount });
+}
+
+function settleAsReserved(prepare: Prepare, reservation: Reservation): void {
+	if (takeReservation(prepare, reservation.message_id)) settle(prepare, reservation, reservation.amount);
+}
+
+/** The writer knows of suggestions only their reservations: those of an earlier process have no message. */
+function abandonedReservations(prepare: Prepare): Reservation[] {
+	return prepare(
+		`SELECT * FROM spending_reservations WHERE NOT EXISTS
+		 (SELECT 1 FROM messages WHERE id = message_id AND status = 'in_progress')`,
+	).all() as Reservation[];
+}
+
+function addToAccounts(
+	prepare: Prepare,
+	spender: Spender,
+	day: number,
+	{ spent, reserved }: { spent: number; reserved: number },
+): void {
+	const add = prepare(
+		`INSERT INTO spending (workspace_id, dimension, account, day, spent, reserved)
+		 VALUES (@workspace, @dimension, @account, @day, @spent, max(@reserved, 0))
+		 ON CONFLICT DO UPDATE SET spent = min(spent + @spent, ${MAX_SUM}), reserved = max(min(reserved + @reserved, ${MAX_SUM}), 0)`,
+	);
+	for (const dimension of DIMENSIONS) {
+		const account = accountOf(dimension, spender);
+		if (account !== null) add.run({ workspace: spender.workspace_id, dimension, account, day, spent, reserved });
+	}
+}
