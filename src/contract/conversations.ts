@@ -5,6 +5,7 @@ import {
 	AnyObject,
 	Deleted,
 	Id,
+	NullableInteger,
 	NullableObject,
 	NullableText,
 	NullableTimestamp,
@@ -60,6 +61,14 @@ export const Conversation = Type.Object({
 	updated_at: Timestamp,
 	archived_at: NullableTimestamp,
 	assignee_id: NullableText({ description: 'The user who takes care of it.' }),
+	cost_micros: NullableInteger({
+		description:
+			'The sum of the known costs of its replies, in millionths of the unit of the server’s currency. Null while there is none.',
+	}),
+	visitor_id: NullableText({
+		description:
+			'Whose cost it is: the `visitor_id` in `GET /api/v1/costs`, a keyed hash of the subject of the token or the network address. Null without costs, and where a client of the API has started it.',
+	}),
 });
 export type Conversation = Static<typeof Conversation>;
 

@@ -50,6 +50,7 @@ const apiOnlyFields = {
 	answered_by: 'documents',
 	first_token_ms: 180,
 	duration_ms: 300,
+	cost_micros: 0,
 };
 const apiOnlyFieldsOfQuestion = {
 	feedback_comment: null,
@@ -58,6 +59,7 @@ const apiOnlyFieldsOfQuestion = {
 	answered_by: null,
 	first_token_ms: null,
 	duration_ms: null,
+	cost_micros: null,
 };
 
 const citedChunk = { knowledge_base_id: `kb_${ID}`, chunk_id: `doc_${ID}.4` };

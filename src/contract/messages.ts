@@ -100,6 +100,10 @@ export const Message = Type.Object(
 				'Milliseconds from the start of the reply until its first text. The wait behind earlier messages is not in it.',
 		}),
 		duration_ms: NullableInteger({ description: 'Milliseconds from the start of the reply until its end.' }),
+		cost_micros: NullableInteger({
+			description:
+				'What the reply has cost, in millionths of the unit of the server’s currency, when it has ended. Null if the model has no price, or has not reported its usage.',
+		}),
 	},
 	{ examples: [messageExample] },
 );

@@ -16,8 +16,7 @@ import { agentMessage, handOver } from './hand-over.ts';
 import { conversationNotFound } from './not-found.ts';
 import { addNote, removeNote } from './notes.ts';
 import { changePersonRequest } from './person-request.ts';
-import { outcomeOf } from './reply-outcome.ts';
-import { progressFrom } from './reply-progress.ts';
+import { interruptedOutcome } from './reply-outcome.ts';
 import { roundsOf } from './reply-rounds.ts';
 import { ReplyTask, type ReplyTaskDependencies } from './reply-task.ts';
 import { completeReceipt, type RequestOutcome } from './request-receipt.ts';
@@ -110,7 +109,9 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		if (!conversation) throw conversationNotFound();
 		if (conversation.status === 'archived') throw new AppError('conversation_archived');
 		if (conversation.handled_by === 'human') return this.#storeForHuman(conversation, request);
-		const { commit, turn } = beginTurn(conversation, this.#record === null, message, model, this.#deps.clock.now());
+		const billing = { price: this.#deps.models.priceOf(model), reserved: null };
+		const now = this.#deps.clock.now();
+		const { commit, turn } = beginTurn(conversation, this.#record === null, message, model, billing, now);
 		const committing = inSpan(span.own.child('commit'), () => this.#commitRequest(request, commit, turn));
 		// The model is asked while the question is written, but not for a question that will probably not be stored.
 		if (!this.#deps.store.isWritable()) await committing;
@@ -199,7 +200,8 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		const assistant = await store.get('assistants', this.#record.assistant_id);
 		const model = assistant?.model ?? (reply.model as string);
 		const rounds = await roundsOf(store, replyId);
-		const { commit, turn } = rewriteTurn(this.#record, question, reply, rounds, model, clock.now());
+		const billing = { price: this.#deps.models.priceOf(model), reserved: null };
+		const { commit, turn } = rewriteTurn(this.#record, question, reply, rounds, model, billing, clock.now());
 		const seqs = await this.#commit(commit);
 		this.#position = (seqs[0] as number) - 1;
 		this.#restarted = true;
@@ -214,7 +216,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		const turn = this.#turn;
 		const running = turn && {
 			turn,
-			outcome: this.#task?.stoppedOutcome() ?? outcomeOf(progressFrom(turn.rounds), 'stopped'),
+			outcome: this.#task?.stoppedOutcome() ?? interruptedOutcome(turn.rounds, 'stopped'),
 		};
 		const result = handOver(record, running, change, this.#deps.clock.now());
 		if (!result) return { changed: record };
@@ -311,7 +313,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		const { reply, rounds } = this.#turn;
 		if (reply.attempts >= MAX_REPLY_ATTEMPTS) {
 			const error = { code: 'interrupted', message: 'The reply was interrupted twice and has been given up.' };
-			return this.#endTurn(this.#turn, outcomeOf(progressFrom(rounds), 'failed', error), store);
+			return this.#endTurn(this.#turn, interruptedOutcome(rounds, 'failed', error), store);
 		}
 		const { commit, turn } = restartTurn(this.#turn, this.#deps.clock.now());
 		const [seq = 1] = await store(commit);

@@ -34,6 +34,7 @@ import { asksForPerson, type PersonRequestChange } from './person-request.ts';
 import { PresenceStream } from './presence-stream.ts';
 import type { Audience } from './present.ts';
 import { joinRepeat } from './repeats.ts';
+import { isCharged } from './reply-cost.ts';
 import { ConversationStream, type ConversationStreamOptions } from './stream.ts';
 import { type SuggestedReply, type SuggestionRequest, Suggestions } from './suggest-reply.ts';
 import { type OutgoingMessage, targetConversation } from './target-conversation.ts';
@@ -79,7 +80,7 @@ export class Conversations implements AsyncDisposable {
 		this.#actors = new ActorSystem({
 			load: async (id, self) => {
 				const record = (await deps.store.get('conversations', id)) ?? null;
-				const unfinished = record && (await unfinishedTurn(deps.store, record));
+				const unfinished = record && (await unfinishedTurn(deps, record));
 				return new ConversationActor(dependencies, self, record, unfinished);
 			},
 			reportFailure: (id, thrown) => this.#recover(id, thrown),
@@ -120,7 +121,8 @@ export class Conversations implements AsyncDisposable {
 		await requireNotBeingErased(this.#deps.store, deployment.workspace_id, end_user);
 		const { id, newRecord, model } = await targetConversation(this.#deps.store, message, this.#deps.clock.now());
 		const asks_for_person = deployment.features.handoff === true && asksForPerson(content);
-		const incoming = { content, author_name: end_user?.name ?? null, asks_for_person };
+		const visitor_id = isCharged(this.#deps.models.priceOf(model)) ? (message.visitorId?.() ?? null) : null;
+		const incoming = { content, author_name: end_user?.name ?? null, asks_for_person, visitor_id };
 		const result = await inSpan(parent.child('conversation.send'), (own) => {
 			own.set({ 'parley.conversation_id': id });
 			const span = { parent, own, waiting: own.child('mailbox') };

@@ -110,7 +110,7 @@ export class EventEncoder {
 					error: null,
 					completed_at: null,
 				};
-				const usage = 'usage' in message ? { usage: null } : {};
+				const usage = 'usage' in message ? { usage: null, cost_micros: null } : {};
 				return encoded('message.created', { message: opens ? { ...message, ...asStarted, ...usage } : message });
 			}
 		}

@@ -55,7 +55,9 @@ export async function askForRound(
 		listener.text(piece);
 	};
 	let started = false;
-	await streamUntilAborted(model, request, signal, (event) => {
+	const call = new BilledCall(model, progress);
+	const answer = streamUntilAborted(model, request, signal, (event) => {
+		call.take(event);
 		if (!started) {
 			started = true;
 			const indexes = event.type === 'passages' ? event.indexes : progress.passages.map(({ index }) => index);
@@ -78,8 +80,41 @@ export async function askForRound(
 				progress.isRefused = true;
 		}
 	});
+	await answer.catch((error: unknown) => {
+		if (!signal.aborted) call.failed();
+		throw error;
+	});
 	appendText(characters.end());
 	return { text, calls, memory };
+}
+
+/** Counts a call among the unreported ones until its usage is known. */
+class BilledCall {
+	readonly #progress: ReplyProgress;
+	#isUnreported: boolean;
+	#hasBegun = false;
+
+	constructor({ isFree = false }: ChatModel, progress: ReplyProgress) {
+		this.#progress = progress;
+		this.#isUnreported = !isFree;
+		if (!isFree) progress.unreportedCalls++;
+	}
+
+	take({ type }: ModelEvent): void {
+		// The passages are chosen before the provider is asked.
+		if (type !== 'passages') this.#hasBegun = true;
+		if (type === 'usage') this.#report();
+	}
+
+	/** Providers charge nothing for a request that they refuse. An answer that broke off is charged. */
+	failed(): void {
+		if (!this.#hasBegun) this.#report();
+	}
+
+	#report(): void {
+		if (this.#isUnreported) this.#progress.unreportedCalls--;
+		this.#isUnreported = false;
+	}
 }
 
 export function isEmptyOutput({ text, calls }: ModelOutput): boolean {

@@ -32,6 +32,8 @@ export function presentConversation(record: ConversationRecord): Conversation {
 		updated_at: timestamp(record.updated_at),
 		archived_at: timestampOrNull(record.archived_at),
 		assignee_id: record.assignee_id,
+		cost_micros: record.cost_micros,
+		visitor_id: record.visitor_id,
 	};
 }
 
@@ -56,6 +58,7 @@ export function presentMessage(record: MessageRecord): Message {
 		answered_by: record.answered_by,
 		first_token_ms: record.first_token_ms,
 		duration_ms: record.duration_ms,
+		cost_micros: record.cost_micros,
 	};
 }
 
@@ -74,7 +77,8 @@ export function presentNote({ id, conversation_id, author, content, created_at }
 export function presentForVisitor(record: MessageRecord): WidgetMessage {
 	const { tool_calls, citations, ...message } = presentMessage(record);
 	const { model: _model, usage: _usage, feedback_comment: _comment, ...timed } = message;
-	const { answered_by: _answeredBy, first_token_ms: _firstToken, duration_ms: _duration, ...visible } = timed;
+	const { answered_by: _answeredBy, first_token_ms: _firstToken, duration_ms: _duration, ...priced } = timed;
+	const { cost_micros: _cost, ...visible } = priced;
 	return {
 		...visible,
 		citations: citations.map(presentCitationForVisitor),

@@ -2,8 +2,8 @@ import { AppError } from '../base/index.ts';
 import { type Passage, supportedCitations } from '../models/index.ts';
 import type { StoredCitation } from '../store/index.ts';
 import { answeredBy } from './answered-by.ts';
-import type { ReplyProgress } from './reply-progress.ts';
-import { callsOf, stopIfRunning } from './reply-rounds.ts';
+import { progressFrom, type ReplyProgress } from './reply-progress.ts';
+import { callsOf, type ReplyRound, stopIfRunning } from './reply-rounds.ts';
 import type { ReplyOutcome } from './turn.ts';
 
 /** A reply that ends with its progress so far. */
@@ -12,13 +12,23 @@ export function outcomeOf(
 	status: ReplyOutcome['status'],
 	error: ReplyOutcome['error'] = null,
 ): ReplyOutcome {
-	const { text, passages, shownIndexes, rounds, usage, timer } = progress;
+	const { text, passages, shownIndexes, rounds, usage, timer, unreportedCalls } = progress;
 	const citable = passages.filter(({ index }) => shownIndexes.has(index));
 	const tool_calls = callsOf(rounds).map(stopIfRunning);
 	const ended = { content: text, status, citations: citationsIn(text, citable), tool_calls };
 	const answered_by = answeredBy(ended, progress);
 	const [first_token_ms, duration_ms] = [timer?.firstTokenMs ?? null, timer?.elapsedMs ?? null];
-	return { ...ended, usage, error, answered_by, first_token_ms, duration_ms };
+	const isUsageComplete = unreportedCalls === 0;
+	return { ...ended, usage, error, answered_by, first_token_ms, duration_ms, isUsageComplete };
+}
+
+/** A reply that ends with its stored rounds: the process that wrote it has ended, and what its last call has cost is not known. */
+export function interruptedOutcome(
+	rounds: readonly ReplyRound[],
+	status: ReplyOutcome['status'],
+	error: ReplyOutcome['error'] = null,
+): ReplyOutcome {
+	return { ...outcomeOf(progressFrom(rounds), status, error), isUsageComplete: false };
 }
 
 /** A failure as the message shows it. A defect of the server shows no internals. */

@@ -12,6 +12,8 @@ export interface ReplyProgress {
 	/** With the calls that are running. */
 	rounds: ReplyRound[];
 	usage: Usage | null;
+	/** Calls of the model whose usage is not known: one that runs, and those that have broken off after they had begun. */
+	unreportedCalls: number;
 	/** Whether the knowledge bases must have the answer: without a citation the question is unanswered. */
 	needsCitation: boolean;
 	/** The search for passages has failed: an answer may exist. */
@@ -40,6 +42,7 @@ export function progressFrom(rounds: readonly ReplyRound[], timer: ReplyTimer | 
 		shownIndexes: new Set(passages.map(({ index }) => index)),
 		rounds: rounds.map((round) => ({ ...round, calls: [...round.calls] })),
 		usage: rounds.at(-1)?.usage ?? null,
+		unreportedCalls: 0,
 		needsCitation: false,
 		searchFailed: false,
 		isRefused: false,

@@ -7,6 +7,7 @@ import {
 	type NewEvent,
 } from '../store/index.ts';
 import { callEvent, streamEvent } from './conversation-events.ts';
+import type { Billing } from './reply-cost.ts';
 import { callsOf, patchCall, type ReplyRound, stopIfRunning } from './reply-rounds.ts';
 import type { Turn } from './turn.ts';
 
@@ -20,6 +21,7 @@ export function rewriteTurn(
 	failed: MessageRecord,
 	rounds: readonly ReplyRound[],
 	model: string,
+	billing: Billing,
 	now: number,
 ): { commit: Commit; turn: Turn } {
 	const set = {
@@ -28,7 +30,8 @@ export function rewriteTurn(
 		status: 'in_progress' as const,
 		citations: [],
 		tool_calls: [],
-		usage: null,
+		// Of the stored rounds, from which the reply continues. The failed reply was charged for it.
+		usage: rounds.at(-1)?.usage ?? null,
 		error: null,
 		answered_by: null,
 		first_token_ms: null,
@@ -38,7 +41,7 @@ export function rewriteTurn(
 		attempts: 1,
 		completed_at: null,
 	};
-	return restartCommit({ conversation, question, reply: failed, rounds }, set, now);
+	return restartCommit({ conversation, question, reply: failed, rounds, billing }, set, now);
 }
 
 /** The commit that restarts a reply that a crash interrupted, from its stored rounds on. */
@@ -48,7 +51,7 @@ export function restartTurn(interrupted: Turn, now: number): { commit: Commit; t
 
 /** `message.reset` voids what followers got before: the calls of the stored rounds are sent to them again. */
 function restartCommit(
-	{ conversation, question, reply, rounds }: Turn,
+	{ conversation, question, reply, rounds, billing }: Turn,
 	set: Partial<Omit<MessageRecord, 'id' | 'version' | 'created_at'>>,
 	now: number,
 ): { commit: Commit; turn: Turn } {
@@ -66,7 +69,7 @@ function restartCommit(
 	};
 	const keptRounds = rounds.map((round) => ({ ...round, calls: round.calls.map(stopIfRunning) }));
 	const next = { ...reply, ...set, version: reply.version + 1 };
-	return { commit, turn: { conversation, question, reply: next, rounds: keptRounds } };
+	return { commit, turn: { conversation, question, reply: next, rounds: keptRounds, billing } };
 }
 
 /** The event of a call's start, and of its end unless it was interrupted. */

@@ -88,7 +88,8 @@ export class Suggestions {
 			status: 'in_progress' as const,
 			model: assistant.model,
 		};
-		return { conversation, question, reply, rounds: [] };
+		const billing = { price: this.#deps.models.priceOf(assistant.model), reserved: null };
+		return { conversation, question, reply, rounds: [], billing };
 	}
 
 	async #write(turn: Turn, signal: AbortSignal) {

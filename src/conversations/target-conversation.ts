@@ -14,6 +14,8 @@ export interface OutgoingMessage {
 	metadata: Record<string, unknown> | undefined;
 	channel: ConversationRecord['channel'];
 	end_user: EndUser | null;
+	/** The account of the visitor, a keyed hash; absent for clients of the API. Called if the reply costs something. */
+	visitorId?: () => string;
 }
 
 /** The conversation that a message goes to. */

@@ -3,6 +3,7 @@ import { type Commit, type ConversationRecord, expectVersion, type MessageRecord
 import { streamEvent, workspaceEvent } from './conversation-events.ts';
 import { personFieldsOf } from './person-request.ts';
 import { presentConversation, presentMessage } from './present.ts';
+import { type Billing, chargeFor } from './reply-cost.ts';
 import type { ReplyRound } from './reply-rounds.ts';
 import { titleOfReply } from './title.ts';
 
@@ -13,6 +14,8 @@ export interface IncomingMessage {
 	author_name: string | null;
 	/** Whether it asks for a person, in a deployment in which visitors may do so. */
 	asks_for_person: boolean;
+	/** The account of the visitor; null for clients of the API, and where the reply costs nothing. */
+	visitor_id: string | null;
 }
 
 /** The `seq` of the first reply of a conversation. */
@@ -25,6 +28,7 @@ export interface Turn {
 	reply: MessageRecord;
 	/** The rounds of the reply that are on disk. */
 	rounds: readonly ReplyRound[];
+	billing: Billing;
 }
 
 /** How the reply to a turn ended. */
@@ -39,7 +43,10 @@ export type ReplyOutcome = Pick<
 	| 'answered_by'
 	| 'first_token_ms'
 	| 'duration_ms'
->;
+> & {
+	/** Whether each call of the model has reported its usage, or cost nothing. */
+	isUsageComplete: boolean;
+};
 
 /**
  * The commit that stores a message with its empty reply, and the conversation where it is new. From then on the reply will
@@ -50,6 +57,7 @@ export function beginTurn(
 	isNew: boolean,
 	message: IncomingMessage,
 	model: string,
+	billing: Billing,
 	now: number,
 ): { commit: Commit; turn: Turn } {
 	const question: MessageRecord = {
@@ -67,7 +75,11 @@ export function beginTurn(
 		attempts: 1,
 	};
 	const requested = personFieldsOf(conversation, message, now);
-	const set = { message_count: conversation.message_count + 2, last_message_at: now, updated_at: now, ...requested };
+	const spends = conversation.visitor_id === null && message.visitor_id !== null;
+	const set = {
+		...{ message_count: conversation.message_count + 2, last_message_at: now, updated_at: now, ...requested },
+		...(spends ? { visitor_id: message.visitor_id } : {}),
+	};
 	const next: ConversationRecord = { ...conversation, ...set, version: isNew ? 1 : conversation.version + 1 };
 	const commit: Commit = {
 		expect: isNew ? [] : [{ kind: 'conversations', id: conversation.id, version: conversation.version }],
@@ -88,7 +100,7 @@ export function beginTurn(
 			streamEvent(next, 'message.created', { message_id: reply.id, text: 'opens' }, now),
 		],
 	};
-	return { commit, turn: { conversation: next, question, reply, rounds: [] } };
+	return { commit, turn: { conversation: next, question, reply, rounds: [], billing } };
 }
 
 /**
@@ -125,14 +137,20 @@ export function storeForHuman(
 
 /** The commit that stores the end of a reply. A failed reply keeps its rounds: when it is rewritten, it continues from them. */
 export function endTurn(
-	{ conversation, reply, rounds }: Turn,
-	outcome: ReplyOutcome,
+	turn: Turn,
+	{ isUsageComplete, ...outcome }: ReplyOutcome,
 	now: number,
 ): { commit: Commit; conversation: ConversationRecord } {
-	const ended: MessageRecord = { ...reply, ...outcome, completed_at: now, version: reply.version + 1 };
+	const { conversation, reply, rounds } = turn;
+	const charge = chargeFor(turn, { usage: outcome.usage, isUsageComplete });
+	const end = { ...outcome, cost_micros: charge.cost, completed_at: now };
+	const ended: MessageRecord = { ...reply, ...end, version: reply.version + 1 };
 	const isFirst = reply.seq === FIRST_REPLY_SEQ && outcome.status === 'completed';
 	const title = conversation.title === null && isFirst ? titleOfReply(outcome.content) : null;
-	const set = { last_message_at: now, updated_at: now, ...(title === null ? {} : { title }) };
+	const set = {
+		...{ last_message_at: now, updated_at: now, ...(title === null ? {} : { title }) },
+		...(charge.cost === null ? {} : { cost_micros: (conversation.cost_micros ?? 0) + charge.added }),
+	};
 	const next: ConversationRecord = { ...conversation, ...set, version: conversation.version + 1 };
 	const erasesRounds = rounds.length > 0 && outcome.status !== 'failed';
 	const commit: Commit = {
@@ -141,9 +159,10 @@ export function endTurn(
 			{ kind: 'messages', id: reply.id, version: reply.version },
 		],
 		write: [
-			{ op: 'patch', kind: 'messages', id: reply.id, set: { ...outcome, completed_at: now } },
+			{ op: 'patch', kind: 'messages', id: reply.id, set: end },
 			...(erasesRounds ? [{ op: 'erase_rounds', message_id: reply.id } as const] : []),
 			{ op: 'patch', kind: 'conversations', id: conversation.id, set },
+			...charge.writes,
 		],
 		events: [
 			workspaceEvent(conversation, 'message.created', presentMessage(ended), now),

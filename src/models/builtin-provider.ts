@@ -7,6 +7,7 @@ const READ_PASSAGES = 20;
 /** Answers by quoting the passages. Reports no usage, because it counts no tokens, and ignores the instructions. */
 const extractive: ChatModel = {
 	minPassages: READ_PASSAGES,
+	isFree: true,
 	needsMoment: true,
 	async stream(request: ChatRequest, signal: AbortSignal, onEvent: (event: ModelEvent) => void): Promise<void> {
 		const answer = streamAnswer(request, signal);

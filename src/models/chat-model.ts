@@ -151,6 +151,8 @@ export type ModelEvent = ModelPassages | ModelDelta | ModelToolCall | ModelUsage
 export interface ChatModel {
 	/** The passages that it reads at least, for a model that itself chooses among many; absent for any other model. */
 	minPassages?: number;
+	/** Whether its answers cost nothing. It need not report usage. */
+	isFree?: boolean;
 	/** Whether it gets the `moment` of a question. */
 	needsMoment?: boolean;
 	/**

@@ -80,6 +80,7 @@ export type {
 } from './search-index.ts';
 export {
 	accountOf,
+	dayOf,
 	type Spender,
 	type SpendingDimension,
 	type SpendingLimit,

@@ -1,5 +1,12 @@
 // What was spent on replies. Amounts are whole micros of the server's currency; a day is its beginning in ms since the epoch, UTC.
 
+const DAY_MS = 86_400_000;
+
+/** The day of a time (ms since the epoch): its beginning, UTC. */
+export function dayOf(time: number): number {
+	return Math.floor(time / DAY_MS) * DAY_MS;
+}
+
 /** The kinds of accounts, each with its sums by day. */
 export type SpendingDimension = 'workspace' | 'deployment' | 'visitor' | 'model';
 

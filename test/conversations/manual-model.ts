@@ -1,5 +1,5 @@
 import { type Deferred, deferred } from '../../src/base/index.ts';
-import type { ChatProvider, ChatRequest, ModelEvent } from '../../src/models/index.ts';
+import type { ChatProvider, ChatRequest, ModelEvent, ModelPrice, ModelUsage } from '../../src/models/index.ts';
 import { streamFrom } from '../support/model-events.ts';
 
 /** A reply whose events come from a test. */
@@ -10,6 +10,8 @@ export interface ManualReply {
 	say(text: string): void;
 	end(): void;
 	fail(error: Error): void;
+	/** Reports the tokens of the reply. */
+	report(input_tokens: number, output_tokens: number): void;
 }
 
 export interface ManualModelOptions {
@@ -17,6 +19,8 @@ export interface ManualModelOptions {
 	autoReply?: (request: ChatRequest) => readonly string[] | undefined;
 	/** Ignores its signal, as a defective provider might. */
 	ignoresAbort?: boolean;
+	/** The price of every model; none by default. */
+	price?: ModelPrice;
 }
 
 /** Only a test that fails takes so long. */
@@ -28,10 +32,11 @@ export class ManualModel {
 	readonly replies: ManualReply[] = [];
 	#arrived: Deferred<void> = deferred();
 
-	constructor({ autoReply, ignoresAbort = false }: ManualModelOptions = {}) {
+	constructor({ autoReply, ignoresAbort = false, price }: ManualModelOptions = {}) {
 		this.provider = {
 			id: 'scripted',
 			models: null,
+			priceOf: () => price ?? null,
 			chat: {
 				stream: streamFrom((request, signal) => this.#stream(request, signal, autoReply?.(request), ignoresAbort)),
 			},
@@ -63,16 +68,23 @@ export class ManualModel {
 		pieces: readonly string[] | undefined,
 		ignoresAbort: boolean,
 	): AsyncIterable<ModelEvent> {
-		const waiting: Array<string | Error | null> = [];
+		const waiting: Array<string | Error | ModelUsage | null> = [];
 		let wake: Deferred<void> = deferred();
-		const put = (item: string | Error | null) => {
+		const put = (item: string | Error | ModelUsage | null) => {
 			waiting.push(item);
 			wake.resolve();
 		};
 		if (!ignoresAbort) signal.addEventListener('abort', () => wake.resolve());
 		for (const piece of pieces ?? []) put(piece);
 		if (pieces) put(null);
-		this.replies.push({ request, signal, say: put, end: () => put(null), fail: put });
+		this.replies.push({
+			request,
+			signal,
+			say: put,
+			end: () => put(null),
+			fail: put,
+			report: (input_tokens, output_tokens) => put({ type: 'usage', input_tokens, output_tokens }),
+		});
 		this.#arrived.resolve();
 		this.#arrived = deferred();
 		for (;;) {
@@ -83,6 +95,8 @@ export class ManualModel {
 			if (item === undefined) {
 				wake = deferred();
 				await wake.promise;
+			} else if (typeof item === 'object') {
+				yield item;
 			} else {
 				yield { type: 'delta', text: item };
 			}

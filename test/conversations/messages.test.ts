@@ -40,6 +40,7 @@ test('without a stream the answer is the reply, with the question beside it', as
 		tool_calls: [],
 		usage: null,
 		answered_by: 'model',
+		cost_micros: null,
 	});
 	const { id: questionId, created_at: askedAt, completed_at: storedAt, ...question } = user_message;
 	assert.match(questionId, /^msg_/);
@@ -60,6 +61,7 @@ test('without a stream the answer is the reply, with the question beside it', as
 		answered_by: null,
 		first_token_ms: null,
 		duration_ms: null,
+		cost_micros: null,
 	});
 	const { body: history } = await app.call('GET', `/api/v1/conversations/${conversation_id}/messages`);
 	const { user_message: _, ...reply } = body;
@@ -77,6 +79,8 @@ test('the first message makes a conversation that reads back whole', async () =>
 	assert.equal(updated_at, body.completed_at);
 	assert.deepEqual(rest, {
 		assignee_id: null,
+		cost_micros: null,
+		visitor_id: null,
 		id: body.conversation_id,
 		deployment_id: echo.deployment,
 		assistant_id: echo.assistant,

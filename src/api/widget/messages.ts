@@ -1,4 +1,5 @@
-import { AppError } from '../../base/index.ts';
+import { createHmac } from 'node:crypto';
+import { AppError, type SecretBox } from '../../base/index.ts';
 import { type Feedback, operations, type SendMessage, type WidgetPersonRequest } from '../../contract/index.ts';
 import { type Conversations, listMessages, presentFor, presentForVisitor } from '../../conversations/index.ts';
 import type { Deployments } from '../../deployments/index.ts';
@@ -84,7 +85,8 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 				deployments.limits.countMessage(deployment.id, visitorKey, deployment.rate_limit.messages_per_minute);
 				const { conversation_id, content, metadata } = body as unknown as SendMessage;
 				if (conversation_id !== undefined) await conversationOf(visit, conversation_id);
-				return { deployment, conversation_id, content, metadata, channel: 'widget', end_user: endUser };
+				const visitorId = () => visitorAccount(options.secrets, deployment.id, visitorKey);
+				return { deployment, conversation_id, content, metadata, channel: 'widget', end_user: endUser, visitorId };
 			},
 		});
 		return responses.toResponse(result);
@@ -153,6 +155,12 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 function idempotencyScope({ deployment, endUser, visitorKey, request }: VisitorRequest): string {
 	const isUnguessable = endUser === null && (idempotencyKeyOf(request)?.length ?? 0) >= MIN_UNGUESSABLE_KEY_CHARS;
 	return `${deployment.id} ${isUnguessable ? 'anybody' : visitorKey} POST ${operations.sendWidgetMessage.path}`;
+}
+
+/** The account to which a visitor's replies are charged: a keyed hash, from which neither subject nor address can be guessed. */
+function visitorAccount(secrets: SecretBox, deploymentId: string, visitorKey: string): string {
+	const hash = createHmac('sha256', secrets.key('visitor accounts')).update(`${deploymentId} ${visitorKey}`);
+	return `${deploymentId}:${hash.digest('base64url').slice(0, 22)}`;
 }
 
 /** Whether a conversation was started with this deployment by the same end user, or anonymously where the visitor is anonymous. */
