@@ -24,6 +24,7 @@ const mayImport = {
 	inbox: ['base', 'contract', 'store', 'conversations'],
 	deployments: ['base', 'contract', 'actors', 'store'],
 	statistics: ['base', 'contract', 'text', 'store'],
+	costs: ['base', 'contract', 'store'],
 	webhooks: ['base', 'contract', 'store', 'outbox', 'net'],
 	privacy: ['base', 'conversations', 'deployments', 'store'],
 	access: ['base', 'contract', 'store', 'net'],

@@ -239,6 +239,7 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 			address,
 			clock,
 			conversations: services.conversations,
+			costs: services.costs,
 			credentialMonitor: services.credentialMonitor,
 			cursors: new Cursors(secretKey),
 			deliverer: services.deliverer,

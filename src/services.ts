@@ -27,6 +27,7 @@ import {
 import { durationMs, type Settings, schemeOf } from './config/index.ts';
 import type { TextRecognition } from './contract/index.ts';
 import { Conversations, Retention } from './conversations/index.ts';
+import { Costs } from './costs/index.ts';
 import { Deployments } from './deployments/index.ts';
 import { IdleCollector } from './idle-collection.ts';
 import { Inbox, InboxProjector } from './inbox/index.ts';
@@ -129,6 +130,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 		...createAccess(foundation, secrets, resources),
 		backupSchedule: createBackupSchedule(foundation, resources),
 		conversations,
+		costs: new Costs({ store, clock, currency: settings.currency }),
 		deliverer,
 		deployments,
 		erasures,

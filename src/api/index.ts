@@ -7,6 +7,7 @@ import { type AuditLogOptions, auditLogHandlers } from './audit-log.ts';
 import type { Handler } from './call.ts';
 import { type CannedReplyHandlersOptions, cannedReplyHandlers } from './canned-replies.ts';
 import { type ConversationHandlersOptions, conversationHandlers } from './conversations.ts';
+import { type CostHandlersOptions, costHandlers } from './costs.ts';
 import { type DeliveryHandlersOptions, deliveryHandlers } from './deliveries.ts';
 import { type DeploymentHandlersOptions, deploymentHandlers } from './deployments.ts';
 import { type DocumentsOptions, documentHandlers } from './documents.ts';
@@ -60,6 +61,7 @@ export type ApiOptions = PipelineOptions &
 	DeliveryHandlersOptions &
 	EventHandlersOptions &
 	StatisticsHandlersOptions &
+	CostHandlersOptions &
 	ModelHandlersOptions &
 	ApiKeysOptions &
 	AuditLogOptions &
@@ -93,6 +95,7 @@ export function apiRoutes(options: ApiOptions): Route[] {
 		...deliveryHandlers(options),
 		...eventHandlers(options),
 		...statisticsHandlers(options),
+		...costHandlers(options),
 		...modelHandlers(options),
 		...apiKeyHandlers(options),
 		...userHandlers(options),

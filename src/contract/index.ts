@@ -14,6 +14,7 @@ export {
 	TakenOverBy,
 	type WidgetPeople,
 } from './conversations.ts';
+export type { CostSum, CostsPage, CostsQuery } from './costs.ts';
 export { Delivery, DeliveryAttempt } from './deliveries.ts';
 export {
 	Appearance,

@@ -4,6 +4,7 @@ import { assistantOperations } from './assistants.ts';
 import { auditLogOperations } from './audit-log.ts';
 import { cannedReplyOperations } from './canned-replies.ts';
 import { conversationOperations } from './conversations.ts';
+import { costOperations } from './costs.ts';
 import { deliveryOperations } from './deliveries.ts';
 import { deploymentOperations } from './deployments.ts';
 import { documentOperations } from './documents.ts';
@@ -41,6 +42,7 @@ export const operations = {
 	...deliveryOperations,
 	...eventOperations,
 	...statisticsOperations,
+	...costOperations,
 	...modelOperations,
 	...apiKeyOperations,
 	...userOperations,

@@ -65,7 +65,14 @@ const ONE_ORDER = new Set([
 	'listInbox',
 	'listAssignees',
 	'listUnanswered',
+	'listCosts',
 ]);
+
+/** What a page has beside its items. */
+const BESIDE_THE_PAGE: Record<string, string[]> = {
+	listWidgetMessages: ['people'],
+	listCosts: ['from', 'to', 'currency', 'total'],
+};
 
 test('accepts limit, cursor and order for every paginated list, within the documented bounds', () => {
 	const lists = table.filter(([, { query }]) => 'cursor' in ((query as { properties?: object })?.properties ?? {}));
@@ -74,7 +81,7 @@ test('accepts limit, cursor and order for every paginated list, within the docum
 		assert.equal(method, 'GET', id);
 		assert.ok(query, id);
 		const { properties } = result as unknown as { properties: object };
-		const beside = id === 'listWidgetMessages' ? ['people'] : [];
+		const beside = BESIDE_THE_PAGE[id] ?? [];
 		assert.deepEqual(Object.keys(properties), ['data', 'next_cursor', ...beside], id);
 		const check = queryValidator(query);
 		const own = access.kind === 'widget' ? { deployment_id: 'dep_1' } : {};

@@ -3,8 +3,10 @@ import * as account from '../account.ts';
 import * as apiKeys from '../api-keys.ts';
 import * as assistants from '../assistants.ts';
 import * as auditLog from '../audit-log.ts';
+import * as budgets from '../budgets.ts';
 import * as cannedReplies from '../canned-replies.ts';
 import * as conversations from '../conversations.ts';
+import * as costs from '../costs.ts';
 import * as deliveries from '../deliveries.ts';
 import * as deployments from '../deployments.ts';
 import * as documents from '../documents.ts';
@@ -34,6 +36,7 @@ const FILES: readonly object[] = [
 	apiKeys,
 	assistants,
 	auditLog,
+	budgets,
 	cannedReplies,
 	conversations,
 	deliveries,
@@ -51,6 +54,7 @@ const FILES: readonly object[] = [
 	session,
 	sources,
 	statistics,
+	costs,
 	toolConfig,
 	tools,
 	users,

@@ -13,6 +13,7 @@ export const TAGS: Readonly<Record<string, string>> = {
 	Webhooks: 'Signed events, sent to your servers.',
 	Events: 'The event log, for clients that poll.',
 	Statistics: 'Figures of conversations by hour and day, and the questions that nothing answers.',
+	Costs: 'What replies have cost, by day, deployment, visitor and model.',
 	Models: 'The configured models.',
 	'API keys': 'Credentials for servers and automation.',
 	Users: 'People who may sign in.',

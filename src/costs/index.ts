@@ -1,0 +1,1 @@
+export { Costs, type CostsOptions } from './costs.ts';
