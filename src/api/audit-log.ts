@@ -50,12 +50,13 @@ const FORMATS: Readonly<Record<'jsonl' | 'csv', { type: string; head: string; li
 		// Without the byte order mark, Excel does not read the file as UTF-8.
 		head: `\ufeff${csvLine([
 			...['created_at', 'actor_type', 'actor_id', 'actor_name', 'action', 'resource_type', 'resource_id'],
-			...['resource_name', 'fields', 'path', 'request_id', 'address', 'id'],
+			...['resource_name', 'fields', 'path', 'request_id', 'address', 'id', 'details'],
 		])}`,
-		line: ({ created_at, actor, action, resource, fields, path, request_id, address, id }) =>
+		line: ({ created_at, actor, action, resource, fields, path, request_id, address, id, details }) =>
 			csvLine([
 				...[created_at, actor.type, actor.id, actor.name, action, resource.type, resource.id],
 				...[resource.name, fields.join(' '), path, request_id, address, id],
+				details === null ? '' : JSON.stringify(details),
 			]),
 	},
 };

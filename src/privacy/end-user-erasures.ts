@@ -1,4 +1,14 @@
-import { AppError, type Clock, KeyedLock, type Log, messageOf, newId, PeriodicTask, rejectOnAbort, sleep } from '../base/index.ts';
+import {
+	AppError,
+	type Clock,
+	KeyedLock,
+	type Log,
+	messageOf,
+	newId,
+	PeriodicTask,
+	rejectOnAbort,
+	sleep,
+} from '../base/index.ts';
 import type { Conversations } from '../conversations/index.ts';
 import { visitorKey } from '../deployments/index.ts';
 import {

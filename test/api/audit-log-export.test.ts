@@ -59,6 +59,7 @@ async function insertRecords(count: number, more: object): Promise<void> {
 		// Several are of one millisecond, so that pages end between equal times.
 		created_at: now + Math.floor(at / 7),
 		expires_at: now + 86_400_000,
+		details: null,
 		...more,
 	});
 	for (let at = 0; at < count; at += 250) {

@@ -52,7 +52,7 @@ export class SimulatedModel {
 			name: TOOL_NAME,
 			description: null,
 			parameters: { type: 'object' },
-			call: (_args, signal, key) => this.#callTool(owner, signal, key ?? ''),
+			call: (_args, signal, context) => this.#callTool(owner, signal, context?.key ?? ''),
 		};
 	}
 

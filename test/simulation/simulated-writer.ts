@@ -51,6 +51,11 @@ export class SimulatedWriter implements WriterPort {
 
 	postMessage(message: ToWriter): void {
 		if (message === 'close') return;
+		// The database is in memory: it has no files with remains.
+		if (message === 'overwrite') {
+			this.#later('to writer', this.#latency(), () => this.#listener({ overwritten: 1 }));
+			return;
+		}
 		// As a thread gets it: a copy, which later changes of the sender do not reach.
 		const { tasks } = structuredClone(message);
 		this.#later('to writer', this.#latency(), () => this.#execute(tasks));

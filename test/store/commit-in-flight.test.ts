@@ -23,7 +23,7 @@ class HeldWriter implements WriterPort {
 
 	postMessage(sent: ToWriter): void {
 		if (sent === 'close') this.#listener({ closed: true });
-		else this.#held.push(this.#writer.run(sent.tasks));
+		else if (sent !== 'overwrite') this.#held.push(this.#writer.run(sent.tasks));
 	}
 
 	on(event: string, listener: never): void {
