@@ -25,6 +25,7 @@ import {
 } from '../store/index.ts';
 import { openThesauri } from '../thesauri/index.ts';
 import { alignColumns, type Command } from './command.ts';
+import { fileSentence, inspectFiles } from './file-checks.ts';
 import { secretKeyProblems } from './secret-key-problems.ts';
 
 /** The result of one check. */
@@ -50,6 +51,7 @@ const doctor: Command = {
 		const { report, findings: found } = checkDatabase(settings);
 		const findings = [
 			...found,
+			...(await checkFiles(settings, report)),
 			...(await checkKey(settings, report)),
 			await checkDisk(settings),
 			...(await folder(settings)),
@@ -117,6 +119,18 @@ function version(schema: number, { currentSchema }: DatabaseReport): Finding {
 				? `Version ${schema}; the next start migrates it to ${currentSchema}.`
 				: `Version ${schema} is newer than this Parley, which knows ${currentSchema}. Use the newer Parley.`;
 	return { ok: schema <= currentSchema, subject: 'schema', message };
+}
+
+/** Checks the uploaded files, which needs a database that this Parley can read. */
+async function checkFiles({ data_dir }: Settings, report: DatabaseReport | null): Promise<Finding[]> {
+	const subject = 'files';
+	if (report === null || report.problems.length > 0 || report.schema !== report.currentSchema) return [];
+	try {
+		const files = await inspectFiles(data_dir);
+		return [{ ok: files.missing.length === 0, subject, message: fileSentence(files) }];
+	} catch (error) {
+		return [{ ok: false, subject, message: messageOf(dataFolderError(error, data_dir) ?? error) }];
+	}
 }
 
 /** Checks the secret key, which needs a database that this Parley can read. */

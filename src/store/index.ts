@@ -98,6 +98,7 @@ export {
 	inspectDatabase,
 	lockDataFolder,
 	lockForBackup,
+	namedBlobs,
 	openReaders,
 	openSqliteStore,
 	repairSearchIndex,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { open, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -44,6 +45,7 @@ test('the doctor passes beside a running server and probes each provider', async
 	const expected = [
 		/^ok {2}database +[\d.]+ KiB in .+ are sound\.$/,
 		/^ok {2}schema +Version \d+, the current one\.$/,
+		/^ok {2}files +Uploaded: 0, with 0 bytes\. Log of the database: [\d.]+ (bytes|KiB|MiB)\.$/,
 		/^ok {2}secret key +It opens everything that is sealed\.$/,
 		/^ok {2}disk +[\d.]+ (MiB|GiB|TiB) are free\.$/,
 		/^ok {2}default model +It is builtin\/extractive\.$/,
@@ -73,7 +75,7 @@ test('the doctor names the failing provider and the reason, exits with 1, and sh
 	const env = { PARLEY_PROVIDERS: JSON.stringify(providers), DOCTOR_KEY: KEY, PARLEY_DEFAULT_MODEL: 'strict/large' };
 	const { code, out, err } = await doctor(await usedFolder(t), env);
 	assert.equal(code, 1, out);
-	assert.equal(err, 'parley: 4 of 8 checks failed.\n');
+	assert.equal(err, 'parley: 4 of 9 checks failed.\n');
 	assert.match(out, /^FAILED {2}default model +The model 'strict\/large' is not configured on this server\./m);
 	assert.match(out, /^FAILED {2}provider strict +The model provider did not accept this server's key\. \(Wrong key: /m);
 	assert.match(
@@ -94,6 +96,34 @@ test('the doctor fails where the server should make backups and the newest is to
 	await found(/^FAILED {2}backups +1 in .*, the newest of 2026-01-01T12:00:00\.000Z, which is longer ago than twice/m);
 	assert.equal((await runProgram(dataDir, ['backup', backups])).code, 0);
 	await found(/^ok {2}backups +2 in .*, the newest of \d{4}-[\d-]+T[\d:.]+Z\.$/m);
+});
+
+test('the doctor counts uploaded files, finds missing ones, and names those of no document', async (t) => {
+	const dataDir = await temporaryFolder(t);
+	{
+		await using server = await startServer({ dataDir });
+		const base = await server.call('POST', '/api/v1/knowledge-bases', { name: 'Manuals' });
+		const form = new FormData();
+		form.set('file', new File(['The shop opens at nine.'], 'hours.txt'));
+		const path = `/api/v1/knowledge-bases/${base.body.id}/documents`;
+		assert.equal((await server.call('POST', path, form)).status, 201);
+		await server.stop();
+	}
+	const hash = createHash('sha256').update('The shop opens at nine.').digest('hex');
+	const blob = (name: string) => join(dataDir, 'blobs', name.slice(0, 2), name);
+	const orphan = 'ab'.repeat(32);
+	await mkdir(join(dataDir, 'blobs', 'ab'), { recursive: true });
+	await writeFile(blob(orphan), 'of no document');
+	const sound = await doctor(dataDir);
+	assert.equal(sound.code, 0, sound.out);
+	assert.match(
+		sound.out,
+		/^ok {2}files +Uploaded: 1, with 23 bytes\. .* Of no document: 1, with 14 bytes\. The server removes them at its next start\.$/m,
+	);
+	await rm(blob(hash));
+	const { code, out } = await doctor(dataDir);
+	assert.equal(code, 1, out);
+	assert.match(out, new RegExp(`^FAILED {2}files +Missing: 1, for example ${hash}\\. Copy them`, 'm'));
 });
 
 test('the doctor finds a damaged database', async (t) => {

@@ -1,6 +1,6 @@
 export { databaseFile, openReadOnly } from './connection.ts';
 export { lockDataFolder, lockForBackup } from './file-lock.ts';
-export { type DatabaseReport, inspectDatabase, repairSearchIndex } from './inspection.ts';
+export { type DatabaseReport, inspectDatabase, namedBlobs, repairSearchIndex } from './inspection.ts';
 export { openReaders } from './open-readers.ts';
 export {
 	backupSeries,

@@ -36,6 +36,23 @@ export function inspectDatabase(dataDir: string): DatabaseReport | null {
 }
 
 /**
+ * The uploaded files that documents name, by their hashes, each once. May run beside a server.
+ * @throws AppError `unavailable` when this user cannot read the database
+ */
+export function namedBlobs(dataDir: string): string[] {
+	try {
+		const db = openReadOnly(databaseFile(dataDir));
+		try {
+			return db.prepare<[], string>('SELECT DISTINCT blob FROM documents WHERE blob IS NOT NULL').pluck().all();
+		} finally {
+			db.close();
+		}
+	} catch (error) {
+		throw dataFolderError(error, dataDir) ?? error;
+	}
+}
+
+/**
  * Makes the table of the search index that databases of a very early build lack, as each start does. May run beside a server.
  * @throws AppError `unavailable` when this user cannot write there
  */
