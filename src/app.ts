@@ -53,7 +53,7 @@ import { createNetwork, type Network } from './net/index.ts';
 import { findRecognitionPackages, workerEntry } from './pool/index.ts';
 import { Readiness } from './readiness.ts';
 import { createServices, drainServices, type Foundation, type Services, startServices } from './services.ts';
-import { dataFolderError, openSqliteStore, type Store } from './store/index.ts';
+import { damagedDatabaseError, dataFolderError, openSqliteStore, type Store } from './store/index.ts';
 import { openThesauri, type Thesauri } from './thesauri/index.ts';
 import { openTracing } from './tracing/index.ts';
 
@@ -85,7 +85,7 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 	try {
 		return await buildApp(settings, overrides);
 	} catch (error) {
-		throw dataFolderError(error, settings.data_dir) ?? error;
+		throw dataFolderError(error, settings.data_dir) ?? damagedDatabaseError(error, settings.data_dir) ?? error;
 	}
 }
 

@@ -1,5 +1,5 @@
 import { isAbsolute, relative, sep } from 'node:path';
-import { AppError } from '../base/index.ts';
+import { AppError, messageOf } from '../base/index.ts';
 
 /** What the operator can do, by the prefix of the error code. */
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -36,6 +36,14 @@ export function dataFolderError(error: unknown, dataDir: string): AppError | nul
 	if (path !== undefined && !isInside(path, dataDir) && !isInside(dataDir, path)) return null;
 	const where = path === undefined || path === dataDir ? '' : ` (${path})`;
 	const sentence = `The data folder ${dataDir} cannot be used${where}: ${REMEDIES[prefix]}, or set PARLEY_DATA_DIR to another folder. (${code})`;
+	return new AppError('unavailable', sentence, { cause: error });
+}
+
+/** An error of a damaged database as a sentence that says what the operator can do; null for another error. */
+export function damagedDatabaseError(error: unknown, dataDir: string): AppError | null {
+	const code = (error as { code?: unknown } | null)?.code;
+	if (error instanceof AppError || typeof code !== 'string' || !/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return null;
+	const sentence = `The database in ${dataDir} is damaged: ${messageOf(error)}. Restore a backup; "parley doctor" shows what is damaged. (${code})`;
 	return new AppError('unavailable', sentence, { cause: error });
 }
 

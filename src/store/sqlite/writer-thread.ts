@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
 import { makeDurableFolder, messageOf } from '../../base/index.ts';
-import { dataFolderError } from '../data-folder-error.ts';
+import { damagedDatabaseError, dataFolderError } from '../data-folder-error.ts';
 import { requireCompleteRestore } from '../interrupted-restore.ts';
 import { GONE_CODE } from '../write-health.ts';
 import { databaseFile, openWritable, WRITER_BUSY_MS } from './connection.ts';
@@ -63,7 +63,8 @@ export async function runWriterThread(port: MessagePort, data: WriterThreadData)
 		port.on('message', (message: ToWriter) => thread.receive(message));
 		post({ ready: true, fence: opened.fence });
 	} catch (error) {
-		const message = dataFolderError(error, data.dataDir)?.message ?? messageOf(error);
+		const known = dataFolderError(error, data.dataDir) ?? damagedDatabaseError(error, data.dataDir);
+		const message = messageOf(known ?? error);
 		const isComplete = message.includes(data.dataDir);
 		post({ refused: isComplete ? message : `The database in ${data.dataDir} cannot be opened: ${message}` });
 		port.close();
