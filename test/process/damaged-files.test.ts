@@ -5,6 +5,8 @@ import test from 'node:test';
 import { runProgram } from '../support/run-command.ts';
 import { createRestartableServer } from './restartable-server.ts';
 
+const CREATES = 12;
+
 test('a server whose database is damaged refuses to start with a sentence', async (t) => {
 	const { dataDir, start } = await createRestartableServer(t);
 	{
@@ -27,4 +29,37 @@ test('a server whose database is damaged refuses to start with a sentence', asyn
 			/^parley: The database in .+ is damaged: .+\. Restore a backup; "parley doctor" shows what is damaged\. \(SQLITE_(CORRUPT|NOTADB)\)\n$/,
 		);
 	}
+});
+
+test('a server whose write-ahead log is damaged says so and has the state before the damage', async (t) => {
+	const { dataDir, start } = await createRestartableServer(t);
+	{
+		await using server = await start();
+		assert.deepEqual(await server.stop(), { code: 0, signal: null });
+	}
+	const names = Array.from({ length: CREATES }, (_, at) => `Assistant ${at}`);
+	{
+		await using server = await start();
+		for (const name of names) {
+			assert.equal((await server.call('POST', '/api/v1/assistants', { name })).status, 201);
+		}
+		await server.kill();
+	}
+	const log = join(dataDir, 'parley.db-wal');
+	const { size } = await stat(log);
+	const file = await open(log, 'r+');
+	await file.write(Buffer.from('damage'), 0, 6, Math.floor(size / 2));
+	await file.close();
+
+	const { code, out } = await runProgram(dataDir, ['doctor']);
+	assert.equal(code, 1);
+	assert.match(out, /^FAILED +database .*the write-ahead log is damaged at frame \d+, and \d+ commits from there on/m);
+	await using server = await start();
+	assert.match(server.output(), /the write-ahead log of the database is damaged/);
+	const { body } = await server.call('GET', '/api/v1/assistants?limit=100');
+	const found = body.data.map(({ name }: { name: string }) => name).sort();
+	assert.ok(found.length < CREATES);
+	assert.deepEqual(found, names.slice(0, found.length).sort());
+	assert.deepEqual(await server.stop(), { code: 0, signal: null });
+	assert.match((await runProgram(dataDir, ['doctor'])).out, /^ok +database /m);
 });

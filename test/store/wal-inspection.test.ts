@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { copyFile, open, rm, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
+import { inspectDatabase } from '../../src/store/index.ts';
+import { findWalDamage } from '../../src/store/sqlite/wal-inspection.ts';
+import { temporaryFolder } from '../support/run-command.ts';
+
+const COMMITS = 10;
+const HEADER = 32;
+const FRAME = 24 + 4096;
+
+/** A log as a kill leaves it: ten commits, each of one frame. */
+async function loggedCommits(t: TestContext): Promise<string> {
+	const folder = await temporaryFolder(t);
+	const path = join(folder, 'parley.db');
+	const db = new Database(path);
+	db.pragma('journal_mode = WAL');
+	db.exec('CREATE TABLE numbers (value)');
+	db.pragma('wal_checkpoint(TRUNCATE)');
+	for (let value = 0; value < COMMITS; value++) db.prepare('INSERT INTO numbers VALUES (?)').run(value);
+	await copyFile(`${path}-wal`, `${path}.log`);
+	await copyFile(path, `${path}.copy`);
+	db.close();
+	await copyFile(`${path}.log`, `${path}-wal`);
+	await copyFile(`${path}.copy`, path);
+	return path;
+}
+
+async function flip(path: string, position: number): Promise<void> {
+	const file = await open(path, 'r+');
+	const byte = Buffer.alloc(1);
+	await file.read(byte, 0, 1, position);
+	byte[0] = (byte[0] as number) ^ 0x10;
+	await file.write(byte, 0, 1, position);
+	await file.close();
+}
+
+test('finds a flipped bit in any part of a frame that later commits follow, and says how many they are', async (t) => {
+	const path = await loggedCommits(t);
+	const log = `${path}-wal`;
+	assert.equal(findWalDamage(log), null);
+	for (const position of [0, 5, 9, 20, 24, 2000, FRAME - 1]) {
+		await copyFile(`${path}.log`, log);
+		await flip(log, HEADER + 3 * FRAME + position);
+		// A frame with another salt does not tell whether it ends a commit.
+		const commits = position === 9 ? 6 : 7;
+		assert.deepEqual(findWalDamage(log), { frame: 4, commits }, `at ${position}`);
+	}
+});
+
+test('a log that ends in a commit that was interrupted is sound, as are an empty and a missing log', async (t) => {
+	const path = await loggedCommits(t);
+	const log = `${path}-wal`;
+	await flip(log, HEADER + (COMMITS - 1) * FRAME + 100);
+	assert.equal(findWalDamage(log), null);
+	await truncate(log, HEADER + 4 * FRAME + 1000);
+	assert.equal(findWalDamage(log), null);
+	await truncate(log, 0);
+	assert.equal(findWalDamage(log), null);
+	await rm(log);
+	assert.equal(findWalDamage(log), null);
+});
+
+test('frames of the log before its last start are no damage', async (t) => {
+	const path = await loggedCommits(t);
+	const db = new Database(path);
+	assert.equal(db.prepare('SELECT count(*) FROM numbers').pluck().get(), COMMITS);
+	db.pragma('wal_checkpoint(PASSIVE)');
+	db.prepare('INSERT INTO numbers VALUES (?)').run(COMMITS);
+	assert.equal(findWalDamage(`${path}-wal`), null);
+	db.close();
+});
+
+test('a damaged header of a log is found, and the inspection of the database names the damage', async (t) => {
+	const path = await loggedCommits(t);
+	await flip(`${path}-wal`, 17);
+	assert.deepEqual(findWalDamage(`${path}-wal`), { frame: 0, commits: 0 });
+	await copyFile(`${path}.log`, `${path}-wal`);
+	await flip(`${path}-wal`, HEADER + FRAME + 99);
+	const [problem] = inspectDatabase(join(path, '..'))?.problems ?? [];
+	assert.match(
+		problem ?? '',
+		/^the write-ahead log is damaged at frame 2, and \d commits from there on cannot be read/,
+	);
+});
