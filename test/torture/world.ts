@@ -1,0 +1,214 @@
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { httpServer, type TestServer } from '../net/servers.ts';
+import { piecesOf } from '../support/model-server/script.ts';
+import { ModelServer } from '../support/model-server.ts';
+import { type ServerProcess, startServer } from '../support/server-process.ts';
+import { until } from '../support/until.ts';
+import { Random } from '../webhooks/simulation/random.ts';
+import { checkServer, type Moment } from './check.ts';
+import { Ledger, replyTo } from './ledger.ts';
+import { Load, type Scene } from './load.ts';
+
+/** The figures of rounds. */
+export interface Figures {
+	rounds: number;
+	/** Starts of a server that were checked. */
+	starts: number;
+	/** Changes that were acknowledged. */
+	acknowledged: number;
+	/** Values that were compared with the ledger after starts. */
+	compared: number;
+	/** System calls that failed, kills, damaged files: by name. */
+	injected: Record<string, number>;
+	refusals: Record<string, number>;
+	/** Milliseconds to the line that the server listens: by the clock on the wall, and processor time of the process. */
+	slowestStartMs: number;
+	slowestStartCpuMs: number;
+}
+
+export function noFigures(): Figures {
+	return {
+		rounds: 0,
+		starts: 0,
+		acknowledged: 0,
+		compared: 0,
+		injected: {},
+		refusals: {},
+		slowestStartMs: 0,
+		slowestStartCpuMs: 0,
+	};
+}
+
+/** The surroundings of one data folder and of the servers that run on it, one after the other. */
+export class World implements AsyncDisposable {
+	readonly folder: string;
+	readonly dataDir: string;
+	/** The disk of the data folder, if it has one for itself. */
+	readonly disk: ({ folder: string } & AsyncDisposable) | null;
+	readonly random: Random;
+	readonly ledger = new Ledger();
+	readonly figures: Figures;
+	scene: Scene | null = null;
+	/** Whether the folder stays when the round ends, because the round has failed. */
+	keepsFolder = false;
+	readonly #models: ModelServer;
+	readonly #receiver: TestServer;
+	/** Ids of the events that the webhook endpoint has got, in the order of their first arrival. */
+	readonly #received: Set<string>;
+	#key: string | undefined;
+
+	private constructor(
+		folder: string,
+		disk: World['disk'],
+		random: Random,
+		figures: Figures,
+		models: ModelServer,
+		receiver: TestServer,
+		received: Set<string>,
+	) {
+		this.folder = folder;
+		this.disk = disk;
+		this.dataDir = disk?.folder ?? join(folder, 'data');
+		this.random = random;
+		this.figures = figures;
+		this.#models = models;
+		this.#receiver = receiver;
+		this.#received = received;
+	}
+
+	static async create(seed: number, figures: Figures, disk: World['disk'] = null): Promise<World> {
+		const folder = await mkdtemp(join(tmpdir(), 'parley-torture-'));
+		await mkdir(join(folder, 'data'));
+		const models = await ModelServer.start();
+		models.setDefault(({ body }) => {
+			const question = /question \d+$/.exec(body.messages.at(-1).content)?.[0] ?? 'nothing';
+			return piecesOf(replyTo(question), 4).flatMap((say) => [{ say }, { pause: 2 }]);
+		});
+		const received = new Set<string>();
+		const receiver = await httpServer(async (request, response) => {
+			const chunks: Buffer[] = [];
+			// A kill may cut a request short: then nothing was received.
+			try {
+				for await (const chunk of request) chunks.push(chunk as Buffer);
+			} catch {
+				return;
+			}
+			received.add(JSON.parse(Buffer.concat(chunks).toString()).id);
+			response.writeHead(204).end();
+		});
+		return new World(folder, disk, new Random(seed), figures, models, receiver, received);
+	}
+
+	/** Starts a server on the data folder, or on a copy of it. */
+	async start(options: { env?: Record<string, string>; dataDir?: string; wrapperCommand?: string[] } = {}) {
+		const { env, dataDir = this.dataDir, wrapperCommand } = options;
+		const server = await startServer({
+			dataDir,
+			...(this.#key === undefined ? {} : { key: this.#key }),
+			...(wrapperCommand === undefined ? {} : { wrapperCommand }),
+			env: {
+				PARLEY_ALLOW_PRIVATE_NETWORK: '1',
+				PARLEY_LOG_LEVEL: 'error',
+				PARLEY_PROVIDERS: JSON.stringify([
+					{
+						id: 'stand-in',
+						type: 'openai-compatible',
+						base_url: this.#models.baseUrl,
+						models: [{ name: 'small' }],
+					},
+				]),
+				...env,
+			},
+		});
+		this.#key = server.key;
+		this.figures.slowestStartMs = Math.max(this.figures.slowestStartMs, server.readyMs);
+		this.figures.slowestStartCpuMs = Math.max(this.figures.slowestStartCpuMs, server.readyCpuMs);
+		this.scene ??= await this.#prepare(server);
+		return server;
+	}
+
+	/** Clients that use the server until the load is stopped. */
+	load(server: ServerProcess): Load {
+		return new Load(server, this.ledger, this.sceneOfServers, this.random);
+	}
+
+	/** Compares what a server shows with the ledger. @throws Error with everything that is wrong */
+	async check(server: ServerProcess, moment?: Moment): Promise<void> {
+		const { compared, faults } = await checkServer(server, this.ledger, this.sceneOfServers, moment);
+		this.figures.starts++;
+		this.figures.compared += compared;
+		throwFaults([...this.ledger.faults, ...faults], server);
+	}
+
+	/** Waits until the endpoint has got each event of the log, and checks the order. @throws Error for a lost event */
+	async checkDeliveries(server: ServerProcess): Promise<void> {
+		const path = '/api/v1/events?types=conversation.updated,message.created&limit=100';
+		const logged: Array<{ id: string; conversation: string }> = [];
+		for (let cursor = ''; ; ) {
+			const { body } = await server.call('GET', path + (cursor && `&cursor=${cursor}`));
+			for (const { id, type, data } of body.data)
+				logged.push({ id, conversation: type === 'message.created' ? data.conversation_id : data.id });
+			cursor = body.next_cursor;
+			if (body.data.length < 100) break;
+		}
+		await until('each event is delivered', () => logged.every(({ id }) => this.#received.has(id)));
+		const order = [...this.#received];
+		const places = new Map(order.map((id, at) => [id, at]));
+		const last = new Map<string, number>();
+		for (const { id, conversation } of logged) {
+			const place = places.get(id) as number;
+			if (place < (last.get(conversation) ?? -1))
+				throw new Error(`The event ${id} was delivered before an earlier one of ${conversation}.`);
+			last.set(conversation, place);
+		}
+		this.count('deliveries', logged.length);
+	}
+
+	/** Adds to the figures of what was injected. */
+	count(what: string, number = 1): void {
+		this.figures.injected[what] = (this.figures.injected[what] ?? 0) + number;
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		this.figures.acknowledged += this.ledger.acknowledged;
+		for (const [code, count] of this.ledger.refusals)
+			this.figures.refusals[code] = (this.figures.refusals[code] ?? 0) + count;
+		await this.#models[Symbol.asyncDispose]();
+		await this.#receiver[Symbol.asyncDispose]();
+		if (this.keepsFolder) {
+			if (this.disk !== null) await cp(this.dataDir, join(this.folder, 'data'), { recursive: true });
+		} else await rm(this.folder, { recursive: true, force: true });
+	}
+
+	/** @throws Error before the first start */
+	get sceneOfServers(): Scene {
+		if (this.scene === null) throw new Error('No server was started.');
+		return this.scene;
+	}
+
+	async #prepare(server: ServerProcess): Promise<Scene> {
+		const made = async (path: string, body: object) => {
+			const answer = await server.call('POST', path, body);
+			if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+			return answer.body;
+		};
+		const assistant = await made('/api/v1/assistants', { name: 'Scene', model: 'stand-in/small' });
+		const deployment = await made('/api/v1/deployments', {
+			assistant_id: assistant.id,
+			rate_limit: { messages_per_minute: 1_000 },
+		});
+		const knowledgeBase = await made('/api/v1/knowledge-bases', { name: 'Scene' });
+		const events = ['conversation.updated', 'message.created'];
+		await made('/api/v1/webhooks', { url: `${this.#receiver.origin}/hook`, events });
+		return { deployment: deployment.id, knowledgeBase: knowledgeBase.id };
+	}
+}
+
+/** @throws Error with the faults and the server's output, if there are any */
+export function throwFaults(faults: readonly string[], server?: ServerProcess): void {
+	if (faults.length === 0) return;
+	const more = faults.length > 10 ? [`and ${faults.length - 10} more`] : [];
+	throw new Error([...faults.slice(0, 10), ...more, server?.output() ?? ''].join('\n'));
+}
