@@ -84,7 +84,9 @@ async function startOn(world: World, dataDir: string, isLog: boolean): Promise<s
 		return 'the server refuses to start';
 	}
 	try {
-		const { faults } = await checkServer(server, world.ledger, world.sceneOfServers, 'any');
+		const { compared, faults } = await checkServer(server, world.ledger, world.sceneOfServers, 'any');
+		world.figures.starts++;
+		world.figures.compared += compared;
 		// Without a checksum, wrong data cannot be told from right data.
 		if (isLog) assert.deepEqual(faults, [], server.output());
 		return faults.length === 0 ? 'a consistent state' : 'a changed state';
