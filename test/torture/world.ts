@@ -11,6 +11,9 @@ import { checkServer, type Moment } from './check.ts';
 import { Ledger, replyTo } from './ledger.ts';
 import { Load, type Scene } from './load.ts';
 
+/** The target is a start within two seconds of an idle machine. Processor time does not depend on other work, and this leaves a margin. */
+const MAX_START_CPU_MS = 5_000;
+
 /** The figures of rounds. */
 export interface Figures {
 	rounds: number;
@@ -125,6 +128,8 @@ export class World implements AsyncDisposable {
 		this.#key = server.key;
 		this.figures.slowestStartMs = Math.max(this.figures.slowestStartMs, server.readyMs);
 		this.figures.slowestStartCpuMs = Math.max(this.figures.slowestStartCpuMs, server.readyCpuMs);
+		if (server.readyCpuMs > MAX_START_CPU_MS)
+			this.ledger.faults.push(`The server took ${server.readyCpuMs} ms of processor time until it was ready.`);
 		this.scene ??= await this.#prepare(server);
 		return server;
 	}
