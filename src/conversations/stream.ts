@@ -41,6 +41,8 @@ export class ConversationStream implements PullSource<ConversationEvent>, Source
 	#finishedSeq = 0;
 	/** The reply whose calls are skipped, because its text is, or because it had ended when one of them was read from the log. */
 	#finishedReplyId = '';
+	/** The failure of the turn's reply was skipped, because the reply was written again since: what comes before that is of other turns. */
+	#awaitsRestart = false;
 	#isEnded = false;
 
 	constructor(
@@ -100,12 +102,14 @@ export class ConversationStream implements PullSource<ConversationEvent>, Source
 	}
 
 	#encodeDelta(update: DeltaUpdate): ConversationEvent | null {
-		return update.delta.seq === this.#finishedSeq ? null : this.#encoder.delta(update);
+		return this.#awaitsRestart || update.delta.seq === this.#finishedSeq ? null : this.#encoder.delta(update);
 	}
 
 	/** Null where the update has no event, or its message must be read first. */
 	#encode(update: EventUpdate): ConversationEvent | null {
 		const { message_id, tool_call } = update.event.data;
+		if (this.#awaitsRestart && message_id !== this.#until) return null;
+		this.#awaitsRestart = false;
 		if (tool_call && message_id === this.#finishedReplyId) return null;
 		const encoded = this.#encoder.event(update, this.#audience);
 		if (!(encoded instanceof Promise)) return this.#accept(update, encoded);
@@ -138,8 +142,10 @@ export class ConversationStream implements PullSource<ConversationEvent>, Source
 		} else if (tool_call && isSkipped) {
 			this.#finishedReplyId = message_id;
 		}
-		// A failed reply that was written again since is not shown as failed: the stream goes on to its new end.
-		if (text === 'closes' && message_id === this.#until && !isSkipped) void this.close();
+		if (text === 'closes' && message_id === this.#until) {
+			if (isSkipped) this.#awaitsRestart = true;
+			else void this.close();
+		}
 		return encoded === 'finished' ? null : encoded;
 	}
 }

@@ -70,9 +70,10 @@ test('the stream of a turn whose failed reply was written again before the failu
 	const updates = [
 		event(1, 'message.created', { text: 'opens' }, true),
 		event(2, 'message.failed', { text: 'closes' }, true),
-		event(3, 'message.reset', { text: 'opens' }, false),
-		event(4, 'message.completed', { text: 'closes' }, false),
-		event(5, 'message.created', {}, false),
+		event(3, 'message.created', { message_id: 'msg_of_another_turn' }, false),
+		event(4, 'message.reset', { text: 'opens' }, false),
+		event(5, 'message.completed', { text: 'closes' }, false),
+		event(6, 'message.created', {}, false),
 	];
 	assert.deepEqual(await namesOf(updates, reply, reply.id), ['message.reset', 'message.completed']);
 });

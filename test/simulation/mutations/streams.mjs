@@ -70,7 +70,7 @@ export const streamMutations = [
 	{
 		name: 'the text of a reply that is skipped is sent',
 		file: STREAM,
-		find: 'return update.delta.seq === this.#finishedSeq ? null : this.#encoder.delta(update);',
+		find: 'return this.#awaitsRestart || update.delta.seq === this.#finishedSeq ? null : this.#encoder.delta(update);',
 		replace: 'return this.#encoder.delta(update);',
 	},
 	{
@@ -82,7 +82,14 @@ export const streamMutations = [
 	{
 		name: 'the stream of a turn does not end with its reply',
 		file: STREAM,
-		find: "if (text === 'closes' && message_id === this.#until && !isSkipped) void this.close();",
+		find: 'else void this.close();',
 		replace: '',
+	},
+	{
+		name: 'the stream of a turn ends with a failure that it does not show',
+		file: STREAM,
+		find: 'if (isSkipped) this.#awaitsRestart = true;',
+		replace: 'if (isSkipped) void this.close();',
+		seeds: 3_000,
 	},
 ];
