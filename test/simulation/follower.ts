@@ -2,7 +2,7 @@ import { AppError, type PullSource } from '../../src/base/index.ts';
 import type { ConversationEvent } from '../../src/conversations/index.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import { StreamView } from './stream-view.ts';
+import type { StreamView } from './stream-view.ts';
 
 /** The reader of one event stream: reads when the seed lets it, until the stream ends, it disconnects, or the process ends. */
 export class StreamReading {
@@ -89,7 +89,7 @@ export class StreamReading {
 
 /** A client that follows a conversation across disconnections and processes of the server. */
 export class Follower {
-	readonly view = new StreamView();
+	readonly view: StreamView;
 	readonly conversationId: string;
 	readonly name: string;
 	/** Messages that were stored when it began: it need not have seen them. */
@@ -98,7 +98,8 @@ export class Follower {
 	/** The conversation is gone, or the stream was refused for good. */
 	hasEnded = false;
 
-	constructor(name: string, conversationId: string) {
+	constructor(name: string, conversationId: string, view: StreamView) {
+		this.view = view;
 		this.name = name;
 		this.conversationId = conversationId;
 	}

@@ -1,5 +1,6 @@
 import { checkStatement } from './check-statements.ts';
 import { Follower, StreamReading } from './follower.ts';
+import { StreamView } from './stream-view.ts';
 import type { Outcome, World } from './world.ts';
 
 /** Clients that follow conversations: they disconnect, and resume from their last event. */
@@ -18,7 +19,8 @@ export class Followers {
 
 	/** Follows from the beginning of the conversation, or from now on. */
 	add(conversationId: string, { fromStart }: { fromStart: boolean }): void {
-		const follower = new Follower(`follower ${this.all.length + 1}`, conversationId);
+		const view = new StreamView(() => this.#world.totals.faults > 0);
+		const follower = new Follower(`follower ${this.all.length + 1}`, conversationId, view);
 		if (fromStart) follower.view.lastId = '0.0';
 		this.all.push(follower);
 		this.#connect(follower);

@@ -27,6 +27,13 @@ export class StreamView {
 	/** The position after the last event: a client sends it as Last-Event-ID. */
 	lastId: string | null = null;
 
+	readonly #hasFaults: () => boolean;
+
+	/** @param hasFaults whether a fault of the disk has occurred */
+	constructor(hasFaults: () => boolean) {
+		this.#hasFaults = hasFaults;
+	}
+
 	/** The stream began without a position, and has had no event. */
 	#isJoining = false;
 	/** The reply in the middle of which the stream began: calls before that are not sent. */
@@ -101,7 +108,9 @@ export class StreamView {
 		const { id, content, status, role } = message;
 		const shown = this.messages.get(id);
 		// Of a reply that was interrupted twice, only what is stored remains. A reply that was written again may have failed again.
-		if (shown?.isOpen && !shown.wasInterrupted && status !== 'failed') {
+		// A reply that a fault of the disk has interrupted, and a takeover ended before it was resumed, has lost its text.
+		const mayHaveLostText = status === 'failed' || (status === 'stopped' && this.#hasFaults());
+		if (shown?.isOpen && !shown.wasInterrupted && !mayHaveLostText) {
 			require(content.startsWith(shown.text), () => `the text of ${id} was ${shown.text}, and is ${content}`);
 			const isWhole = status !== 'completed' || content === shown.text;
 			require(isWhole, () => `deltas of the completed ${id} are missing: ${shown.text} of ${content}`);

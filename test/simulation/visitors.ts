@@ -108,7 +108,7 @@ export class Visitors {
 	#readTurn(sent: SentMessage, events: NonNullable<Exclude<Outcome, 'lost'>['events']>): void {
 		const { scheduler, random, server, ledger } = this.#world;
 		if (server === null) throw new Error('a response came from no process');
-		const view = new StreamView();
+		const view = new StreamView(() => this.#world.totals.faults > 0);
 		view.onOpened();
 		let eventCount = 0;
 		const disconnectAfter = random.chance(0.2) ? random.between(1, 6) : Number.POSITIVE_INFINITY;

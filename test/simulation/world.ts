@@ -19,6 +19,8 @@ export interface World {
 	readonly deploymentId: string;
 	/** No client begins anything new, and no fault occurs. */
 	readonly isSettling: boolean;
+	/** What has happened. */
+	readonly totals: { readonly faults: number };
 	/** Requests whose clients wait. */
 	readonly pendingRequests: number;
 	/** Sends a request over a network that the seed delays. Clients give up after a time, if one is given. */
