@@ -99,7 +99,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const { replyTimeoutMs = REPLY_MS, searchTimeoutMs, rewriteTimeoutMs } = overrides;
 	const conversations = resources.use(
 		new Conversations({
-			...{ store, outbox, knowledge, models, tools, clock, log },
+			...{ store, outbox, knowledge, models, tools, clock, log, currency: settings.currency },
 			...{ replyTimeoutMs, searchTimeoutMs, rewriteTimeoutMs },
 		}),
 	);

@@ -149,6 +149,8 @@ function isReplayable(error: unknown): boolean {
 		status !== 412 &&
 		status !== 429 &&
 		code !== 'invalid_request' &&
+		// The next period of the budget, or a larger budget, allows it.
+		code !== 'usage_limit_reached' &&
 		!dependsOnCaller
 	);
 }

@@ -51,12 +51,14 @@ export async function sendMessage<O extends SendOperation>(
 	return idempotent.runIdempotently(
 		() => fingerprintOf(body),
 		async (claim) => {
-			const turn = await conversations.send(await prepare(), idempotent.requestReceipt(), request.span);
+			const message = await prepare();
+			const sending = conversations.send(message, idempotent.requestReceipt(), request.span);
+			const turn = await withoutBudgets(sending, audience);
 			claim?.releaseEarly();
 			return respond(turn);
 		},
 		async (pending, claim) => {
-			const turn = await conversations.joinRepeat(pending);
+			const turn = await withoutBudgets(conversations.joinRepeat(pending), audience);
 			claim.releaseEarly();
 			return respond(turn);
 		},
@@ -93,4 +95,14 @@ async function wholeTurn(
 	// The reply as it ended: a rating given since then belongs to the message, not to this response.
 	const asEnded = { ...reply, feedback: null, feedback_comment: null };
 	return { ...presentFor(audience, asEnded), user_message: presentFor(audience, turn.question) };
+}
+
+/** Visitors do not learn of budgets: they get the general sentence of the code. */
+async function withoutBudgets<T>(sending: Promise<T>, audience: Audience): Promise<T> {
+	try {
+		return await sending;
+	} catch (error) {
+		const isHidden = audience === 'visitor' && error instanceof AppError && error.code === 'usage_limit_reached';
+		throw isHidden ? new AppError('usage_limit_reached') : error;
+	}
 }

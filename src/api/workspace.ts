@@ -1,6 +1,6 @@
 import { type Access, planOf } from '../access/index.ts';
 import { AppError, type Clock, mergedFields, timestamp } from '../base/index.ts';
-import type { Operations, Workspace } from '../contract/index.ts';
+import { mergeBudget, type Operations, type Workspace } from '../contract/index.ts';
 import { expectVersion, prepareChange, requireVersion, type Store, type WorkspaceRecord } from '../store/index.ts';
 import { type Handler, withVersion } from './call.ts';
 
@@ -17,6 +17,7 @@ export function presentWorkspace(record: WorkspaceRecord): Workspace {
 		name: record.name,
 		plan: record.plan,
 		retention_days: record.retention_days,
+		budget: record.budget,
 		created_at: timestamp(record.created_at),
 		updated_at: timestamp(record.updated_at),
 	};
@@ -43,7 +44,9 @@ export function workspaceHandlers({ access, store, clock }: WorkspaceOptions): {
 			const change = prepareChange(store, async () => {
 				const record = await requireWorkspace(store, caller.workspaceId);
 				requireVersion(record, ifMatchVersions);
-				const set = { ...mergedFields(record, body), updated_at: clock.now() };
+				const { budget, ...plain } = body;
+				const set: Partial<WorkspaceRecord> = { ...mergedFields(record, plain), updated_at: clock.now() };
+				if (budget !== undefined) set.budget = mergeBudget(record.budget, budget, '/budget');
 				const next = { ...record, ...set, version: record.version + 1 };
 				return {
 					commit: {

@@ -31,6 +31,7 @@ export const ERROR_CODES = {
 	insufficient_scope: [403, 'The API key lacks the scope for this operation.'],
 	domain_not_allowed: [403, 'This domain is not on the allowlist of the deployment.'],
 	plan_limit_exceeded: [403, 'The plan of this workspace does not allow more.'],
+	usage_limit_reached: [403, 'The assistant cannot answer at present. Try again later.'],
 	csrf_failed: [403, 'The Origin of the request is not this server.'],
 	address_not_allowed: [403, 'The dashboard and its sessions cannot be used from this address.'],
 	not_found: [404, 'The resource does not exist.'],

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { AppError } from '../base/index.ts';
 import { NullableObject, ObjectOrNull, OneOf, Patch, Strict } from './shapes.ts';
 
 const fields = {
@@ -39,3 +40,16 @@ export type BudgetCreate = Static<typeof BudgetCreate>;
 /** A budget in a request that changes a resource. An absent member is unchanged; null removes the budget. */
 export const BudgetPatch = ObjectOrNull(Patch(fields));
 export type BudgetPatch = Static<typeof BudgetPatch>;
+
+/**
+ * A budget after a request.
+ * @param path of the field in the request, for the error
+ * @throws AppError `invalid_request` for a new budget without an amount
+ */
+export function mergeBudget(before: Budget | null, change: BudgetPatch | null, path: string): Budget | null {
+	if (change === null) return null;
+	const { amount_micros, ...rest } = { period: 'month' as const, at_limit: 'refuse' as const, ...before, ...change };
+	if (amount_micros !== undefined) return { amount_micros, ...rest };
+	const message = 'must have amount_micros';
+	throw new AppError('invalid_request', `${path} ${message}.`, { details: [{ path, message }] });
+}

@@ -165,6 +165,7 @@ export const SuggestedReply = Type.Object({
 	citations: Type.Array(Citation),
 	model: Type.String({ description: 'The model that wrote it.', examples: ['builtin/extractive'] }),
 	usage: NullableObject(Usage),
+	cost_micros: Message.properties.cost_micros,
 });
 
 /** Conversations. */
@@ -272,7 +273,7 @@ export const conversationOperations = {
 	},
 	suggestReply: {
 		reads: true,
-		errors: ['model_error'],
+		errors: ['usage_limit_reached', 'model_error'],
 		method: 'POST',
 		path: '/api/v1/conversations/{id}/suggest-reply',
 		summary: 'Let the assistant suggest a reply to the last message of the visitor',

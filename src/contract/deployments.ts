@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { BudgetCreate, BudgetOrNull, BudgetPatch } from './budgets.ts';
 import { EndUser } from './conversations.ts';
 import { type OperationTable, SMALL_BODY, withKey } from './operation.ts';
 import { COLOUR, HTTPS_URL_PATTERN, URL_PATTERN, WEB_URL_PATTERN } from './patterns.ts';
@@ -129,6 +130,8 @@ export const Deployment = Type.Object({
 	time_zone,
 	jwt: NullableObject(Type.Object(jwt), { description: 'How visitors’ tokens are verified.', examples: [null] }),
 	status,
+	budget: BudgetOrNull('What the replies in it may cost in a period.'),
+	visitor_budget: BudgetOrNull('What the replies to each visitor may cost in a period.'),
 	created_at: Timestamp,
 	updated_at: Timestamp,
 });
@@ -144,6 +147,8 @@ export const DeploymentCreate = Strict({
 	rate_limit: Type.Optional(Patch(rate_limit)),
 	time_zone: Type.Optional(time_zone),
 	jwt: Type.Optional(jwtCreate),
+	budget: Type.Optional(BudgetCreate),
+	visitor_budget: Type.Optional(BudgetCreate),
 });
 export type DeploymentCreate = Static<typeof DeploymentCreate>;
 
@@ -156,6 +161,8 @@ export const DeploymentPatch = Patch({
 	rate_limit: Patch(rate_limit),
 	time_zone,
 	jwt: jwtPatch,
+	budget: BudgetPatch,
+	visitor_budget: BudgetPatch,
 	status,
 });
 export type DeploymentPatch = Static<typeof DeploymentPatch>;

@@ -11,6 +11,8 @@ export const EVENT_TYPES = [
 	'assistant.updated',
 	'knowledge_base.indexed',
 	'tool.execution_failed',
+	'budget.warning',
+	'budget.reached',
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -187,7 +187,7 @@ export const messageOperations = {
 		access: withKey('messages:write'),
 		body: SendMessage,
 		examples: messageBodies,
-		errors: ['assistant_archived', 'conversation_archived', 'conversation_busy', 'model_error'],
+		errors: ['assistant_archived', 'conversation_archived', 'usage_limit_reached', 'conversation_busy', 'model_error'],
 		status: 201,
 		result: MessageReply,
 		streams: 'asked',

@@ -1,10 +1,11 @@
 import { type TObject, type TSchema, Type } from 'typebox';
 import { Assistant } from './assistants.ts';
+import { Budget } from './budgets.ts';
 import { Conversation } from './conversations.ts';
 import type { EventType } from './events.ts';
 import { IndexingStatus, KnowledgeBase } from './knowledge-bases.ts';
 import { Message } from './messages.ts';
-import { Timestamp } from './shapes.ts';
+import { NullableText, OneOf, Timestamp } from './shapes.ts';
 
 /** A knowledge base with its indexing status. */
 export const IndexedKnowledgeBase = Type.Object({ ...KnowledgeBase.properties, ...IndexingStatus.properties });
@@ -19,6 +20,22 @@ export const ToolFailure = Type.Object({
 		description: 'The error that the model received.',
 		examples: ['The API answered with status 500.'],
 	}),
+});
+
+/** The use of a budget. */
+export const BudgetUse = Type.Object({
+	scope: OneOf(['workspace', 'deployment', 'visitor'], { description: 'Whose budget it is.' }),
+	deployment_id: NullableText({ description: 'Null for the budget of the workspace.' }),
+	visitor_id: NullableText({
+		description: 'The `visitor_id` of conversations; null unless it is the budget of a visitor.',
+	}),
+	period: Budget.properties.period,
+	period_start: Timestamp,
+	amount_micros: Budget.properties.amount_micros,
+	cost_micros: Type.Integer({ description: 'What replies have cost in the period.' }),
+	reserved_micros: Type.Integer({ description: 'What is reserved for replies that are being written.' }),
+	currency: Type.String({ examples: ['USD'] }),
+	at_limit: Budget.properties.at_limit,
 });
 
 /** A test of an endpoint. */
@@ -56,5 +73,15 @@ export const outgoingEvents: { readonly [T in EventType | 'ping']: OutgoingEvent
 		IndexedKnowledgeBase,
 	),
 	'tool.execution_failed': outgoing('tool.execution_failed', 'A tool call of a reply has failed', ToolFailure),
+	'budget.warning': outgoing(
+		'budget.warning',
+		'80 percent of a budget are used, once for each period of a budget',
+		BudgetUse,
+	),
+	'budget.reached': outgoing(
+		'budget.reached',
+		'A budget is used up, or the rest of it is less than a reply may cost, once for each period of a budget',
+		BudgetUse,
+	),
 	ping: outgoing('ping', 'An endpoint is tried out', Ping),
 };

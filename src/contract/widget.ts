@@ -68,7 +68,7 @@ export const widgetOperations = {
 		body: SendMessage,
 		maxBodyBytes: MESSAGE_BODY,
 		examples: messageBodies,
-		errors: ['assistant_archived', 'conversation_archived', 'conversation_busy', 'model_error'],
+		errors: ['assistant_archived', 'conversation_archived', 'usage_limit_reached', 'conversation_busy', 'model_error'],
 		status: 201,
 		result: WidgetMessageReply,
 		streams: 'asked',

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { BudgetOrNull, BudgetPatch } from './budgets.ts';
 import { type OperationTable, withKey } from './operation.ts';
 import { NullableInteger, Patch, Timestamp } from './shapes.ts';
 import { SingleLineText } from './text-shapes.ts';
@@ -19,6 +20,7 @@ export const Workspace = Type.Object({
 		examples: ['unlimited'],
 	}),
 	retention_days,
+	budget: BudgetOrNull('What replies may cost in a period.'),
 	created_at: Timestamp,
 	updated_at: Timestamp,
 });
@@ -35,7 +37,7 @@ export const WorkspaceUsage = Type.Object({
 });
 export type WorkspaceUsage = Static<typeof WorkspaceUsage>;
 
-export const WorkspacePatch = Patch({ name, retention_days });
+export const WorkspacePatch = Patch({ name, retention_days, budget: BudgetPatch });
 export type WorkspacePatch = Static<typeof WorkspacePatch>;
 
 /** The workspace. */

@@ -1,11 +1,14 @@
 import type { Actor, SelfRef } from '../actors/index.ts';
 import { AppError, inSpan, messageOf, NO_SPAN, type Span } from '../base/index.ts';
+import type { BudgetLimit, Budgets } from '../costs/index.ts';
+import { BUILTIN_MODEL } from '../models/index.ts';
 import type { Outbox } from '../outbox/index.ts';
 import {
 	type Commit,
 	type CommitOutcome,
 	type ConversationRecord,
 	IdempotentReplayError,
+	type Spender,
 	type Store,
 } from '../store/index.ts';
 import { changeConversation, eraseConversation } from './change.ts';
@@ -16,6 +19,7 @@ import { agentMessage, handOver } from './hand-over.ts';
 import { conversationNotFound } from './not-found.ts';
 import { addNote, removeNote } from './notes.ts';
 import { changePersonRequest } from './person-request.ts';
+import { isCharged, mayNotFallBack, spenderOf, UsageLimitError, withReservation } from './reply-cost.ts';
 import { interruptedOutcome } from './reply-outcome.ts';
 import { roundsOf } from './reply-rounds.ts';
 import { ReplyTask, type ReplyTaskDependencies } from './reply-task.ts';
@@ -28,6 +32,7 @@ import type { RunningTurn } from './turn-result.ts';
 export interface ConversationDependencies extends ReplyTaskDependencies {
 	store: Store;
 	outbox: Pick<Outbox, 'appendText' | 'close'>;
+	budgets: Budgets;
 }
 
 /** A commit, and the conversation after it. */
@@ -109,22 +114,27 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		if (!conversation) throw conversationNotFound();
 		if (conversation.status === 'archived') throw new AppError('conversation_archived');
 		if (conversation.handled_by === 'human') return this.#storeForHuman(conversation, request);
-		const billing = { price: this.#deps.models.priceOf(model), reserved: null };
+		const { visitor_id } = conversation.visitor_id === null ? message : conversation;
 		const now = this.#deps.clock.now();
-		const { commit, turn } = beginTurn(conversation, this.#record === null, message, model, billing, now);
-		const committing = inSpan(span.own.child('commit'), () => this.#commitRequest(request, commit, turn));
-		// The model is asked while the question is written, but not for a question that will probably not be stored.
-		if (!this.#deps.store.isWritable()) await committing;
-		this.#startReply(turn, committing, span.parent.child('reply'));
-		const seqs = await committing.catch((error: unknown) => {
-			this.#abandonReply();
-			throw error;
+		return this.#withinBudget({ ...conversation, visitor_id, model }, now, async (admitted, limits) => {
+			const billing = { price: this.#deps.models.priceOf(admitted), reserved: null };
+			const begun = beginTurn(conversation, this.#record === null, message, admitted, billing, now);
+			const { commit, turn } = withReservation(begun, limits, now);
+			const committing = inSpan(span.own.child('commit'), () => this.#commitRequest(request, commit, turn));
+			// The model is asked while the question is written, but not for a question that will probably not be stored, nor for one
+			// that a budget may refuse.
+			if (!this.#deps.store.isWritable() || turn.billing.reserved !== null) await committing;
+			this.#startReply(turn, committing, span.parent.child('reply'));
+			const seqs = await committing.catch((error: unknown) => {
+				this.#abandonReply();
+				throw error;
+			});
+			this.#record = turn.conversation;
+			// The stream events of this turn are the last two: a follower from just before them sees the turn from its start.
+			this.#position = (seqs.at(-2) as number) - 1;
+			this.#restarted = false;
+			return { sent: this.#runningTurn(turn) };
 		});
-		this.#record = turn.conversation;
-		// The stream events of this turn are the last two: a follower from just before them sees the turn from its start.
-		this.#position = (seqs.at(-2) as number) - 1;
-		this.#restarted = false;
-		return { sent: this.#runningTurn(turn) };
 	}
 
 	/** Stores a message for the human who handles the conversation. */
@@ -200,13 +210,18 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		const assistant = await store.get('assistants', this.#record.assistant_id);
 		const model = assistant?.model ?? (reply.model as string);
 		const rounds = await roundsOf(store, replyId);
-		const billing = { price: this.#deps.models.priceOf(model), reserved: null };
-		const { commit, turn } = rewriteTurn(this.#record, question, reply, rounds, model, billing, clock.now());
-		const seqs = await this.#commit(commit);
-		this.#position = (seqs[0] as number) - 1;
-		this.#restarted = true;
-		this.#startReply(turn);
-		return { turn: this.#runningTurn(turn) };
+		const record = this.#record;
+		const now = clock.now();
+		return this.#withinBudget({ ...record, model }, now, async (admitted, limits) => {
+			const billing = { price: this.#deps.models.priceOf(admitted), reserved: null };
+			const rewritten = rewriteTurn(record, question, reply, rounds, admitted, billing, now);
+			const { commit, turn } = withReservation(rewritten, limits, now);
+			const seqs = await this.#commit(commit);
+			this.#position = (seqs[0] as number) - 1;
+			this.#restarted = true;
+			this.#startReply(turn);
+			return { turn: this.#runningTurn(turn) };
+		});
 	}
 
 	// A human takes over, answers, changes the conversation
@@ -223,7 +238,10 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		const changed = { changed: result.conversation };
 		await this.#commitRequest(change, result.commit, changed);
 		this.#record = result.conversation;
-		if (change.to === 'human') this.#abandonReply();
+		if (change.to === 'human') {
+			if (turn?.billing.reserved != null) void this.#deps.budgets.report(spenderOf(turn));
+			this.#abandonReply();
+		}
 		return changed;
 	}
 
@@ -325,11 +343,35 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	async #endTurn(turn: Turn, outcome: ReplyOutcome, store: (commit: Commit) => Promise<number[]>): Promise<void> {
 		const { commit, conversation } = endTurn(turn, outcome, this.#deps.clock.now());
 		await store(commit);
+		if (turn.billing.reserved !== null) void this.#deps.budgets.report(spenderOf(turn));
 		this.#replySpan.set({ 'parley.reply.status': outcome.status });
 		this.#replySpan.end(outcome.error ?? undefined);
 		this.#record = conversation;
 		this.#turn = null;
 		this.#task = null;
+	}
+
+	/**
+	 * Starts a reply, or one of the built-in model where all budgets that do not allow it fall back to that. A reply that costs nothing
+	 * reads no budgets.
+	 */
+	async #withinBudget(
+		{ workspace_id, deployment_id, visitor_id, model }: Spender,
+		now: number,
+		start: (model: string, limits: readonly BudgetLimit[]) => Promise<ConversationResult>,
+	): Promise<ConversationResult> {
+		const { budgets, models } = this.#deps;
+		const spender = { workspace_id, deployment_id, visitor_id, model };
+		const limits = isCharged(models.priceOf(model)) ? await budgets.limitsOf(spender, now) : [];
+		try {
+			return await start(model, limits);
+		} catch (error) {
+			if (!(error instanceof UsageLimitError)) throw error;
+			const { exceeded } = error;
+			void budgets.report(spender, exceeded);
+			if (mayNotFallBack(limits, exceeded)) throw error;
+			return start(BUILTIN_MODEL, []);
+		}
 	}
 
 	/** @param span of an interrupted reply there is none: the trace of its request has ended */
@@ -378,9 +420,10 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	}
 }
 
-/** Anything but success means that the actor's memory is stale: the error discards the actor, and the next one reads the store. */
+/** Anything but success, and the refusal of a budget, means that the actor's memory is stale: the error discards the actor, and the next one reads the store. */
 function requireCommitted(result: CommitOutcome): Extract<CommitOutcome, { outcome: 'committed' }> {
 	if (result.outcome === 'replay') throw new IdempotentReplayError(result);
+	if (result.outcome === 'over_budget') throw new UsageLimitError(result.exceeded);
 	if (result.outcome !== 'committed') throw new Error(`The conversation's change was refused (${result.outcome}).`);
 	return result;
 }

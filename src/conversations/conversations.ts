@@ -1,6 +1,7 @@
 import { ActorSystem, LocalTransport, type Transport } from '../actors/index.ts';
 import { AppError, inSpan, messageOf, NO_SPAN, type PullSource, type Span, ThrottledLog } from '../base/index.ts';
 import type { Feedback } from '../contract/index.ts';
+import { Budgets } from '../costs/index.ts';
 import {
 	formatPosition,
 	type Outbox,
@@ -42,8 +43,11 @@ import type { FinishedTurn, MessageForHuman, RunningTurn } from './turn-result.t
 import { unfinishedTurn } from './unfinished-turn.ts';
 import { waitForReply } from './wait-for-reply.ts';
 
-export interface ConversationsOptions extends Omit<ConversationDependencies, 'searchFailures' | 'isPersonAvailable'> {
+export interface ConversationsOptions
+	extends Omit<ConversationDependencies, 'budgets' | 'searchFailures' | 'isPersonAvailable'> {
 	outbox: Outbox;
+	/** The code of ISO 4217 in which budgets are; USD by default. */
+	currency?: string;
 }
 
 /** The messages that a workspace's own clients send to a conversation. */
@@ -75,7 +79,9 @@ export class Conversations implements AsyncDisposable {
 		this.#encoder = new EventEncoder(deps.store);
 		this.people = new People(deps.store);
 		const isPersonAvailable = (workspaceId: string) => this.people.availability.isAvailable(workspaceId);
-		const dependencies = { ...deps, searchFailures: new ThrottledLog(deps.log), isPersonAvailable };
+		const { store, clock, log, currency = 'USD' } = deps;
+		const budgets = new Budgets({ store, clock, log, currency });
+		const dependencies = { ...deps, budgets, searchFailures: new ThrottledLog(deps.log), isPersonAvailable };
 		this.#suggestions = new Suggestions(dependencies);
 		this.#actors = new ActorSystem({
 			load: async (id, self) => {
@@ -101,6 +107,10 @@ export class Conversations implements AsyncDisposable {
 
 	/** Resumes the replies that an earlier process did not finish. */
 	async start(): Promise<void> {
+		// Suggestions of an earlier process: nothing writes them any more.
+		if (await this.#deps.store.spending.hasReservations()) {
+			await this.#deps.store.commit({ write: [{ op: 'spending.settle_abandoned' }] });
+		}
 		for (const { conversation_id } of await this.#deps.store.conversations.unfinishedReplies()) {
 			this.#actors.tell(conversation_id, { type: 'resume' }, { lane: 'control' });
 		}
@@ -110,7 +120,8 @@ export class Conversations implements AsyncDisposable {
 	 * Stores a message once the messages before it have their replies, and starts the reply to it.
 	 * @param receipt stored with the message, so that a repeat of the request finds it: see `joinRepeat`
 	 * @param parent the operation in a trace that the message and its reply belong to
-	 * @throws AppError `not_found`, `assistant_archived`, `conversation_archived`, `conversation_busy`, `unavailable` while the end user is erased
+	 * @throws AppError `not_found`, `assistant_archived`, `conversation_archived`, `conversation_busy`, `usage_limit_reached`, `unavailable`
+	 * while the end user is erased
 	 */
 	async send(
 		message: OutgoingMessage,

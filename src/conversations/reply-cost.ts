@@ -1,5 +1,14 @@
+import { AppError } from '../base/index.ts';
+import type { BudgetLimit } from '../costs/index.ts';
 import { costOf, type ModelPrice } from '../models/index.ts';
-import { dayOf, type MessageRecord, type Spender, type Write } from '../store/index.ts';
+import {
+	type Commit,
+	dayOf,
+	type MessageRecord,
+	type Spender,
+	type SpendingLimit,
+	type Write,
+} from '../store/index.ts';
 import type { ReplyOutcome, Turn } from './turn.ts';
 
 /** What a reply is charged by. */
@@ -46,6 +55,43 @@ export function chargeFor(turn: Turn, outcome: Pick<ReplyOutcome, 'usage' | 'isU
 				]
 			: [],
 	};
+}
+
+/** A turn whose commit reserves what its reply may cost at most; the same turn where no budget limits it. */
+export function withReservation(
+	{ commit, turn }: { commit: Commit; turn: Turn },
+	limits: readonly SpendingLimit[],
+	now: number,
+): { commit: Commit; turn: Turn } {
+	const { price } = turn.billing;
+	if (price === null || limits.length === 0) return { commit, turn };
+	const { reply, conversation } = turn;
+	const amount = price.reserved_micros;
+	const reserve: Write = {
+		...{ op: 'spending.reserve', message_id: reply.id, conversation_id: conversation.id, amount, day: dayOf(now) },
+		spender: spenderOf(turn),
+		limits: limits.map(({ dimension, amount, from, to }) => ({ dimension, amount, from, to })),
+	};
+	return {
+		commit: { ...commit, write: [...(commit.write ?? []), reserve] },
+		turn: { ...turn, billing: { price, reserved: amount } },
+	};
+}
+
+/** A budget does not allow the reply. */
+export class UsageLimitError extends AppError {
+	readonly exceeded: readonly SpendingLimit['dimension'][];
+
+	constructor(exceeded: readonly SpendingLimit['dimension'][]) {
+		const whose = exceeded.map((dimension) => `the ${dimension}`).join(' and ');
+		super('usage_limit_reached', `The budget of ${whose} has not enough left for a reply in this period.`);
+		this.exceeded = exceeded;
+	}
+}
+
+/** Whether one of the exceeded budgets refuses messages: then the built-in model does not answer instead. */
+export function mayNotFallBack(limits: readonly BudgetLimit[], exceeded: UsageLimitError['exceeded']): boolean {
+	return limits.some(({ dimension, budget }) => exceeded.includes(dimension) && budget.at_limit === 'refuse');
 }
 
 /** Whose accounts a turn is charged to. */

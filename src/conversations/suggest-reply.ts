@@ -1,9 +1,12 @@
 import { AppError, anySignal, type Clock, NO_SPAN, SlidingWindowLimiter } from '../base/index.ts';
 import type { Citation, Usage } from '../contract/index.ts';
-import type { ConversationRecord, Store } from '../store/index.ts';
+import type { Budgets } from '../costs/index.ts';
+import { BUILTIN_MODEL } from '../models/index.ts';
+import { type ConversationRecord, requireCommitted, type Store } from '../store/index.ts';
 import { conversationNotFound } from './not-found.ts';
 import { presentCitation } from './present.ts';
 import { type ReplyDependencies, writeReply } from './reply.ts';
+import { chargeFor, isCharged, mayNotFallBack, spenderOf, UsageLimitError, withReservation } from './reply-cost.ts';
 import { progressFrom, type ReplyListener } from './reply-progress.ts';
 import { emptyMessage, type Turn } from './turn.ts';
 
@@ -13,6 +16,8 @@ export interface SuggestedReply {
 	citations: Citation[];
 	model: string;
 	usage: Usage | null;
+	/** In micros of the currency; null if it is not known. */
+	cost_micros: number | null;
 }
 
 export interface SuggestionRequest {
@@ -24,7 +29,8 @@ export interface SuggestionRequest {
 }
 
 export interface SuggestionsOptions extends Omit<ReplyDependencies, 'store'> {
-	store: Pick<Store, 'conversations' | 'get' | 'list'>;
+	store: Pick<Store, 'commit' | 'conversations' | 'get' | 'list'>;
+	budgets: Budgets;
 	clock: Clock;
 }
 
@@ -53,19 +59,22 @@ export class Suggestions {
 	/**
 	 * The reply that the assistant would write to the last message of the visitor, with the same search and model, and without its
 	 * tools: a suggestion must not change anything.
-	 * @throws AppError `not_found`, `invalid_request` where the visitor has written nothing, `rate_limit_exceeded`, `model_error`
+	 * @throws AppError `not_found`, `invalid_request` where the visitor has written nothing, `rate_limit_exceeded`,
+	 * `usage_limit_reached`, `model_error`
 	 */
 	async suggest(id: string, { workspaceId, personId, signal }: SuggestionRequest): Promise<SuggestedReply> {
 		const conversation = await this.#deps.store.get('conversations', id);
 		if (conversation?.workspace_id !== workspaceId) throw conversationNotFound();
-		const turn = await this.#turnOf(conversation);
+		const question = await this.#turnOf(conversation);
 		this.#requireCapacity(personId);
 		this.#running++;
 		try {
-			const outcome = await this.#write(turn, signal);
+			const turn = await this.#reserve(question);
+			const { outcome, cost_micros } = await this.#write(turn, signal);
 			if (outcome.error) throw new AppError('model_error', outcome.error.message);
-			const { content, citations, usage } = outcome;
-			return { content, citations: citations.map(presentCitation), model: turn.reply.model as string, usage };
+			const { content, citations: cited, usage } = outcome;
+			const citations = cited.map(presentCitation);
+			return { content, citations, model: turn.reply.model as string, usage, cost_micros };
 		} finally {
 			this.#running--;
 		}
@@ -81,7 +90,8 @@ export class Suggestions {
 		const assistant = await store.get('assistants', record.assistant_id);
 		if (!assistant) throw new AppError('model_error', 'The assistant of this conversation does not exist any more.');
 		// A suggestion of a person does not say that a person was asked.
-		const conversation = { ...record, requested_person_at: null };
+		// The visitor did not ask for it, so it is not charged to the visitor.
+		const conversation = { ...record, requested_person_at: null, visitor_id: null };
 		const reply = {
 			...emptyMessage(conversation, 'assistant', record.message_count + 1, clock.now()),
 			author: { type: 'model' as const, name: null },
@@ -102,8 +112,32 @@ export class Suggestions {
 			signal: ends,
 			span: NO_SPAN,
 		});
+		const { cost: cost_micros, writes } = chargeFor(turn, outcome);
+		// If the process ends before, the next one settles the reservation.
+		if (writes.length > 0) requireCommitted(await this.#deps.store.commit({ write: writes }));
+		if (turn.billing.reserved !== null) void this.#deps.budgets.report(spenderOf(turn));
 		if (deadline.aborted && outcome.error) throw new AppError('model_error', 'The model took too long to answer.');
-		return outcome;
+		return { outcome, cost_micros };
+	}
+
+	/** Reserves what the suggestion may cost. If all budgets that do not allow it fall back to the built-in model, that writes it. */
+	async #reserve(turn: Turn): Promise<Turn> {
+		if (!isCharged(turn.billing.price)) return turn;
+		const { budgets, clock, models, store } = this.#deps;
+		const spender = spenderOf(turn);
+		const limits = await budgets.limitsOf(spender, clock.now());
+		const reserving = withReservation({ commit: {}, turn }, limits, clock.now());
+		if (reserving.turn.billing.reserved === null) return turn;
+		const outcome = await store.commit(reserving.commit);
+		if (outcome.outcome === 'over_budget') {
+			const { exceeded } = outcome;
+			void budgets.report(spender, exceeded);
+			if (mayNotFallBack(limits, exceeded)) throw new UsageLimitError(exceeded);
+			const billing = { price: models.priceOf(BUILTIN_MODEL), reserved: null };
+			return { ...turn, reply: { ...turn.reply, model: BUILTIN_MODEL }, billing };
+		}
+		requireCommitted(outcome);
+		return reserving.turn;
 	}
 
 	#requireCapacity(personId: string): void {

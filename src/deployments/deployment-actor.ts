@@ -1,6 +1,6 @@
 import type { Actor } from '../actors/index.ts';
 import { AppError, type Clock, mergedFields } from '../base/index.ts';
-import type { DeploymentPatch } from '../contract/index.ts';
+import { type DeploymentPatch, mergeBudget } from '../contract/index.ts';
 import { type Commit, type DeploymentRecord, requireVersion, type Store, type Write } from '../store/index.ts';
 import { type Allowlist, createAllowlist } from './allowlist.ts';
 import { requireVerificationKey, type TokenSettings } from './token-settings.ts';
@@ -66,8 +66,12 @@ export class DeploymentActor implements Actor<DeploymentMessage, DeploymentRecor
 				throw new AppError('not_found', 'The assistant does not exist.');
 		}
 		const allowlist = patch.allowed_domains ? createAllowlist(patch.allowed_domains) : this.#allowlist;
-		const { jwt, ...plain } = patch;
+		const { jwt, budget, visitor_budget, ...plain } = patch;
 		const set = { ...mergedFields(this.#record, plain), updated_at: this.#deps.clock.now() };
+		if (budget !== undefined) set.budget = mergeBudget(this.#record.budget, budget, '/budget');
+		if (visitor_budget !== undefined) {
+			set.visitor_budget = mergeBudget(this.#record.visitor_budget, visitor_budget, '/visitor_budget');
+		}
 		if (jwt !== undefined) set.jwt = this.#deps.tokenSettings.merge(this.#record.jwt, jwt);
 		// Only where the patch touches it: deployments older than this rule can still be renamed and archived.
 		if (jwt !== undefined || patch.features?.jwt_required) {

@@ -1,6 +1,12 @@
 import { ActorSystem } from '../actors/index.ts';
 import { AppError, type Clock, isId, type Log, messageOf, newId, timestamp } from '../base/index.ts';
-import { type Deployment, type DeploymentCreate, type DeploymentPatch, HIDDEN_SECRET } from '../contract/index.ts';
+import {
+	type Deployment,
+	type DeploymentCreate,
+	type DeploymentPatch,
+	HIDDEN_SECRET,
+	mergeBudget,
+} from '../contract/index.ts';
 import {
 	type DeploymentRecord,
 	prepareChange,
@@ -41,6 +47,8 @@ export function presentDeployment(record: DeploymentRecord): Deployment {
 		time_zone: record.time_zone,
 		jwt: record.jwt && { ...record.jwt, secret: record.jwt.secret === null ? null : HIDDEN_SECRET },
 		status: record.status,
+		budget: record.budget,
+		visitor_budget: record.visitor_budget,
 		created_at: timestamp(record.created_at),
 		updated_at: timestamp(record.updated_at),
 	};
@@ -137,8 +145,8 @@ export class Deployments implements AsyncDisposable {
 				time_zone: input.time_zone ?? 'UTC',
 				jwt,
 				status: 'active',
-				budget: null,
-				visitor_budget: null,
+				budget: mergeBudget(null, input.budget ?? null, '/budget'),
+				visitor_budget: mergeBudget(null, input.visitor_budget ?? null, '/visitor_budget'),
 				created_at: now,
 				updated_at: now,
 			};

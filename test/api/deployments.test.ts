@@ -25,6 +25,8 @@ test('returns a new deployment with its defaults, which allows no origin', async
 		features: { streaming: true, rich_content: true, jwt_required: false, ai_disclosure: true, handoff: false },
 		rate_limit: { messages_per_minute: 20 },
 		time_zone: 'UTC',
+		budget: null,
+		visitor_budget: null,
 		jwt: null,
 		status: 'active',
 	});

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, createLog, type Deferred, deferred, systemClock } from '../../src/base/index.ts';
+import type { Budget } from '../../src/contract/index.ts';
 import { Conversations } from '../../src/conversations/index.ts';
 import { createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
-import type { Commit } from '../../src/store/index.ts';
+import type { Commit, Kind } from '../../src/store/index.ts';
 import { openStoreDirectly } from '../api/direct-store.ts';
 import { createApiFixture } from '../api/fixture.ts';
 import { withOverrides } from '../store/overrides.ts';
@@ -167,7 +168,12 @@ test('asks the model while the question is written to disk, shows nothing before
 	const writing: Deferred<'written' | 'refused'>[] = [];
 	const committed: Commit[] = [];
 	let isWritable = true;
+	let budget: Budget | null = null;
 	const slow = withOverrides(store, {
+		get: async <K extends Kind>(kind: K, id: string) => {
+			const found = await store.get(kind, id);
+			return found && kind === 'deployments' ? { ...found, budget } : found;
+		},
 		isWritable: () => isWritable,
 		commit: async (change: Commit) => {
 			if (change.write?.some(({ op }) => op === 'insert')) {
@@ -179,7 +185,7 @@ test('asks the model while the question is written to disk, shows nothing before
 			return store.commit(change);
 		},
 	});
-	const model = new ManualModel();
+	const model = new ManualModel({ price: { input: 1, output: 1, reserved_micros: 1 } });
 	using outbox = new Outbox(store);
 	await using conversations = new Conversations({
 		store: slow,
@@ -235,4 +241,13 @@ test('asks the model while the question is written to disk, shows nothing before
 	const lastReply = await model.reply(2);
 	lastReply.say('Yes.');
 	lastReply.end();
+
+	isWritable = true;
+	budget = { amount_micros: 1_000_000, period: 'day', at_limit: 'refuse' };
+	const limited = send();
+	await until('the question is being written', () => writing.length === 5);
+	await nextTurn();
+	writing[4]?.resolve('refused');
+	await assert.rejects(limited, { code: 'unavailable' });
+	assert.equal(model.replies.length, 3, 'with a budget the model is asked when its cost is reserved');
 });

@@ -299,6 +299,8 @@ test('a new deployment has the documented defaults for settings that are not giv
 		features: { streaming: false, rich_content: true, jwt_required: false, ai_disclosure: true, handoff: false },
 		rate_limit: { messages_per_minute: 20 },
 		time_zone: 'UTC',
+		budget: null,
+		visitor_budget: null,
 		jwt: null,
 		status: 'active',
 		created_at: new Date(START).toISOString(),

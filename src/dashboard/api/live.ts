@@ -15,6 +15,8 @@ export interface LiveData {
 	'knowledge_base.updated': (Resource<'KnowledgeBase'> & Resource<'IndexingStatus'>) | { id: string; deleted: true };
 	'document.updated': Resource<'Document'>;
 	'webhook_delivery.updated': Resource<'Delivery'>;
+	'budget.warning': Resource<'BudgetUse'>;
+	'budget.reached': Resource<'BudgetUse'>;
 	'tool.execution_failed': { tool_id: string; tool_name: string; conversation_id: string; error: string };
 }
 export type LiveType = keyof LiveData;

@@ -27,6 +27,7 @@ export const errors: ErrorStrings = {
 		insufficient_scope: 'Ihre Rolle erlaubt das nicht.',
 		domain_not_allowed: 'Diese Website steht nicht auf der Liste der Einbindung.',
 		plan_limit_exceeded: 'Mehr erlaubt der Tarif dieses Arbeitsbereichs nicht: {message}',
+		usage_limit_reached: 'Das Budget reicht in diesem Zeitraum nicht für eine weitere Antwort.',
 		csrf_failed:
 			'Diese Seite wurde unter einer Adresse geöffnet, die der Server nicht als seine kennt. Öffnen Sie sie unter der Adresse des Servers.',
 		address_not_allowed: 'Von Ihrer Netzwerkadresse aus lässt sich dieses Dashboard nicht benutzen.',

@@ -99,4 +99,6 @@ export const eventNames: EventNames = {
 	'assistant.updated': 'Ein Assistent ändert sich',
 	'knowledge_base.indexed': 'Eine Wissensbasis ist eingelesen',
 	'tool.execution_failed': 'Ein Aufruf eines Werkzeugs scheitert',
+	'budget.warning': '80 % eines Budgets sind verbraucht',
+	'budget.reached': 'Ein Budget ist verbraucht',
 };

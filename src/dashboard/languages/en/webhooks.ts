@@ -95,4 +95,6 @@ export const eventNames = {
 	'assistant.updated': 'An assistant changes',
 	'knowledge_base.indexed': 'A knowledge base is indexed',
 	'tool.execution_failed': 'A call of a tool fails',
+	'budget.warning': '80 % of a budget are used',
+	'budget.reached': 'A budget is used up',
 };
