@@ -1,14 +1,12 @@
 import type { Actor, SelfRef } from '../actors/index.ts';
 import { AppError, inSpan, messageOf, NO_SPAN, type Span } from '../base/index.ts';
-import type { BudgetLimit, Budgets } from '../costs/index.ts';
-import { BUILTIN_MODEL } from '../models/index.ts';
+import type { Budgets } from '../costs/index.ts';
 import type { Outbox } from '../outbox/index.ts';
 import {
 	type Commit,
 	type CommitOutcome,
 	type ConversationRecord,
 	IdempotentReplayError,
-	type Spender,
 	type Store,
 } from '../store/index.ts';
 import { changeConversation, eraseConversation } from './change.ts';
@@ -19,7 +17,7 @@ import { agentMessage, handOver } from './hand-over.ts';
 import { conversationNotFound } from './not-found.ts';
 import { addNote, removeNote } from './notes.ts';
 import { changePersonRequest } from './person-request.ts';
-import { isCharged, mayNotFallBack, spenderOf, UsageLimitError, withReservation } from './reply-cost.ts';
+import { spenderOf, UsageLimitError, withReservation } from './reply-cost.ts';
 import { interruptedOutcome } from './reply-outcome.ts';
 import { roundsOf } from './reply-rounds.ts';
 import { ReplyTask, type ReplyTaskDependencies } from './reply-task.ts';
@@ -28,6 +26,7 @@ import { restartTurn, rewriteTurn } from './restart.ts';
 import { beginRound, endCall } from './round-commits.ts';
 import { beginTurn, endTurn, type ReplyOutcome, storeForHuman, type Turn } from './turn.ts';
 import type { RunningTurn } from './turn-result.ts';
+import { withinBudget } from './within-budget.ts';
 
 export interface ConversationDependencies extends ReplyTaskDependencies {
 	store: Store;
@@ -116,7 +115,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		if (conversation.handled_by === 'human') return this.#storeForHuman(conversation, request);
 		const { visitor_id } = conversation.visitor_id === null ? message : conversation;
 		const now = this.#deps.clock.now();
-		return this.#withinBudget({ ...conversation, visitor_id, model }, now, async (admitted, limits) => {
+		return withinBudget(this.#deps, { ...conversation, visitor_id, model }, now, async (admitted, limits) => {
 			const billing = { price: this.#deps.models.priceOf(admitted), reserved: null };
 			const begun = beginTurn(conversation, this.#record === null, message, admitted, billing, now);
 			const { commit, turn } = withReservation(begun, limits, now);
@@ -212,7 +211,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		const rounds = await roundsOf(store, replyId);
 		const record = this.#record;
 		const now = clock.now();
-		return this.#withinBudget({ ...record, model }, now, async (admitted, limits) => {
+		return withinBudget(this.#deps, { ...record, model }, now, async (admitted, limits) => {
 			const billing = { price: this.#deps.models.priceOf(admitted), reserved: null };
 			const rewritten = rewriteTurn(record, question, reply, rounds, admitted, billing, now);
 			const { commit, turn } = withReservation(rewritten, limits, now);
@@ -349,29 +348,6 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		this.#record = conversation;
 		this.#turn = null;
 		this.#task = null;
-	}
-
-	/**
-	 * Starts a reply, or one of the built-in model where all budgets that do not allow it fall back to that. A reply that costs nothing
-	 * reads no budgets.
-	 */
-	async #withinBudget(
-		{ workspace_id, deployment_id, visitor_id, model }: Spender,
-		now: number,
-		start: (model: string, limits: readonly BudgetLimit[]) => Promise<ConversationResult>,
-	): Promise<ConversationResult> {
-		const { budgets, models } = this.#deps;
-		const spender = { workspace_id, deployment_id, visitor_id, model };
-		const limits = isCharged(models.priceOf(model)) ? await budgets.limitsOf(spender, now) : [];
-		try {
-			return await start(model, limits);
-		} catch (error) {
-			if (!(error instanceof UsageLimitError)) throw error;
-			const { exceeded } = error;
-			void budgets.report(spender, exceeded);
-			if (mayNotFallBack(limits, exceeded)) throw error;
-			return start(BUILTIN_MODEL, []);
-		}
 	}
 
 	/** @param span of an interrupted reply there is none: the trace of its request has ended */

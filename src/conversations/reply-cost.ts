@@ -1,5 +1,4 @@
 import { AppError } from '../base/index.ts';
-import type { BudgetLimit } from '../costs/index.ts';
 import { costOf, type ModelPrice } from '../models/index.ts';
 import {
 	type Commit,
@@ -87,11 +86,6 @@ export class UsageLimitError extends AppError {
 		super('usage_limit_reached', `The budget of ${whose} has not enough left for a reply in this period.`);
 		this.exceeded = exceeded;
 	}
-}
-
-/** Whether one of the exceeded budgets refuses messages: then the built-in model does not answer instead. */
-export function mayNotFallBack(limits: readonly BudgetLimit[], exceeded: UsageLimitError['exceeded']): boolean {
-	return limits.some(({ dimension, budget }) => exceeded.includes(dimension) && budget.at_limit === 'refuse');
 }
 
 /** Whose accounts a turn is charged to. */

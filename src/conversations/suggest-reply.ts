@@ -1,14 +1,14 @@
 import { AppError, anySignal, type Clock, NO_SPAN, SlidingWindowLimiter } from '../base/index.ts';
 import type { Citation, Usage } from '../contract/index.ts';
 import type { Budgets } from '../costs/index.ts';
-import { BUILTIN_MODEL } from '../models/index.ts';
 import { type ConversationRecord, requireCommitted, type Store } from '../store/index.ts';
 import { conversationNotFound } from './not-found.ts';
 import { presentCitation } from './present.ts';
 import { type ReplyDependencies, writeReply } from './reply.ts';
-import { chargeFor, isCharged, mayNotFallBack, spenderOf, UsageLimitError, withReservation } from './reply-cost.ts';
+import { chargeFor, spenderOf, UsageLimitError, withReservation } from './reply-cost.ts';
 import { progressFrom, type ReplyListener } from './reply-progress.ts';
 import { emptyMessage, type Turn } from './turn.ts';
+import { withinBudget } from './within-budget.ts';
 
 /** A reply that a person may send. It is not stored. */
 export interface SuggestedReply {
@@ -120,24 +120,20 @@ export class Suggestions {
 		return { outcome, cost_micros };
 	}
 
-	/** Reserves what the suggestion may cost. If all budgets that do not allow it fall back to the built-in model, that writes it. */
-	async #reserve(turn: Turn): Promise<Turn> {
-		if (!isCharged(turn.billing.price)) return turn;
-		const { budgets, clock, models, store } = this.#deps;
-		const spender = spenderOf(turn);
-		const limits = await budgets.limitsOf(spender, clock.now());
-		const reserving = withReservation({ commit: {}, turn }, limits, clock.now());
-		if (reserving.turn.billing.reserved === null) return turn;
-		const outcome = await store.commit(reserving.commit);
-		if (outcome.outcome === 'over_budget') {
-			const { exceeded } = outcome;
-			void budgets.report(spender, exceeded);
-			if (mayNotFallBack(limits, exceeded)) throw new UsageLimitError(exceeded);
-			const billing = { price: models.priceOf(BUILTIN_MODEL), reserved: null };
-			return { ...turn, reply: { ...turn.reply, model: BUILTIN_MODEL }, billing };
-		}
-		requireCommitted(outcome);
-		return reserving.turn;
+	/** Reserves what the suggestion may cost. @returns the turn with the model that may write it */
+	#reserve(turn: Turn): Promise<Turn> {
+		const { clock, models, store } = this.#deps;
+		const now = clock.now();
+		return withinBudget(this.#deps, spenderOf(turn), now, async (model, limits) => {
+			const billing = { price: models.priceOf(model), reserved: null };
+			const admitted = { ...turn, reply: { ...turn.reply, model }, billing };
+			const { commit, turn: reserved } = withReservation({ commit: {}, turn: admitted }, limits, now);
+			if (reserved.billing.reserved === null) return reserved;
+			const outcome = await store.commit(commit);
+			if (outcome.outcome === 'over_budget') throw new UsageLimitError(outcome.exceeded);
+			requireCommitted(outcome);
+			return reserved;
+		});
 	}
 
 	#requireCapacity(personId: string): void {
