@@ -6,7 +6,7 @@ import { piecesOf } from '../support/model-server/script.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
-import { Random } from '../webhooks/simulation/random.ts';
+import { Random } from '../support/random.ts';
 import { checkServer, type Moment } from './check.ts';
 import { Ledger, replyTo } from './ledger.ts';
 import { Load, type Scene } from './load.ts';
