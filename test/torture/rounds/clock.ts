@@ -32,6 +32,7 @@ export const clock: Round = {
 			await load.stop();
 			if (world.random.chance(0.5)) shim.setClockOffset(world.random.pick(JUMPS));
 		}
-		await finish(world);
+		// A delivery fails when its 72 hours have passed by the clock.
+		await finish(world, { checksDeliveries: false });
 	},
 };
