@@ -1,7 +1,9 @@
 import type { AnyFuzzTarget } from '../target.ts';
 import { httpFraming } from './http-framing.ts';
 import { jsonBodies } from './json-bodies.ts';
+import { cursors, searchQueries } from './lists-and-searches.ts';
 import { markdown } from './markdown.ts';
+import { markdownBrowser } from './markdown-browser.ts';
 import { multipart } from './multipart.ts';
 import { madeDocuments, parsers } from './parsers.ts';
 import { providerStreams } from './provider-streams.ts';
@@ -13,6 +15,9 @@ export const TARGETS: readonly AnyFuzzTarget[] = [
 	httpFraming,
 	multipart,
 	jsonBodies,
+	cursors,
+	searchQueries,
 	markdown,
+	markdownBrowser,
 	providerStreams,
 ];
