@@ -1,0 +1,131 @@
+// A process that attacks a server. The program beside it tells it how, by the orders below.
+import { connect, type Socket } from 'node:net';
+import { constants, setPriority } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { serveCommands } from '../../bench/load/load-process.ts';
+
+/** An order of the parent process. */
+export type AttackOrder =
+	/** Opens connections that send their requests, one each, in turn, and that read nothing if they are `stalled`. */
+	| { hold: number; port: number; requests: string[]; stalled: boolean; dripMs: number | null }
+	/** Sends a request on each of some connections again and again; opens another where one is closed. */
+	| { flood: string; port: number; connections: number; seconds: number }
+	/** Closes what is held. */
+	| { release: true };
+
+export interface AttackResult {
+	/** Connections that were open at once at the end of the order. */
+	open: number;
+	/** Connections that the server has closed, or that could not be opened. */
+	closed: number;
+	/** Answers by status. */
+	statuses: Record<string, number>;
+}
+
+/** Connections that are opened at the same time: more would overflow the queue of the listening socket. */
+const CONCURRENT_CONNECTS = 100;
+
+// Attackers have machines of their own: on this one they must not take the processor from the server and the honest clients.
+setPriority(constants.priority.PRIORITY_LOW);
+
+const held = new Set<Socket>();
+const drips = new Set<NodeJS.Timeout>();
+let closed = 0;
+let statuses: Record<string, number> = {};
+
+function countStatuses(text: string): void {
+	for (const [, status = ''] of text.matchAll(/HTTP\/1\.1 (\d{3})/g)) statuses[status] = (statuses[status] ?? 0) + 1;
+}
+
+function open(port: number): Promise<Socket | null> {
+	return new Promise((resolve) => {
+		const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+		socket.once('connect', () => resolve(socket));
+		socket.on('error', () => {});
+		socket.once('close', () => {
+			held.delete(socket);
+			closed++;
+			resolve(null);
+		});
+	});
+}
+
+async function hold({
+	hold: count,
+	port,
+	requests,
+	stalled,
+	dripMs,
+}: Extract<AttackOrder, { hold: number }>): Promise<void> {
+	const openOne = async (index: number) => {
+		const socket = await open(port);
+		if (socket === null) return;
+		held.add(socket);
+		if (stalled) socket.pause();
+		else socket.on('data', (bytes) => countStatuses(bytes.toString('latin1')));
+		const request = requests[index % Math.max(1, requests.length)] ?? '';
+		if (dripMs === null) socket.write(request);
+		else drip(socket, request, dripMs);
+	};
+	for (let from = 0; from < count; from += CONCURRENT_CONNECTS) {
+		const size = Math.min(CONCURRENT_CONNECTS, count - from);
+		await Promise.all(Array.from({ length: size }, (_, at) => openOne(from + at)));
+	}
+}
+
+/** Sends a byte at a time, beginning with the first half at once. */
+function drip(socket: Socket, text: string, everyMs: number): void {
+	let at = Math.floor(text.length / 2);
+	socket.write(text.slice(0, at));
+	const timer = setInterval(() => {
+		if (socket.destroyed || at >= text.length) clearInterval(timer);
+		else socket.write(text[at++] as string);
+	}, everyMs);
+	drips.add(timer);
+}
+
+async function flood({
+	flood: request,
+	port,
+	connections,
+	seconds,
+}: Extract<AttackOrder, { flood: string }>): Promise<void> {
+	const end = performance.now() + seconds * 1000;
+	const one = async () => {
+		while (performance.now() < end) {
+			const socket = await open(port);
+			if (socket === null) {
+				await sleep(10);
+				continue;
+			}
+			socket.on('data', (bytes) => {
+				const text = bytes.toString('latin1');
+				countStatuses(text);
+				if (performance.now() >= end) socket.destroy();
+				else if (text.includes('HTTP/1.1 ')) socket.write(request);
+			});
+			socket.write(request);
+			while (!socket.destroyed && performance.now() < end) await sleep(20);
+			socket.destroy();
+		}
+	};
+	await Promise.all(Array.from({ length: connections }, one));
+}
+
+function release(): void {
+	for (const timer of drips) clearInterval(timer);
+	drips.clear();
+	for (const socket of held) socket.destroy();
+	held.clear();
+}
+
+serveCommands<AttackOrder, AttackResult>(async (order) => {
+	if ('release' in order) release();
+	else {
+		closed = 0;
+		statuses = {};
+		if ('hold' in order) await hold(order);
+		else await flood(order);
+	}
+	return { open: held.size, closed, statuses };
+});
