@@ -304,6 +304,32 @@ export interface SpendingReader {
 	list(query: SpendingQuery): Promise<SpendingSum[]>;
 }
 
+/** A response stored under an idempotency key. */
+export interface StoredAnswer {
+	scope: string;
+	key: string;
+	/** Null while the response is pending. */
+	status: number | null;
+	body: string | null;
+	expires_at: number;
+}
+
+/** Queries about what is stored with the conversations of an end user. */
+export interface EndUsersReader {
+	/** Events about a conversation and of its stream, after a commit sequence, in order. */
+	eventsAbout(conversationId: string, seq: number, limit: number): Promise<StoredEvent[]>;
+	/** The deliveries of an event: at most one for each endpoint. */
+	deliveriesOf(eventSeq: number): Promise<Records['deliveries'][]>;
+	/** Stored responses that show a conversation, after a key, in the order of their keys. */
+	answersAbout(
+		conversationId: string,
+		after: Pick<StoredAnswer, 'scope' | 'key'>,
+		limit: number,
+	): Promise<StoredAnswer[]>;
+	/** Its questions without an answer in the statistics. A workspace keeps 2,000. */
+	questionsIn(conversationId: string): Promise<UnansweredQuestion[]>;
+}
+
 /** Everything that reads, one reader for each aggregate. Readers see only what is on disk. */
 export interface Readers extends RecordsReader {
 	readonly assistants: AssistantsReader;
@@ -315,6 +341,7 @@ export interface Readers extends RecordsReader {
 	readonly searchIndex: SearchIndexReader;
 	readonly events: EventsReader;
 	readonly deliveries: DeliveriesReader;
+	readonly endUsers: EndUsersReader;
 	readonly inbox: InboxReader;
 	readonly statistics: StatisticsReader;
 	readonly spending: SpendingReader;

@@ -6,6 +6,7 @@ import { SqliteAssistantsReader } from './readers/assistants.ts';
 import { SqliteConversationsReader } from './readers/conversations.ts';
 import { deliveryTypes, SqliteDeliveriesReader } from './readers/deliveries.ts';
 import { SqliteDocumentsReader } from './readers/documents.ts';
+import { SqliteEndUsersReader } from './readers/end-users.ts';
 import { SqliteEventsReader } from './readers/events.ts';
 import { SqliteIdempotencyReader } from './readers/idempotency.ts';
 import { SqliteInboxReader } from './readers/inbox.ts';
@@ -28,6 +29,7 @@ export class SqliteReaders implements Readers {
 	readonly searchIndex: SqliteSearchIndexReader;
 	readonly events: SqliteEventsReader;
 	readonly deliveries: SqliteDeliveriesReader;
+	readonly endUsers: SqliteEndUsersReader;
 	readonly inbox: SqliteInboxReader;
 	readonly statistics: SqliteStatisticsReader;
 	readonly spending: SqliteSpendingReader;
@@ -44,6 +46,7 @@ export class SqliteReaders implements Readers {
 		this.searchIndex = new SqliteSearchIndexReader(prepare);
 		this.events = new SqliteEventsReader(prepare);
 		this.deliveries = new SqliteDeliveriesReader(prepare);
+		this.endUsers = new SqliteEndUsersReader(prepare);
 		this.inbox = new SqliteInboxReader(prepare);
 		this.statistics = new SqliteStatisticsReader(prepare);
 		this.spending = new SqliteSpendingReader(prepare);
