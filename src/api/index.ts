@@ -11,6 +11,7 @@ import { type CostHandlersOptions, costHandlers } from './costs.ts';
 import { type DeliveryHandlersOptions, deliveryHandlers } from './deliveries.ts';
 import { type DeploymentHandlersOptions, deploymentHandlers } from './deployments.ts';
 import { type DocumentsOptions, documentHandlers } from './documents.ts';
+import { type EndUserExportOptions, endUserExportHandlers } from './end-user-export.ts';
 import { type ErasureHandlersOptions, erasureHandlers } from './erasures.ts';
 import { type EventHandlersOptions, eventHandlers } from './events.ts';
 import { type InboxHandlersOptions, inboxHandlers } from './inbox.ts';
@@ -65,6 +66,7 @@ export type ApiOptions = PipelineOptions &
 	ModelHandlersOptions &
 	ApiKeysOptions &
 	AuditLogOptions &
+	EndUserExportOptions &
 	ErasureHandlersOptions &
 	UsersOptions &
 	WorkspaceOptions &
@@ -100,6 +102,7 @@ export function apiRoutes(options: ApiOptions): Route[] {
 		...apiKeyHandlers(options),
 		...userHandlers(options),
 		...auditLogHandlers(options),
+		...endUserExportHandlers(options),
 		...erasureHandlers(options),
 		...workspaceHandlers(options),
 		...workspaceExportHandlers(options),

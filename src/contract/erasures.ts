@@ -98,4 +98,21 @@ export const erasureOperations = {
 		access: withKey('conversations:read'),
 		result: Erasure,
 	},
+	exportEndUser: {
+		method: 'GET',
+		path: '/api/v1/end-users/export',
+		summary: 'Export what is stored about an end user',
+		description:
+			'A file of JSON Lines, each `{"type": …, "resource": …}`: the first names the format and its version, the last counts the lines, so that a part of a file is recognised. Between them each conversation (`conversation`) is followed by what belongs to it: `message` and `note` as the API shows them, `event` (`id`, `type`, `created_at`, `data`) of the event log and of its stream, `delivery` with all attempts, `stored_response` (`idempotency_key`, `status`, `body`, `expires_at`) and `unanswered_question` (`message_id`, `question`, `asked_at`). The file is read while it is sent. An API key needs `conversations:read` and `webhooks:read`.',
+		tag: 'Privacy',
+		access: withKey('conversations:read'),
+		query: Strict({ end_user_id }),
+		download: 'application/jsonl',
+		result: Type.Unsafe<never>({
+			type: 'string',
+			examples: [
+				'{"type":"export","resource":{"format":"parley-end-user","version":1,"started_at":"2025-01-01T00:00:00.000Z","end_user_id":"customer-4711"}}\n',
+			],
+		}),
+	},
 } as const satisfies OperationTable;

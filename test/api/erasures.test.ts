@@ -23,6 +23,8 @@ await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
 const echoUrl = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
 after(() => echo.close());
 
+requireSuccess(await app.call('POST', '/api/v1/webhooks', { url: `${echoUrl}/echo`, events: ['*'] }));
+
 const deployment = (
 	await createApiFixture(app, {
 		deployment: { features: { jwt_required: true }, jwt: { algorithm: 'HS256', secret: SECRET } },
@@ -96,8 +98,39 @@ async function completed(id: string) {
 	return erasure as any;
 }
 
+test('an export has everything that is stored about an end user, and nothing of others', async () => {
+	await converse('exported');
+	await converse('neighbour-of-it');
+	const path = '/api/v1/end-users/export?end_user_id=id-exported';
+	const download = () => fetch(app.url + path, { headers: { authorization: `Bearer ${app.key}` } });
+	await until('the question is counted', async () => (await (await download()).text()).includes('unanswered_question'));
+	const response = await download();
+	assert.equal(response.headers.get('content-type'), 'application/jsonl');
+	const text = await response.text();
+	assert.ok(!text.includes('neighbour-of-it'));
+	const lines = text
+		.trimEnd()
+		.split('\n')
+		.map((line) => JSON.parse(line));
+	const count = (type: string) => lines.filter((line) => line.type === type).length;
+	assert.deepEqual(lines[0].resource.end_user_id, 'id-exported');
+	assert.deepEqual(lines.at(-1), { type: 'end', resource: { lines: lines.length } });
+	assert.deepEqual([count('conversation'), count('message'), count('note')], [1, 2, 1]);
+	assert.deepEqual([count('stored_response'), count('unanswered_question')], [2, 1]);
+	const shown = lines.find(({ type }) => type === 'conversation').resource;
+	for (const { type, resource } of lines) {
+		if (type === 'message' || type === 'note') assert.equal(resource.conversation_id, shown.id);
+	}
+	// That of the message has only the ids of question and reply, which a repeat reads again.
+	const bodies = lines.filter(({ type }) => type === 'stored_response').map(({ resource }) => resource.body);
+	assert.deepEqual(bodies.map((body) => body?.includes('exported') ?? null).toSorted(), [null, true]);
+	const { counts } = await completed((await erase('id-exported')).id);
+	const deliveries = lines.filter(({ type }) => type === 'delivery');
+	assert.equal(count('event'), counts.events);
+	assert.deepEqual([deliveries.length, deliveries.length > 0], [counts.deliveries, true]);
+});
+
 test('of erased end users no file has anything, and the data of others is untouched', async () => {
-	requireSuccess(await app.call('POST', '/api/v1/webhooks', { url: `${echoUrl}/echo`, events: ['*'] }));
 	const number = (index: number) => String(index).padStart(5, '0');
 	const words = Array.from({ length: USERS }, (_, index) => [
 		`canary${number(index)}`,

@@ -20,6 +20,6 @@ export const TAGS: Readonly<Record<string, string>> = {
 	Session: 'Sign in and out.',
 	Workspace: 'The owner of all other resources.',
 	'Audit log': 'Who has changed what, and when.',
-	Privacy: 'Erase what is stored about one person.',
+	Privacy: 'Export or erase what is stored about one person.',
 	Server: 'The server’s state, for supervisors and load balancers.',
 };
