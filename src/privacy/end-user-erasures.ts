@@ -75,7 +75,7 @@ export class EndUserErasures implements AsyncDisposable {
 		this.#task.stop();
 	}
 
-	/** Starts the erasure of an end user; one that removes rows already is the result. */
+	/** Starts the erasure of an end user. If one removes rows already, that is the result. */
 	request(workspaceId: string, endUserId: string): UncommittedChange<ErasureRecord> {
 		const { store, clock } = this.#options;
 		const change = prepareChange(store, async () => {

@@ -192,7 +192,7 @@ test('the receipt is in the audit log under the name of who requested it, withou
 	assert.doesNotMatch(JSON.stringify([data, done]), /id-receipt/);
 });
 
-test('the end user may begin anew, and an unknown one is erased at once', async () => {
+test('the end user may write again afterwards, and the erasure of an unknown one finds nothing', async () => {
 	await converse('again');
 	await completed((await erase('id-again')).id);
 	const next = await converse('again');
