@@ -61,7 +61,16 @@ export async function createFirstWorkspace(
 
 /** The writes that create a workspace. */
 export function insertWorkspace(id: string, name: string, now: number): Write[] {
-	const record = { id, name, plan: 'unlimited', retention_days: null, budget: null, created_at: now, updated_at: now };
+	const record = {
+		id,
+		name,
+		plan: 'unlimited',
+		retention_days: null,
+		budget: null,
+		require_totp: false,
+		created_at: now,
+		updated_at: now,
+	};
 	return [
 		{ op: 'insert', kind: 'workspaces', record },
 		{ op: 'insert', kind: 'workspace_guards', record: { id, created_at: now } },

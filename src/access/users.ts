@@ -76,6 +76,7 @@ export function newUser(
 		role: role ?? 'member',
 		password_hash: null,
 		...passwordLinkFields(token, now),
+		totp: null,
 		created_at: now,
 		updated_at: now,
 	};
@@ -98,6 +99,11 @@ export class Users {
 		const user = await this.#store.get('users', id);
 		if (user?.workspace_id !== workspaceId) throw new AppError('not_found', 'The user does not exist.');
 		return user;
+	}
+
+	/** A user of any workspace. */
+	find(id: string): Promise<UserRecord | undefined> {
+		return this.#store.get('users', id);
 	}
 
 	/** The accounts with this email: in one workspace, or the oldest few of all workspaces. */

@@ -68,6 +68,7 @@ export type {
 	Records,
 	SessionRecord,
 	ToolRecord,
+	TotpRecord,
 	UserRecord,
 	WebhookRecord,
 	WorkspaceRecord,

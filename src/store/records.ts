@@ -25,6 +25,8 @@ export interface WorkspaceRecord extends VersionedRecord {
 	plan: string;
 	retention_days: number | null;
 	budget: Budget | null;
+	/** Whether people need a second factor. */
+	require_totp: boolean;
 	updated_at: number;
 }
 
@@ -50,6 +52,20 @@ export interface UserRecord extends WorkspaceScopedRecord {
 	/** SHA-256 of the token of the password link, hexadecimal. */
 	password_link_hash: string | null;
 	password_link_expires_at: number | null;
+	/** The second factor; null without one. */
+	totp: TotpRecord | null;
+}
+
+/** A second factor by time-based codes (RFC 6238). */
+export interface TotpRecord {
+	/** In base32, sealed. */
+	secret: string;
+	/** When its first code was confirmed; null until then: it has no effect yet. */
+	enabled_at: number | null;
+	/** The time step of the last accepted code. */
+	last_step: number;
+	/** Keyed hashes of the recovery codes that are not used. */
+	recovery_hashes: string[];
 }
 
 export interface SessionRecord extends VersionedRecord {

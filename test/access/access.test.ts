@@ -92,6 +92,7 @@ const SIGNED_IN: UserSession = {
 		password_hash: null,
 		password_link_hash: null,
 		password_link_expires_at: null,
+		totp: null,
 		created_at: START,
 		updated_at: START,
 	},

@@ -314,6 +314,10 @@ export const MIGRATIONS: readonly string[] = [
 	SEARCH_BY_CHARACTER_SCHEMA,
 	ERASURES_SCHEMA,
 	SPENDING_SCHEMA,
+	`
+	ALTER TABLE users ADD COLUMN totp TEXT;
+	ALTER TABLE workspaces ADD COLUMN require_totp TEXT NOT NULL DEFAULT 'false';
+	`,
 ];
 
 /**
