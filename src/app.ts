@@ -264,6 +264,7 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 			statistics: services.statistics,
 			store,
 			tools: services.tools,
+			totpSetup: services.totpSetup,
 			users: services.users,
 			visitorTokens: services.visitorTokens,
 		}),

@@ -7,8 +7,11 @@ import {
 	OwnAccount,
 	Passwords,
 	PasswordVerifier,
+	PendingSignIns,
+	SecondFactor,
 	Sessions,
 	Sweeper,
+	TotpSetup,
 	Users,
 	VisitorTokenSettings,
 	VisitorTokens,
@@ -174,14 +177,17 @@ function createAccess(foundation: Foundation, secrets: SecretBox, resources: Asy
 	const users = new Users({ store, passwords, clock });
 	const devices = new DeviceCookies(secrets.key('device cookies'), secure);
 	const verifier = new PasswordVerifier({ store, users, passwords, devices, clock });
-	const sessions = new Sessions({ store, verifier, devices, clock, secure });
+	const pendingSignIns = new PendingSignIns({ secrets, clock, secure });
+	const secondFactor = new SecondFactor(secrets);
+	const sessions = new Sessions({ store, verifier, devices, pendingSignIns, secondFactor, clock, secure });
+	const totpSetup = new TotpSetup({ store, verifier, secondFactor, clock });
 	const ownAccount = new OwnAccount({ store, verifier, passwords, clock });
 	const dashboardNetworks = new DashboardNetworks(settings.dashboard_networks);
 	const access = new Access({ store, sessions, dashboardNetworks, clock, log, rateLimit: settings.rate_limit });
 	const credentialMonitor = resources.use(
 		new CredentialMonitor({ access, clock, log, concurrencyLimit: overrides.streamsPerCredential }),
 	);
-	return { access, credentialMonitor, sessions, users, ownAccount };
+	return { access, credentialMonitor, sessions, users, ownAccount, totpSetup };
 }
 
 /** Continues the work that the last stop interrupted, then starts the background tasks. */

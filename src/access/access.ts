@@ -1,11 +1,12 @@
 import { AppError, type Clock, clientNetwork, type Log } from '../base/index.ts';
 import type { Scope } from '../contract/index.ts';
-import type { ApiKeyRecord, Store } from '../store/index.ts';
+import type { ApiKeyRecord, Store, UserRecord } from '../store/index.ts';
 import { hashApiKey, isApiKey } from './api-keys.ts';
 import type { DashboardNetworks } from './dashboard-networks.ts';
 import { LastUseRecorder } from './last-use-recorder.ts';
 import { planOf } from './plans.ts';
 import { includesScope, scopesOf } from './roles.ts';
+import { hasTotp } from './second-factor.ts';
 import { sessionTokenIn } from './session-cookie.ts';
 import type { Sessions, UserSession } from './sessions.ts';
 import { type BucketState, TokenBuckets } from './token-bucket.ts';
@@ -73,14 +74,16 @@ export class Access {
 	/**
 	 * The caller of a request. Each request reads the credential from the store, so a revocation takes effect at once. Where there
 	 * is a Bearer key, only the key counts. Another scheme, such as a proxy's Basic, leaves the session in effect.
-	 * @throws AppError `unauthorized`, `address_not_allowed`
+	 * @throws AppError `unauthorized`, `address_not_allowed`, `second_factor_setup_required`
 	 */
 	async authenticate({ authorization, cookies, address }: Credentials): Promise<Caller> {
 		if (authorization !== undefined && /^bearer\b/i.test(authorization)) return this.#callerOfKey(authorization);
 		// Before the session is read: its use from elsewhere must not renew it.
 		if (sessionTokenIn(cookies) !== null) this.requireDashboardNetwork(address);
 		const userSession = await this.#sessions.find(cookies);
-		return userSession ? callerOf(userSession) : this.#callerOfKey(authorization);
+		if (!userSession) return this.#callerOfKey(authorization);
+		if (await this.needsTotpSetup(userSession.user)) throw new AppError('second_factor_setup_required');
+		return callerOf(userSession);
 	}
 
 	/**
@@ -106,7 +109,15 @@ export class Access {
 	async isCredentialValid({ credentialId, userSession }: Caller): Promise<boolean> {
 		const kind = userSession ? 'sessions' : 'api_keys';
 		const record = await this.#store.get(kind, credentialId);
-		return record !== undefined && (record.expires_at === null || record.expires_at > this.#clock.now());
+		if (record === undefined || (record.expires_at !== null && record.expires_at <= this.#clock.now())) return false;
+		const user = userSession && (await this.#store.get('users', userSession.user.id));
+		return !user || !(await this.needsTotpSetup(user));
+	}
+
+	/** Whether a user's workspace requires a second factor that the user has not set up. Until then only the own account can be used. */
+	async needsTotpSetup(user: UserRecord): Promise<boolean> {
+		if (hasTotp(user)) return false;
+		return (await this.#store.get('workspaces', user.workspace_id))?.require_totp ?? false;
 	}
 
 	/** @throws AppError `insufficient_scope` for a key, `forbidden` for a session */

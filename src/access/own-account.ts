@@ -2,7 +2,7 @@ import { AppError, type Clock } from '../base/index.ts';
 import type { AccountPatch } from '../contract/index.ts';
 import { decideAndCommit, expectVersion, type Store, type UserRecord, type Write } from '../store/index.ts';
 import type { AuditWrites } from './audit-writes.ts';
-import type { PasswordVerifier, SignInOrigin } from './password-verifier.ts';
+import { type PasswordVerifier, type SignInOrigin, wrongPasswordError } from './password-verifier.ts';
 import type { Passwords } from './passwords.ts';
 import type { UserSession } from './sessions.ts';
 
@@ -38,7 +38,7 @@ export class OwnAccount {
 		origin: SignInOrigin,
 		audit: AuditWrites,
 	): Promise<UserRecord> {
-		const verifiedHash = password === undefined ? null : await this.#verifiedHash(id, current_password, origin);
+		const verifiedHash = password === undefined ? null : await this.#verifier.verifyOwn(id, current_password, origin);
 		const password_hash = password === undefined ? null : await this.#passwords.hash(password, 'preferred');
 		return decideAndCommit(this.#store, async () => {
 			const user = await this.#store.get('users', id);
@@ -53,24 +53,4 @@ export class OwnAccount {
 			return { commit: { expect: [expectVersion('users', user)], write }, result: next };
 		});
 	}
-
-	/** The stored hash that the present password matches. It is limited as sign-ins are. */
-	async #verifiedHash(id: string, password: string | undefined, origin: SignInOrigin): Promise<string | null> {
-		const user = await this.#store.get('users', id);
-		if (password === undefined || !user) throw wrongPasswordError('is required with password');
-		const { email, workspace_id } = user;
-		try {
-			return await this.#verifier.verify({ email, password, workspace_id }, origin, async (verified) =>
-				verified.id === id ? verified.password_hash : null,
-			);
-		} catch (error) {
-			if (error instanceof AppError && error.code === 'unauthorized') throw wrongPasswordError();
-			throw error;
-		}
-	}
-}
-
-function wrongPasswordError(message = 'is not the present password'): AppError {
-	const path = '/current_password';
-	return new AppError('invalid_request', `${path} ${message}.`, { details: [{ path, message }] });
 }

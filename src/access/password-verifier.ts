@@ -8,7 +8,7 @@ import { normaliseEmail, type Users } from './users.ts';
 
 export interface PasswordVerifierOptions {
 	store: Pick<Store, 'list'>;
-	users: Pick<Users, 'findByEmail'>;
+	users: Pick<Users, 'find' | 'findByEmail'>;
 	passwords: Passwords;
 	devices: DeviceCookies;
 	clock: Clock;
@@ -74,6 +74,48 @@ export class PasswordVerifier {
 		if (result === null) throw new AppError('unauthorized', 'The email or the password is wrong.');
 		refund();
 		return result;
+	}
+
+	/**
+	 * Verifies the password of the user who is signed in.
+	 * @returns the stored hash that it matches
+	 * @throws AppError `invalid_request` where it is wrong, `rate_limit_exceeded`, `unavailable`
+	 */
+	async verifyOwn(userId: string, password: string | undefined, origin: SignInOrigin): Promise<string | null> {
+		const user = await this.#users.find(userId);
+		if (password === undefined || !user) throw wrongPasswordError('is required with password');
+		const { email, workspace_id } = user;
+		try {
+			return await this.verify({ email, password, workspace_id }, origin, async (verified) =>
+				verified.id === userId ? verified.password_hash : null,
+			);
+		} catch (error) {
+			if (error instanceof AppError && error.code === 'unauthorized') throw wrongPasswordError();
+			throw error;
+		}
+	}
+
+	/**
+	 * Calls `use`, which checks a code of an account, within the limits of failed sign-ins.
+	 * @param use returns null for a wrong code, which counts as a failed attempt
+	 * @throws AppError `rate_limit_exceeded`
+	 */
+	async limited<T>(
+		user: UserRecord,
+		{ address, cookies }: SignInOrigin,
+		use: () => Promise<T | null>,
+	): Promise<T | null> {
+		const device = this.#devices.find(cookies, [user]);
+		const refund =
+			device === null ? this.#limits.consume(user.email, address) : this.#limits.consumeForDevice(device.nonce);
+		try {
+			const result = await use();
+			if (result !== null) refund();
+			return result;
+		} catch (error) {
+			refund();
+			throw error;
+		}
 	}
 
 	/**
@@ -146,4 +188,10 @@ export class PasswordVerifier {
 	async #countWorkspaces(limit: number): Promise<number> {
 		return (await this.#store.list('workspaces', { where: {}, order: 'asc', limit })).length;
 	}
+}
+
+/** The error of a wrong present password. */
+export function wrongPasswordError(message = 'is not the present password'): AppError {
+	const path = '/current_password';
+	return new AppError('invalid_request', `${path} ${message}.`, { details: [{ path, message }] });
 }

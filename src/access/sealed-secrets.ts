@@ -14,6 +14,7 @@ export async function hasSealedSecrets(store: SealedSecretsStore): Promise<boole
 	for await (const { secret } of listAll(store, 'webhooks')) if (secret !== '') return true;
 	for await (const { config } of listAll(store, 'tools')) if (holdsSealed(config)) return true;
 	for await (const { jwt } of listAll(store, 'deployments')) if (holdsSealed(jwt)) return true;
+	for await (const { totp } of listAll(store, 'users')) if (totp !== null) return true;
 	return false;
 }
 

@@ -12,6 +12,8 @@ import {
 import type { AuditWrites } from './audit-writes.ts';
 import type { DeviceCookies } from './device-cookies.ts';
 import type { PasswordVerifier, SignInOrigin } from './password-verifier.ts';
+import { type PendingSignIns, passwordDigest } from './pending-sign-ins.ts';
+import { hasTotp, type SecondFactor } from './second-factor.ts';
 import { createToken, hashToken } from './secret-token.ts';
 import { sessionCookie, sessionTokenIn } from './session-cookie.ts';
 
@@ -19,6 +21,8 @@ export interface SessionsOptions {
 	store: Pick<Store, 'access' | 'commit' | 'get' | 'list'>;
 	verifier: PasswordVerifier;
 	devices: DeviceCookies;
+	pendingSignIns: PendingSignIns;
+	secondFactor: SecondFactor;
 	clock: Clock;
 	/** Whether browsers reach this server over https: then the cookie is sent over https only. */
 	secure: boolean;
@@ -36,6 +40,11 @@ export interface UserSession {
 export interface NewSession extends UserSession {
 	/** The Set-Cookie header that makes the browser a known device of the account. */
 	deviceCookie: string;
+}
+
+/** A sign-in that needs a code: the Set-Cookie header by which the browser continues it. */
+export interface UnfinishedSignIn {
+	pendingCookie: string;
 }
 
 /** A page of a user's sessions, ordered by their creation. */
@@ -65,23 +74,57 @@ export class Sessions {
 	readonly #store: SessionsOptions['store'];
 	readonly #verifier: PasswordVerifier;
 	readonly #devices: DeviceCookies;
+	readonly #pendingSignIns: PendingSignIns;
+	readonly #secondFactor: SecondFactor;
 	readonly #clock: Clock;
 	readonly #secure: boolean;
 
-	constructor({ store, verifier, devices, clock, secure }: SessionsOptions) {
+	constructor({ store, verifier, devices, pendingSignIns, secondFactor, clock, secure }: SessionsOptions) {
 		this.#store = store;
 		this.#verifier = verifier;
 		this.#devices = devices;
+		this.#pendingSignIns = pendingSignIns;
+		this.#secondFactor = secondFactor;
 		this.#clock = clock;
 		this.#secure = secure;
 	}
 
 	/** @throws AppError `unauthorized`, `rate_limit_exceeded`, `unavailable` */
-	async signIn(credentials: SignIn, origin: SignInOrigin, audit: AuditWrites = () => []): Promise<NewSession> {
-		const userSession = await this.#verifier.verify(credentials, origin, (user) =>
-			this.#createSession(user, origin, audit),
+	async signIn(
+		credentials: SignIn,
+		origin: SignInOrigin,
+		audit: AuditWrites = () => [],
+	): Promise<NewSession | UnfinishedSignIn> {
+		const result = await this.#verifier.verify<UserSession | UnfinishedSignIn>(credentials, origin, async (user) =>
+			hasTotp(user)
+				? { pendingCookie: this.#pendingSignIns.issue(user) }
+				: this.#createSession(user, origin, audit, () => ({})),
 		);
-		return { ...userSession, deviceCookie: this.deviceCookie(userSession.user, origin.cookies) };
+		return 'pendingCookie' in result ? result : this.#newSessionOf(result, origin);
+	}
+
+	/**
+	 * Continues a sign-in with a code of the app or a recovery code. Wrong codes count as failed sign-ins.
+	 * @throws AppError `unauthorized`, `rate_limit_exceeded`
+	 */
+	async continueSignIn(code: string, origin: SignInOrigin, audit: AuditWrites): Promise<NewSession & UnfinishedSignIn> {
+		const pending = this.#pendingSignIns.find(origin.cookies);
+		const user = pending === null ? undefined : await this.#store.get('users', pending.userId);
+		if (!user || passwordDigest(user.password_hash) !== pending?.passwordDigest || !hasTotp(user)) {
+			throw new AppError('unauthorized', 'The sign-in has expired. Sign in again.');
+		}
+		const userSession = await this.#verifier.limited(user, origin, () =>
+			this.#createSession(user, origin, audit, (current) => {
+				const totp = current.totp && this.#secondFactor.accept(current.totp, code, this.#clock.now());
+				return totp && { totp };
+			}),
+		);
+		if (userSession === null) throw new AppError('unauthorized', 'The code is wrong, or was used before.');
+		return { ...this.#newSessionOf(userSession, origin), pendingCookie: this.#pendingSignIns.clear() };
+	}
+
+	#newSessionOf(userSession: UserSession, { cookies }: SignInOrigin): NewSession {
+		return { ...userSession, deviceCookie: this.deviceCookie(userSession.user, cookies) };
 	}
 
 	/**
@@ -145,20 +188,26 @@ export class Sessions {
 
 	/**
 	 * Begins a session. It replaces the browser's present session and the user's oldest ones beyond the limit.
-	 * @returns null where the account has changed since its password was verified
+	 * @param secondFactor what the code changes of the account; null where it is wrong
+	 * @returns null where the account has changed since its password was verified, and for a wrong code
 	 */
 	async #createSession(
 		verified: UserRecord,
 		{ cookies, userAgent }: SignInOrigin,
 		audit: AuditWrites,
+		secondFactor: (user: UserRecord) => Partial<Pick<UserRecord, 'totp'>> | null,
 	): Promise<UserSession | null> {
 		const token = createToken();
 		return decideAndCommit<UserSession | null>(this.#store, async () => {
 			const user = await this.#store.get('users', verified.id);
 			if (user?.password_hash !== verified.password_hash) return { commit: null, result: null };
+			// A second factor that was set up meanwhile needs its code.
+			const set = hasTotp(user) === hasTotp(verified) ? secondFactor(user) : null;
+			if (set === null) return { commit: null, result: null };
 			const session = this.#newSession(user, token, userAgent);
 			const replaced = [...(await this.#sessionOf(cookies)), ...(await this.#sessionsBeyondLimit(user.id))];
 			const write: Write[] = replaced.map(({ id }) => ({ op: 'remove', kind: 'sessions', id }));
+			if (set.totp !== undefined) write.push({ op: 'patch', kind: 'users', id: user.id, set });
 			write.push({ op: 'insert', kind: 'sessions', record: session }, ...audit(user, session));
 			const commit = { expect: [expectVersion('users', user)], write };
 			return { commit, result: { session, user, setCookie: this.#cookieOf(token) } };

@@ -1,4 +1,4 @@
-import { type CredentialMonitor, lastUseOf, type OwnAccount, type Sessions } from '../access/index.ts';
+import { type CredentialMonitor, lastUseOf, type OwnAccount, type Sessions, type TotpSetup } from '../access/index.ts';
 import { timestamp } from '../base/index.ts';
 import { type OwnSession, operations } from '../contract/index.ts';
 import type { Route } from '../http/index.ts';
@@ -10,6 +10,7 @@ import { presentUser } from './users.ts';
 export interface AccountRoutesOptions extends SessionRouteOptions {
 	sessions: Sessions;
 	ownAccount: OwnAccount;
+	totpSetup: TotpSetup;
 	credentialMonitor: CredentialMonitor;
 	cursors: Cursors;
 }
@@ -27,7 +28,7 @@ function presentSession(record: SessionRecord, currentId: string): OwnSession {
 
 /** The account of the signed-in user: name, password and sessions. */
 export function accountRoutes(options: AccountRoutesOptions): Route[] {
-	const { sessions, ownAccount, credentialMonitor, cursors } = options;
+	const { sessions, ownAccount, totpSetup, credentialMonitor, cursors } = options;
 	const userRoute = userRouteFactory(options);
 	return [
 		userRoute(operations.updateAccount, async ({ caller, body, origin, audit }) => {
@@ -37,6 +38,20 @@ export function accountRoutes(options: AccountRoutesOptions): Route[] {
 			const cookie = body.password === undefined ? null : sessions.deviceCookie(user, origin.cookies);
 			return { result: presentUser(user), cookies: [cookie] };
 		}),
+
+		userRoute(operations.beginTotp, async ({ caller, body, origin, audit }) => ({
+			result: await totpSetup.begin(caller.userSession, body.current_password, origin, audit),
+		})),
+
+		userRoute(operations.confirmTotp, async ({ caller, body, origin, audit }) => {
+			const recovery_codes = await totpSetup.confirm(caller.userSession, body.code, origin, audit);
+			await credentialMonitor.recheckAll();
+			return { result: { recovery_codes } };
+		}),
+
+		userRoute(operations.disableTotp, async ({ caller, body, origin, audit }) => ({
+			result: presentUser(await totpSetup.disable(caller.userSession, body.current_password, origin, audit)),
+		})),
 
 		userRoute(operations.listSessions, async ({ caller, query }) => {
 			const { session, user } = caller.userSession;

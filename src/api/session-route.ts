@@ -1,6 +1,7 @@
 import type { Access, AuditWrites, Caller, SignInOrigin, UserSession } from '../access/index.ts';
+import type { AppError } from '../base/index.ts';
 import type { Operation, OperationInput, OperationResult } from '../contract/index.ts';
-import type { HttpRequest, Route, RouteResponse } from '../http/index.ts';
+import { errorResponse, type HttpRequest, type Route, type RouteResponse } from '../http/index.ts';
 import { type AdmissionOptions, admitAnonymous, admitCaller } from './admission.ts';
 import { AuditTrail, type AuditTrailOptions } from './audit-trail.ts';
 import { requireWellFormedKey } from './idempotent-call.ts';
@@ -23,12 +24,11 @@ interface UserCall<O extends Operation> extends AnonymousCall<O> {
 	caller: Caller & { userSession: UserSession };
 }
 
-/** A result with cookies for the browser. */
-interface SessionResult<O extends Operation> {
-	result: OperationResult<O>;
+/** A result, or an error, with cookies for the browser. */
+type SessionResult<O extends Operation> = ({ result: OperationResult<O> } | { refusal: AppError }) & {
 	/** Set-Cookie headers. */
 	cookies?: readonly (string | null)[];
-}
+};
 
 type RouteFactory<C> = <O extends Operation>(
 	operation: O,
@@ -54,7 +54,7 @@ export function anonymousRouteFactory(options: SessionRouteOptions): RouteFactor
 						requireWellFormedKey(request);
 						const input = { params: request.params, query: read.query(request), body: await read.body(request) };
 						const call = { ...input, origin: originOf(request), audit: auditOf(operation, request, input, options) };
-						return toResponse(operation, await handle(call as never));
+						return toResponse(operation, await handle(call as never), request, options);
 					},
 					options,
 				),
@@ -76,7 +76,8 @@ export function userRouteFactory(options: SessionRouteOptions): RouteFactory<Pic
 					async (caller) => {
 						const input = { params: request.params, query: read.query(request), body: await read.body(request) };
 						const audit = auditOf(operation, request, input, options);
-						return toResponse(operation, await handle({ ...input, origin: originOf(request), audit, caller } as never));
+						const call = { ...input, origin: originOf(request), audit, caller };
+						return toResponse(operation, await handle(call as never), request, options);
 					},
 					options,
 				),
@@ -105,8 +106,15 @@ function auditOf(
 
 function toResponse<O extends Operation>(
 	{ status = 200 }: O,
-	{ result, cookies = [] }: SessionResult<O>,
+	{ cookies = [], ...outcome }: SessionResult<O>,
+	request: HttpRequest,
+	{ log }: Pick<SessionRouteOptions, 'log'>,
 ): RouteResponse {
 	const headers = cookies.flatMap((cookie) => (cookie === null ? [] : [['set-cookie', cookie] as const]));
+	if ('refusal' in outcome) {
+		const response = errorResponse(outcome.refusal, request.id, log);
+		return { ...response, headers: [...(response.headers ?? []), ...headers] };
+	}
+	const { result } = outcome;
 	return { status, headers: [JSON_HEADER, NO_STORE, ...headers], body: JSON.stringify(result) };
 }

@@ -1,5 +1,5 @@
 import { type CredentialMonitor, type Sessions, scopesOf, type UserSession, type Users } from '../access/index.ts';
-import { timestamp } from '../base/index.ts';
+import { AppError, timestamp } from '../base/index.ts';
 import { operations, type Session } from '../contract/index.ts';
 import type { Route } from '../http/index.ts';
 import type { Store } from '../store/index.ts';
@@ -16,7 +16,7 @@ export interface SessionRoutesOptions extends SessionRouteOptions {
 
 /** Signing in and out, who is signed in, and setting a password. */
 export function sessionRoutes(options: SessionRoutesOptions): Route[] {
-	const { store, sessions, users, credentialMonitor } = options;
+	const { access, store, sessions, users, credentialMonitor } = options;
 	const anonymousRoute = anonymousRouteFactory(options);
 	const userRoute = userRouteFactory(options);
 
@@ -25,14 +25,25 @@ export function sessionRoutes(options: SessionRoutesOptions): Route[] {
 		user: presentUser(user),
 		workspace: presentWorkspace(await requireWorkspace(store, user.workspace_id)),
 		scopes: [...scopesOf(user.role)],
+		needs_totp_setup: await access.needsTotpSetup(user),
 		expires_at: timestamp(session.expires_at),
 	});
 
 	return [
 		anonymousRoute(operations.createSession, async ({ body, origin, audit }) => {
-			const newSession = await sessions.signIn(body, origin, audit);
+			const signedIn = await sessions.signIn(body, origin, audit);
+			if ('pendingCookie' in signedIn) {
+				return { refusal: new AppError('second_factor_required'), cookies: [signedIn.pendingCookie] };
+			}
 			await credentialMonitor.recheckAll();
-			return { result: await present(newSession), cookies: [newSession.setCookie, newSession.deviceCookie] };
+			return { result: await present(signedIn), cookies: [signedIn.setCookie, signedIn.deviceCookie] };
+		}),
+
+		anonymousRoute(operations.continueSignIn, async ({ body, origin, audit }) => {
+			const signedIn = await sessions.continueSignIn(body.code, origin, audit);
+			await credentialMonitor.recheckAll();
+			const cookies = [signedIn.setCookie, signedIn.deviceCookie, signedIn.pendingCookie];
+			return { result: await present(signedIn), cookies };
 		}),
 
 		userRoute(operations.getSession, async ({ caller }) => ({ result: await present(caller.userSession) })),

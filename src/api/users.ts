@@ -1,15 +1,30 @@
-import { type CredentialMonitor, type Invitation, passwordLink, type Users } from '../access/index.ts';
-import { timestamp } from '../base/index.ts';
+import {
+	type CredentialMonitor,
+	hasTotp,
+	type Invitation,
+	passwordLink,
+	resetTotp,
+	type Users,
+} from '../access/index.ts';
+import { type Clock, timestamp } from '../base/index.ts';
 import type { InvitedUser, Operations, User } from '../contract/index.ts';
 import type { Store, UserRecord } from '../store/index.ts';
 import { type Handler, type VersionedResult, withVersion } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
-type UserOperation = 'listUsers' | 'createUser' | 'getUser' | 'updateUser' | 'deleteUser' | 'createPasswordLink';
+type UserOperation =
+	| 'listUsers'
+	| 'createUser'
+	| 'getUser'
+	| 'updateUser'
+	| 'deleteUser'
+	| 'createPasswordLink'
+	| 'resetUserTotp';
 
 export interface UsersOptions {
 	store: Store;
 	users: Users;
+	clock: Clock;
 	cursors: Cursors;
 	credentialMonitor: CredentialMonitor;
 	/** This server's address as browsers see it, with which links begin. */
@@ -24,13 +39,14 @@ export function presentUser(record: UserRecord): User {
 		name: record.name,
 		role: record.role,
 		has_password: record.password_hash !== null,
+		has_totp: hasTotp(record),
 		created_at: timestamp(record.created_at),
 		updated_at: timestamp(record.updated_at),
 	};
 }
 
 /** Users: invite, read, change, remove. */
-export function userHandlers({ store, users, cursors, credentialMonitor, address }: UsersOptions): {
+export function userHandlers({ store, users, clock, cursors, credentialMonitor, address }: UsersOptions): {
 	[K in UserOperation]: Handler<Operations[K]>;
 } {
 	const presentInvited = ({ user, token }: Invitation): VersionedResult<InvitedUser> =>
@@ -74,6 +90,16 @@ export function userHandlers({ store, users, cursors, credentialMonitor, address
 			const deleted = await commit(removal, ({ id }) => ({ id, deleted: true as const }));
 			await credentialMonitor.recheckAll();
 			return deleted;
+		},
+
+		async resetUserTotp({ caller, params, commit }) {
+			const { scopes, userSession, workspaceId } = caller;
+			const change = { scopes, exceptSessionId: userSession?.session.id };
+			const changed = await commit(resetTotp({ store, users, clock }, workspaceId, params.id, change), (record) =>
+				withVersion(presentUser(record), record),
+			);
+			await credentialMonitor.recheckAll();
+			return changed;
 		},
 
 		createPasswordLink: ({ caller, params, commit }) =>

@@ -18,6 +18,7 @@ export function presentWorkspace(record: WorkspaceRecord): Workspace {
 		plan: record.plan,
 		retention_days: record.retention_days,
 		budget: record.budget,
+		require_totp: record.require_totp,
 		created_at: timestamp(record.created_at),
 		updated_at: timestamp(record.updated_at),
 	};

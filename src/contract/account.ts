@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { asUser, type OperationTable, SMALL_BODY } from './operation.ts';
+import { SecondFactorCode } from './session.ts';
 import { Deleted, NullableText, PageOf, PageQuery, Strict, Timestamp } from './shapes.ts';
 import { SingleLineText } from './text-shapes.ts';
 import { User } from './users.ts';
@@ -28,6 +29,25 @@ export const AccountPatch = Strict({
 });
 export type AccountPatch = Static<typeof AccountPatch>;
 
+const PresentPassword = Strict({
+	current_password: Type.String({ minLength: 1, maxLength: 200, examples: ['correct horse battery staple'] }),
+});
+
+export const TotpSecret = Type.Object({
+	secret: Type.String({ description: 'In base32, to be typed into an app.', examples: ['JBSWY3DPEHPK3PXP'] }),
+	uri: Type.String({
+		description: 'For a QR code.',
+		examples: ['otpauth://totp/Parley:ada%40example.com?issuer=Parley&secret=JBSWY3DPEHPK3PXP'],
+	}),
+});
+
+export const RecoveryCodes = Type.Object({
+	recovery_codes: Type.Array(Type.String(), {
+		description: 'Each signs in once in place of a code. They are shown only here.',
+		examples: [['k3vd-a7zm-pq5w-c4tz']],
+	}),
+});
+
 /** The account of the signed-in user. */
 export const accountOperations = {
 	updateAccount: {
@@ -42,6 +62,43 @@ export const accountOperations = {
 		body: AccountPatch,
 		maxBodyBytes: SMALL_BODY,
 		examples: { 'a name': { name: 'Ada' } },
+		errors: ['unavailable'],
+		result: User,
+	},
+	beginTotp: {
+		method: 'POST',
+		path: '/api/v1/session/totp',
+		summary: 'Begin to set up a second factor',
+		description:
+			'Makes the secret of an authenticator app (TOTP, RFC 6238: SHA-1, six digits, 30 seconds). It has no effect until a code of it is confirmed.',
+		tag: 'Session',
+		access: asUser,
+		body: PresentPassword,
+		maxBodyBytes: SMALL_BODY,
+		errors: ['unavailable'],
+		result: TotpSecret,
+	},
+	confirmTotp: {
+		method: 'POST',
+		path: '/api/v1/session/totp/confirm',
+		summary: 'Confirm a second factor',
+		description:
+			'From now on signing in needs a code. Signs the user out everywhere else. Wrong codes count as failed sign-ins.',
+		tag: 'Session',
+		access: asUser,
+		body: SecondFactorCode,
+		maxBodyBytes: SMALL_BODY,
+		errors: ['unavailable'],
+		result: RecoveryCodes,
+	},
+	disableTotp: {
+		method: 'POST',
+		path: '/api/v1/session/totp/disable',
+		summary: 'Remove the second factor',
+		tag: 'Session',
+		access: asUser,
+		body: PresentPassword,
+		maxBodyBytes: SMALL_BODY,
 		errors: ['unavailable'],
 		result: User,
 	},

@@ -13,6 +13,10 @@ export const Session = Type.Object({
 		description: 'What the user’s role permits, as the scopes of an API key do. `*` is every scope.',
 		examples: [['*']],
 	}),
+	needs_totp_setup: Type.Boolean({
+		description:
+			'Whether the workspace requires a second factor that the user has not set up. Until then other operations are 403 `second_factor_setup_required`.',
+	}),
 	expires_at: Timestamp,
 });
 export type Session = Static<typeof Session>;
@@ -38,6 +42,11 @@ export const PasswordSet = Strict({
 });
 export type PasswordSet = Static<typeof PasswordSet>;
 
+/** A code of an authenticator app, or a recovery code. */
+export const SecondFactorCode = Strict({
+	code: Type.String({ minLength: 6, maxLength: 40, pattern: '^[A-Za-z0-9 -]*$', examples: ['492039'] }),
+});
+
 /** The user whose password was set. */
 export const PasswordOwner = Type.Object({ user: User, workspace: Workspace });
 
@@ -49,10 +58,32 @@ export const sessionOperations = {
 		path: '/api/v1/session',
 		summary: 'Sign in',
 		description:
-			'Sets the cookie `parley_session`. If the email and the password match several accounts, `workspace_id` selects one; without it, the oldest is used. An account with three older accounts of the same email in other workspaces is found only by its `workspace_id`.\n\nFive sign-ins per minute may fail from one client address (IPv6: from one /64), and twenty per hour for one account from all addresses together. After that the response is a 429. A browser that has signed in to the account before has the cookie `parley_device`: it has its own limit of five failures per minute, independent of other clients. A new password revokes the account’s earlier device cookies.',
+			'Sets the cookie `parley_session`. If the email and the password match several accounts, `workspace_id` selects one; without it, the oldest is used. An account with three older accounts of the same email in other workspaces is found only by its `workspace_id`.\n\nFive sign-ins per minute may fail from one client address (IPv6: from one /64), and twenty per hour for one account from all addresses together. After that the response is a 429. A browser that has signed in to the account before has the cookie `parley_device`: it has its own limit of five failures per minute, independent of other clients. A new password revokes the account’s earlier device cookies.\n\nFor an account with a second factor, the response to the right password is a 401 `second_factor_required` with the cookie `parley_sign_in`, which is valid for five minutes and for `POST /api/v1/session/second-factor` only.',
 		tag: 'Session',
 		access: asAnyone,
 		body: SignIn,
+		maxBodyBytes: SMALL_BODY,
+		errors: [
+			'unauthorized',
+			'second_factor_required',
+			'csrf_failed',
+			'address_not_allowed',
+			'rate_limit_exceeded',
+			'unavailable',
+		],
+		status: 201,
+		result: Session,
+	},
+	continueSignIn: {
+		setsCookie: true,
+		method: 'POST',
+		path: '/api/v1/session/second-factor',
+		summary: 'Sign in with the second factor',
+		description:
+			'The second step, with the cookie `parley_sign_in` of the first. A code is accepted once, a recovery code likewise. Wrong codes count as failed sign-ins, with the same limits.',
+		tag: 'Session',
+		access: asAnyone,
+		body: SecondFactorCode,
 		maxBodyBytes: SMALL_BODY,
 		errors: ['unauthorized', 'csrf_failed', 'address_not_allowed', 'rate_limit_exceeded', 'unavailable'],
 		status: 201,

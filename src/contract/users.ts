@@ -27,6 +27,7 @@ export const User = Type.Object({
 	name,
 	role,
 	has_password: Type.Boolean({ description: 'False until the person has set one by the link.' }),
+	has_totp: Type.Boolean({ description: 'Whether signing in needs a code of an authenticator app.' }),
 	created_at: Timestamp,
 	updated_at: Timestamp,
 });
@@ -111,6 +112,17 @@ export const userOperations = {
 		tag: 'Users',
 		access: withKey('settings:write'),
 		result: Deleted,
+	},
+	resetUserTotp: {
+		versioned: true,
+		method: 'POST',
+		path: '/api/v1/users/{id}/reset-totp',
+		summary: 'Remove the second factor of a user',
+		description:
+			'For people who have lost their authenticator app and their recovery codes. Signs the person out everywhere. Only an owner, or a key with every scope, may do it for an owner.',
+		tag: 'Users',
+		access: withKey('settings:write'),
+		result: User,
 	},
 	createPasswordLink: {
 		versioned: true,

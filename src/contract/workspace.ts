@@ -12,6 +12,11 @@ const retention_days = NullableInteger({
 		'Days for which conversations are kept after their last message, whatever their status. After that they are erased for good, without an event, and their open streams end. A change takes effect within a minute. Null: for ever.',
 });
 
+const require_totp = Type.Boolean({
+	description:
+		'Whether people need a second factor. A person without one can sign in and set one up, and do nothing else until then. API keys are not concerned.',
+});
+
 export const Workspace = Type.Object({
 	id: Type.String(),
 	name,
@@ -21,6 +26,7 @@ export const Workspace = Type.Object({
 	}),
 	retention_days,
 	budget: BudgetOrNull('What replies may cost in a period.'),
+	require_totp,
 	created_at: Timestamp,
 	updated_at: Timestamp,
 });
@@ -37,7 +43,7 @@ export const WorkspaceUsage = Type.Object({
 });
 export type WorkspaceUsage = Static<typeof WorkspaceUsage>;
 
-export const WorkspacePatch = Patch({ name, retention_days, budget: BudgetPatch });
+export const WorkspacePatch = Patch({ name, retention_days, budget: BudgetPatch, require_totp });
 export type WorkspacePatch = Static<typeof WorkspacePatch>;
 
 /** The workspace. */

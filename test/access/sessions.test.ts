@@ -9,10 +9,12 @@ import {
 	insertWorkspace,
 	Passwords,
 	PasswordVerifier,
+	PendingSignIns,
+	SecondFactor,
 	Sessions,
 	Users,
 } from '../../src/access/index.ts';
-import { deferred, newId } from '../../src/base/index.ts';
+import { deferred, newId, SecretBox } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store } from '../../src/store/index.ts';
 import { quickDerive } from '../support/app.ts';
@@ -36,6 +38,15 @@ interface SetUp {
 	on?: Store;
 }
 
+/** Sessions of users without a second factor. */
+class PasswordSessions extends Sessions {
+	override async signIn(...given: Parameters<Sessions['signIn']>) {
+		const signedIn = await super.signIn(...given);
+		assert.ok(!('pendingCookie' in signedIn));
+		return signedIn;
+	}
+}
+
 /** Sessions on the shared store or another, and a function that creates users with a password. */
 function setUp({ derive = quickDerive, secure = false, on = store }: SetUp = {}) {
 	const clock = manualWallClock();
@@ -47,7 +58,10 @@ function setUp({ derive = quickDerive, secure = false, on = store }: SetUp = {})
 	const users = new Users({ store: on, passwords, clock });
 	const devices = new DeviceCookies(Buffer.alloc(32, 7), secure);
 	const verifier = new PasswordVerifier({ store: on, users, passwords, devices, clock });
-	const sessions = new Sessions({ store: on, verifier, devices, clock, secure });
+	const secrets = new SecretBox(Buffer.alloc(32, 7));
+	const pendingSignIns = new PendingSignIns({ secrets, clock, secure });
+	const secondFactor = new SecondFactor(secrets);
+	const sessions = new PasswordSessions({ store: on, verifier, devices, pendingSignIns, secondFactor, clock, secure });
 	const person = async (email: string, { password = PASSWORD, workspace = '' } = {}) => {
 		const id = workspace || (await addWorkspace(on));
 		const { user, token } = await users.create(id, { email, role: 'owner' }, ALL).commit();

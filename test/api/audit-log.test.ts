@@ -3,7 +3,15 @@ import test, { after } from 'node:test';
 import Database from 'better-sqlite3';
 import { isAudited, type Operation, operations } from '../../src/contract/index.ts';
 import { databaseFile } from '../../src/store/index.ts';
-import { addUser, type CookieClient, PASSWORD, startAppWithUsers, tokenOf } from '../access/people.ts';
+import {
+	addUser,
+	type CookieClient,
+	openCookieClient,
+	PASSWORD,
+	startAppWithUsers,
+	tokenOf,
+} from '../access/people.ts';
+import { beginTotp, firstStep, setUpTotp, totpCode } from '../access/totp.ts';
 import { PausablePool } from '../knowledge/pausable-pool.ts';
 import { until } from '../support/until.ts';
 import { apiPeer } from '../tools/api-peer.ts';
@@ -73,6 +81,13 @@ async function changeOfEachOperation(): Promise<Record<string, Change>> {
 	const elsewhere = await signIn('leaves@shop.example');
 	await signIn('leaves@shop.example');
 	const { id: elsewhereId } = (await elsewhere.call('GET', '/api/v1/session')).body;
+	await addUser(app, 'phone@shop.example', 'member');
+	const confirming = await signIn('phone@shop.example');
+	const secret = await beginTotp(confirming);
+	const lostId = await addUser(app, 'lost@shop.example', 'member');
+	const { recoveryCodes } = await setUpTotp(await signIn('lost@shop.example'));
+	const pending = { cookie: await firstStep(openCookieClient(app), 'lost@shop.example') };
+	const continuing = openCookieClient(app);
 	const base = `${BASES}/${knowledgeBase}`;
 	const assistantPath = `/api/v1/assistants/${assistant}`;
 	return {
@@ -128,6 +143,22 @@ async function changeOfEachOperation(): Promise<Record<string, Change>> {
 		exportAuditLog: { path: `${LOG}/export?action=none` },
 		updateWorkspace: { path: '/api/v1/workspace', body: { name: 'Shop' } },
 		updateAccount: { path: '/api/v1/session/account', body: { name: 'Lea' }, by: leaving },
+		beginTotp: { path: '/api/v1/session/totp', body: { current_password: PASSWORD }, by: leaving },
+		confirmTotp: {
+			path: '/api/v1/session/totp/confirm',
+			// When it is sent: a code is valid for a minute.
+			get body() {
+				return { code: totpCode(secret, Date.now()) };
+			},
+			by: confirming,
+		},
+		disableTotp: { path: '/api/v1/session/totp/disable', body: { current_password: PASSWORD }, by: confirming },
+		continueSignIn: {
+			path: '/api/v1/session/second-factor',
+			body: { code: recoveryCodes[0] },
+			by: { call: (method, path, body) => continuing.call(method, path, body, pending) },
+		},
+		resetUserTotp: { path: `/api/v1/users/${lostId}/reset-totp` },
 		endSession: { path: `/api/v1/sessions/${elsewhereId}`, by: leaving },
 		endOtherSessions: { path: '/api/v1/sessions', by: leaving },
 		deleteSession: { path: '/api/v1/session', by: leaving },
@@ -270,7 +301,7 @@ test('the log is read in pages, by actor, action, resource and time, by owners a
 		cursor = page.next_cursor;
 	}
 	assert.deepEqual(
-		all.map(({ id }) => id),
+		all.slice(0, 100).map(({ id }) => id),
 		(await newestRecords()).map(({ id }: { id: string }) => id),
 	);
 	const { user } = (await owner.call('GET', '/api/v1/session')).body;

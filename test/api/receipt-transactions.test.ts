@@ -77,6 +77,7 @@ async function changesOfEveryKind(): Promise<Change[]> {
 		{ path: '/api/v1/api-keys', body: {}, data: count('api_keys') },
 		{ path: '/api/v1/users', body: { email: 'grace@shop.example' }, data: count('users') },
 		{ path: `/api/v1/users/${user}/password-link`, data: version('users', user) },
+		{ path: `/api/v1/users/${user}/reset-totp`, data: version('users', user) },
 		{ path: '/api/v1/deployments', body: { assistant_id: assistant }, data: count('deployments') },
 		{ path: documents, body: { source_type: 'text', content: 'Tea.' }, data: count('documents') },
 		{ path: documents, body: { source_type: 'url', url: `${app.url}/` }, data: count('documents') },

@@ -45,6 +45,7 @@ test('the first start creates an owner; a new user is a member and gets one link
 		name: 'grace.hopper',
 		role: 'member',
 		has_password: false,
+		has_totp: false,
 	});
 	assert.match(password_link, new RegExp(`^${app.url}/set-password#[\\w-]{43}$`));
 	assert.equal(Date.parse(password_link_expires_at) - Date.parse(created_at), 24 * 3_600_000);

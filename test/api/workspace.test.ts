@@ -15,7 +15,8 @@ test('a workspace has a name and a plan, and keeps conversations for ever unless
 	const { id, created_at, updated_at, ...rest } = body;
 	assert.match(id, /^ws_[0-9a-hjkmnp-tv-z]{32}$/);
 	assert.equal(updated_at, created_at);
-	assert.deepEqual(rest, { name: 'Default workspace', plan: 'unlimited', retention_days: null, budget: null });
+	const settings = { retention_days: null, budget: null, require_totp: false };
+	assert.deepEqual(rest, { name: 'Default workspace', plan: 'unlimited', ...settings });
 	const changed = await app.call('PATCH', WORKSPACE, { name: 'Hollowbrook', retention_days: 30 });
 	assert.deepEqual(
 		[changed.status, changed.body],

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { totpCode } from '../access/totp.ts';
 import type { DescribedOperation } from '../support/openapi.ts';
 import { until } from '../support/until.ts';
 import type { ApiResponse, Parts } from './requests.ts';
@@ -133,7 +134,51 @@ export const UNIQUE_VALUES: Record<string, () => string> = {
 export const IGNORES_UNKNOWN_QUERY: readonly string[] = ['getWidgetConfig', 'getLiveness', 'getReadiness'];
 
 /** Operations whose examples contain an invalid secret. */
-export const EXAMPLES_WITH_SECRET: readonly string[] = ['setPassword'];
+export const EXAMPLES_WITH_SECRET: readonly string[] = [
+	'setPassword',
+	'beginTotp',
+	'confirmTotp',
+	'disableTotp',
+	'continueSignIn',
+];
+
+/** The credentials of operations on the second factor, each of a person of its own: those of the newest body. */
+const ownHeaders = new WeakMap<ResourceMaker, Map<string, Record<string, string>>>();
+
+/** The headers that belong to the newest body of an operation; undefined where any credential will do. */
+export function headersOfBody(tenant: ResourceMaker, operationId: string): Record<string, string> | undefined {
+	return ownHeaders.get(tenant)?.get(operationId);
+}
+
+function keepHeaders(tenant: ResourceMaker, operationId: string, headers: Record<string, string>): void {
+	const kept = ownHeaders.get(tenant) ?? new Map();
+	ownHeaders.set(tenant, kept.set(operationId, headers));
+}
+
+/** A person with a session of the own. */
+async function signedIn(tenant: ResourceMaker) {
+	const body = await person(tenant);
+	const response = await tenant.call(tenant.operation('createSession'), { body });
+	const cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? assert.fail('no cookie was set');
+	// Wrong passwords and codes are limited by address.
+	const n = ++made;
+	const address = `10.200.${(n >> 8) & 255}.${n & 255}`;
+	return { ...body, headers: { cookie, origin: tenant.url, 'x-forwarded-for': address } };
+}
+
+/** A person whose second factor waits for its first code. */
+async function withTotpSecret(tenant: ResourceMaker) {
+	const found = await signedIn(tenant);
+	const body = { current_password: found.password };
+	const { secret } = await tenant.done('beginTotp', { body, headers: found.headers });
+	return { ...found, code: totpCode(secret, Date.now()) };
+}
+
+async function passwordOfOwnPerson(tenant: ResourceMaker, operationId: string) {
+	const { password, headers } = await signedIn(tenant);
+	keepHeaders(tenant, operationId, headers);
+	return { current_password: password };
+}
 
 /** Bodies of operations whose example needs an existing resource, or a name that is not taken. */
 export const BODIES: Record<string, (tenant: ResourceMaker) => Promise<unknown>> = {
@@ -146,6 +191,21 @@ export const BODIES: Record<string, (tenant: ResourceMaker) => Promise<unknown>>
 		rate_limit: { messages_per_minute: 10_000 },
 	}),
 	createSession: person,
+	beginTotp: (tenant) => passwordOfOwnPerson(tenant, 'beginTotp'),
+	disableTotp: (tenant) => passwordOfOwnPerson(tenant, 'disableTotp'),
+	async confirmTotp(tenant) {
+		const { code, headers } = await withTotpSecret(tenant);
+		keepHeaders(tenant, 'confirmTotp', headers);
+		return { code };
+	},
+	async continueSignIn(tenant) {
+		const { email, password, code, headers } = await withTotpSecret(tenant);
+		const { recovery_codes } = await tenant.done('confirmTotp', { body: { code }, headers });
+		const first = await tenant.call(tenant.operation('createSession'), { body: { email, password } });
+		assert.equal(first.body.error.code, 'second_factor_required');
+		keepHeaders(tenant, 'continueSignIn', { cookie: first.headers.getSetCookie()[0]?.split(';')[0] ?? '' });
+		return { code: recovery_codes[0] };
+	},
 	setPassword: async (tenant) => ({ token: (await invited(tenant)).token, password: `correct horse ${unique()}` }),
 };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ApiDescription, DescribedOperation, Media } from '../support/openapi.ts';
 import { type ApiResponse, type Parts, send } from './requests.ts';
-import { BODIES, CREDENTIALS, ID_FIELDS, RESOURCE_MAKERS, UNIQUE_VALUES } from './resources.ts';
+import { BODIES, CREDENTIALS, headersOfBody, ID_FIELDS, RESOURCE_MAKERS, UNIQUE_VALUES } from './resources.ts';
 import type { ConformanceServer } from './server.ts';
 
 /** An id in a request: a parameter of the path or the query, or a member of the body. */
@@ -149,8 +149,11 @@ export class Tenant {
 			// Requests without a credential are rate-limited by address, so each comes from another address.
 			const n = addresses++;
 			const address = `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
-			return { 'x-forwarded-for': address, origin: origin ? 'https://shop.example' : this.url };
+			const headers = { 'x-forwarded-for': address, origin: origin ? 'https://shop.example' : this.url };
+			return { ...headers, ...headersOfBody(this, id) };
 		}
+		const own = headersOfBody(this, id);
+		if (own) return own;
 		const scheme = security.map(([each]) => each as string).find((each) => each in CREDENTIALS);
 		assert.ok(
 			scheme,

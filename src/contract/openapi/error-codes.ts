@@ -45,6 +45,7 @@ function accessCodes({ method, access }: Operation): ErrorCode[] {
 				...csrfCodes,
 				// A session that is used from another network.
 				'address_not_allowed',
+				'second_factor_setup_required',
 				// A key without the scope, or a session of a role without it.
 				...(access.scope === null ? [] : (['insufficient_scope', 'forbidden'] as const)),
 				'rate_limit_exceeded',

@@ -23,6 +23,9 @@ export const errors: ErrorStrings = {
 		url_not_allowed: 'Mit dieser Adresse verbindet sich der Server nicht: {message}',
 		unauthorized: 'Sie sind nicht angemeldet, oder die Anmeldung ist abgelaufen.',
 		invalid_jwt: 'Das Token fehlt oder ist nicht gültig: {message}',
+		second_factor_required: 'Geben Sie den Code Ihrer Authenticator-App ein, oder einen Wiederherstellungscode.',
+		second_factor_setup_required:
+			'Dieser Arbeitsbereich verlangt einen zweiten Faktor. Laden Sie die Seite neu, um ihn einzurichten.',
 		forbidden: 'Das ist nicht erlaubt.',
 		insufficient_scope: 'Ihre Rolle erlaubt das nicht.',
 		domain_not_allowed: 'Diese Website steht nicht auf der Liste der Einbindung.',
@@ -52,6 +55,10 @@ export const errors: ErrorStrings = {
 	},
 	sentences: [
 		[/^The email or the password is wrong\.$/, 'E-Mail oder Passwort ist falsch.'],
+		[/^The code is wrong, or was used before\.$/, 'Der Code ist falsch oder wurde schon benutzt.'],
+		[/^The sign-in has expired\. Sign in again\.$/, 'Das hat zu lange gedauert. Melden Sie sich noch einmal an.'],
+		[/^A second factor is set up already\./, 'Ein zweiter Faktor ist schon eingerichtet. Entfernen Sie ihn zuerst.'],
+		[/^There is no second factor to confirm\./, 'Die Einrichtung wurde nicht begonnen. Beginnen Sie sie noch einmal.'],
 		[/^This link is not valid: /, 'Dieser Link gilt nicht: Er wurde benutzt oder ersetzt, oder er ist abgelaufen.'],
 		[
 			/^Signing in has failed too often\. Try again in (\d+) seconds\.$/,
@@ -79,6 +86,7 @@ export const errors: ErrorStrings = {
 		],
 	],
 	reasons: [
+		[/^is not the present code$/, 'ist nicht der Code, der gerade gilt'],
 		[/^is required(?: with .*| while .*)?$/, 'fehlt'],
 		[/^must not be empty$/, 'darf nicht leer sein'],
 		[/^must have at most (\d+) characters$/, 'darf höchstens {1} Zeichen haben'],

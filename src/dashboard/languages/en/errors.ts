@@ -7,6 +7,8 @@ export const errors: ErrorStrings = {
 		conversation_archived: 'The conversation is archived. Reopen it to send messages.',
 		webhook_disabled: 'The webhook is disabled. Enable it first.',
 		handoff_disabled: 'Visitors of this deployment cannot ask for a person. Its settings can allow it.',
+		second_factor_required: 'Type in the code of your authenticator app, or a recovery code.',
+		second_factor_setup_required: 'This workspace requires a second factor. Load the page again to set it up.',
 		insufficient_scope: 'Your role does not permit this.',
 		csrf_failed:
 			'This page was opened at an address that the server does not know as its own. Open it at the server’s address.',

@@ -1,0 +1,148 @@
+import { AppError, type Clock } from '../base/index.ts';
+import {
+	decideAndCommit,
+	expectVersion,
+	prepareChange,
+	type Store,
+	type TotpRecord,
+	type UncommittedChange,
+	type UserRecord,
+	type Write,
+} from '../store/index.ts';
+import type { AuditWrites } from './audit-writes.ts';
+import type { PasswordVerifier, SignInOrigin } from './password-verifier.ts';
+import { requireOwnerRights } from './roles.ts';
+import { hasTotp, type SecondFactor } from './second-factor.ts';
+import type { UserSession } from './sessions.ts';
+import { createRecoveryCodes, createTotpSecret, totpUri } from './totp-codes.ts';
+import type { UserChange, Users } from './users.ts';
+
+export interface TotpSetupOptions {
+	store: Pick<Store, 'commit' | 'get'>;
+	verifier: PasswordVerifier;
+	secondFactor: SecondFactor;
+	clock: Clock;
+}
+
+type OwnSession = Pick<UserSession, 'user' | 'session'>;
+
+/** How users set up and remove the second factor of their own accounts. */
+export class TotpSetup {
+	readonly #store: TotpSetupOptions['store'];
+	readonly #verifier: PasswordVerifier;
+	readonly #secondFactor: SecondFactor;
+	readonly #clock: Clock;
+
+	constructor({ store, verifier, secondFactor, clock }: TotpSetupOptions) {
+		this.#store = store;
+		this.#verifier = verifier;
+		this.#secondFactor = secondFactor;
+		this.#clock = clock;
+	}
+
+	/**
+	 * Makes a secret. It has no effect until a code of it is confirmed; another call replaces it.
+	 * @throws AppError `invalid_request` where the password is wrong or a second factor is set up, `rate_limit_exceeded`
+	 */
+	async begin(
+		{ user: { id } }: OwnSession,
+		password: string,
+		origin: SignInOrigin,
+		audit: AuditWrites,
+	): Promise<{ secret: string; uri: string }> {
+		await this.#verifier.verifyOwn(id, password, origin);
+		const secret = createTotpSecret();
+		const totp = { secret: this.#secondFactor.seal(secret), enabled_at: null, last_step: 0, recovery_hashes: [] };
+		const { email } = await this.#change(id, audit, (user) => {
+			if (!hasTotp(user)) return { totp, write: [] };
+			throw new AppError('invalid_request', 'A second factor is set up already. Remove it first.');
+		});
+		return { secret, uri: totpUri(secret, email) };
+	}
+
+	/**
+	 * Requires codes from now on, and ends the other sessions. Wrong codes count as failed sign-ins.
+	 * @returns the recovery codes, which are shown only now
+	 * @throws AppError `invalid_request` where the code is wrong, `rate_limit_exceeded`
+	 */
+	async confirm(
+		{ user, session }: OwnSession,
+		code: string,
+		origin: SignInOrigin,
+		audit: AuditWrites,
+	): Promise<string[]> {
+		const codes = createRecoveryCodes();
+		const recovery_hashes = codes.map((each) => this.#secondFactor.hashRecoveryCode(each));
+		const confirmed = await this.#verifier.limited(user, origin, async () => {
+			const now = this.#clock.now();
+			let isAccepted = false;
+			await this.#change(user.id, audit, (current) => {
+				if (current.totp === null || hasTotp(current)) {
+					throw new AppError('invalid_request', 'There is no second factor to confirm. Begin its setup first.');
+				}
+				const accepted = this.#secondFactor.accept(current.totp, code, now);
+				isAccepted = accepted !== null;
+				if (accepted === null) return null;
+				const write: Write[] = [{ op: 'end_sessions', user_id: user.id, except: session.id }];
+				return { totp: { ...accepted, enabled_at: now, recovery_hashes }, write };
+			});
+			return isAccepted ? codes : null;
+		});
+		if (confirmed !== null) return confirmed;
+		const details = [{ path: '/code', message: 'is not the present code' }];
+		throw new AppError('invalid_request', '/code is not the present code.', { details });
+	}
+
+	/** Removes the second factor. @throws AppError `invalid_request` where the password is wrong, `rate_limit_exceeded` */
+	async disable(
+		{ user: { id } }: OwnSession,
+		password: string,
+		origin: SignInOrigin,
+		audit: AuditWrites,
+	): Promise<UserRecord> {
+		await this.#verifier.verifyOwn(id, password, origin);
+		return this.#change(id, audit, () => ({ totp: null, write: [] }));
+	}
+
+	/** @param decide null: nothing changes */
+	#change(
+		id: string,
+		audit: AuditWrites,
+		decide: (user: UserRecord) => { totp: TotpRecord | null; write: Write[] } | null,
+	): Promise<UserRecord> {
+		return decideAndCommit(this.#store, async () => {
+			const user = await this.#store.get('users', id);
+			if (!user) throw new AppError('unauthorized');
+			const decided = decide(user);
+			if (decided === null) return { commit: null, result: user };
+			const set = { totp: decided.totp, updated_at: this.#clock.now() };
+			const next = { ...user, ...set, version: user.version + 1 };
+			const write: Write[] = [{ op: 'patch', kind: 'users', id, set }, ...decided.write, ...audit(next, next)];
+			return { commit: { expect: [expectVersion('users', user)], write }, result: next };
+		});
+	}
+}
+
+/**
+ * Removes the second factor of a user who has lost it, and ends the user's sessions.
+ * @throws AppError `not_found`, `insufficient_scope`
+ */
+export function resetTotp(
+	{ store, users, clock }: { store: Pick<Store, 'commit' | 'get'>; users: Pick<Users, 'get'>; clock: Clock },
+	workspaceId: string,
+	id: string,
+	{ scopes, exceptSessionId }: Omit<UserChange, 'versions'>,
+): UncommittedChange<UserRecord> {
+	return prepareChange(store, async () => {
+		const user = await users.get(workspaceId, id);
+		if (user.role === 'owner') requireOwnerRights(scopes);
+		const set = { totp: null, updated_at: clock.now() };
+		const except = exceptSessionId === undefined ? {} : { except: exceptSessionId };
+		const write: Write[] = [
+			{ op: 'patch', kind: 'users', id, set },
+			{ op: 'end_sessions', user_id: id, ...except },
+		];
+		const commit = { expect: [expectVersion('users', user)], write };
+		return { commit, result: { ...user, ...set, version: user.version + 1 } };
+	});
+}
