@@ -1,4 +1,4 @@
-import { canOpenTokenSecret } from '../access/index.ts';
+import { canOpenTokenSecret, SecondFactor } from '../access/index.ts';
 import type { SecretBox } from '../base/index.ts';
 import type { Readers, ToolRecord, Write } from '../store/index.ts';
 import { clearSecrets, sealedConfig, ToolSecrets } from '../tools/index.ts';
@@ -7,7 +7,7 @@ import { listAll } from './data-folder.ts';
 
 /** A record whose secret the server's key does not open. */
 export interface UnreadableSecret {
-	kind: 'webhook' | 'tool' | 'deployment' | 'stored answers';
+	kind: 'webhook' | 'tool' | 'deployment' | 'user' | 'stored answers';
 	/** Empty for stored responses. */
 	id: string;
 	name: string;
@@ -33,6 +33,7 @@ export async function* unreadableSecrets(
 	yield* unreadableWebhookSecrets(store, box, now);
 	yield* unreadableToolSecrets(store, box);
 	yield* unreadableDeploymentSecrets(store, box);
+	yield* unreadableTotpSecrets(store, box);
 	if (!isKeyOfDatabase && (await store.idempotency.hasSealedResponses())) {
 		yield {
 			kind: 'stored answers',
@@ -113,6 +114,22 @@ async function* unreadableDeploymentSecrets(
 				id,
 				set: { jwt: { ...jwt, secret: null }, updated_at: at },
 			}),
+		};
+	}
+}
+
+async function* unreadableTotpSecrets(
+	store: Pick<Readers, 'list'>,
+	box: SecretBox | null,
+): AsyncGenerator<UnreadableSecret> {
+	for await (const { id, email, totp } of listAll(store, 'users', {})) {
+		if (totp === null || (box && new SecondFactor(box).canOpen(totp))) continue;
+		yield {
+			kind: 'user',
+			id,
+			name: email,
+			remedy: 'the person sets up the second factor again; until then the password alone signs in',
+			forgetWrite: (at) => ({ op: 'patch', kind: 'users', id, set: { totp: null, updated_at: at } }),
 		};
 	}
 }

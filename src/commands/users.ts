@@ -1,4 +1,4 @@
-import { type Invitation, Passwords, passwordLink, Users } from '../access/index.ts';
+import { type Invitation, Passwords, passwordLink, resetTotp, Users } from '../access/index.ts';
 import { AppError, addressOnThisMachine, systemClock } from '../base/index.ts';
 import { type Settings, schemeOf } from '../config/index.ts';
 import { EMAIL_PATTERN, ROLES, type Role } from '../contract/index.ts';
@@ -65,8 +65,28 @@ const resetPassword: Command = {
 	},
 };
 
+const resetSecondFactor: Command = {
+	name: 'users reset-totp',
+	positionals: ['EMAIL'],
+	options: { workspace: 'ID' },
+	summary: 'remove the second factor of a user who has lost it, and sign the user out everywhere',
+	async run(invocation) {
+		const [email = ''] = invocation.positionals;
+		const settings = invocation.settings();
+		const changed = await withStore(settings, async (store) => {
+			const users = usersOf(store);
+			const { workspace_id, id } = requireSingleUser(
+				email,
+				await users.findByEmail(email, invocation.option('workspace')),
+			);
+			return resetTotp({ store, users, clock: systemClock }, workspace_id, id, ALL_SCOPES).commit();
+		});
+		invocation.printInfo(`${changed.email} signs in with the password alone.`);
+	},
+};
+
 /** Commands about users. */
-export const userCommands = [create, list, resetPassword];
+export const userCommands = [create, list, resetPassword, resetSecondFactor];
 
 function usersOf(store: Store): Users {
 	return new Users({ store, passwords: new Passwords(), clock: systemClock });

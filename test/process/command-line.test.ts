@@ -10,6 +10,8 @@ import { commands, findCommand, runCommand } from '../../src/commands/index.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
+import { openCookieClient } from '../access/people.ts';
+import { firstStep, setUpTotp } from '../access/totp.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { runProgram, temporaryFolder } from '../support/run-command.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
@@ -128,6 +130,15 @@ test('the command line makes a workspace, its plan and its users, with or withou
 	assert.equal((await set(again.split('#')[1] as string)).status, 200);
 	const signedIn = await server.call('POST', '/api/v1/session', { email: 'ada@example.com', password: PASSWORD });
 	assert.deepEqual([signedIn.status, signedIn.body.user.role], [201, 'owner']);
+
+	const browser = openCookieClient(server);
+	await browser.call('POST', '/api/v1/session', { email: 'ada@example.com', password: PASSWORD });
+	await setUpTotp(browser);
+	await firstStep(openCookieClient(server), 'ada@example.com');
+	await inProcess(dataDir, 'users', 'reset-totp', 'ada@example.com');
+	assert.equal((await browser.call('GET', '/api/v1/session')).status, 401, 'the sessions end');
+	const alone = await server.call('POST', '/api/v1/session', { email: 'ada@example.com', password: PASSWORD });
+	assert.equal(alone.status, 201);
 
 	const list = await inProcess(dataDir, 'users', 'list', '--workspace', workspace);
 	assert.match(list, /ada@example\.com +owner +ws_\w+ +set +ada/);
@@ -256,6 +267,7 @@ test('the help lists every command, and each command shows its usage', async (t)
 		'users create EMAIL',
 		'users list',
 		'users reset-password EMAIL',
+		'users reset-totp EMAIL',
 		'workspaces create NAME',
 		'workspaces list',
 		'workspaces set-plan ID PLAN',

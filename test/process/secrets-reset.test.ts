@@ -5,6 +5,8 @@ import test from 'node:test';
 import { adoptKey, replacementKey } from '../../src/access/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore } from '../../src/store/index.ts';
+import { openCookieClient, PASSWORD, setPassword, tokenOf } from '../access/people.ts';
+import { setUpTotp } from '../access/totp.ts';
 import { runProgram, temporaryFolder } from '../support/run-command.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 
@@ -27,9 +29,14 @@ async function seal(server: ServerProcess) {
 		jwt: { algorithm: 'HS256', secret: 'a secret of more than thirty-two bytes' },
 	});
 	await made('/api/v1/api-keys', { name: 'Nightly', scopes: ['assistants:read'] }, { 'idempotency-key': 'once' });
+	const person = await made('/api/v1/users', { email: 'ada@example.com' });
+	await setPassword(server, tokenOf(person.password_link));
+	const browser = openCookieClient(server);
+	await browser.call('POST', '/api/v1/session', { email: 'ada@example.com', password: PASSWORD });
+	await setUpTotp(browser);
 	await made('/api/v1/assistants', { name: 'Second' });
 	const page = await server.call('GET', '/api/v1/assistants?limit=1');
-	return { webhook, tool, deployment, cursor: page.body.next_cursor as string };
+	return { webhook, tool, deployment, person, cursor: page.body.next_cursor as string };
 }
 
 test('after a reset of the secrets the server starts and says what to set again', async (t) => {
@@ -41,7 +48,7 @@ test('after a reset of the secrets the server starts and says what to set again'
 	assert.equal(intact.code, 1, 'not beside a running server');
 	assert.match(intact.err, /^parley: Another Parley is running on .*Stop it/);
 	await first.stop();
-	const { webhook, tool, deployment, cursor } = sealed;
+	const { webhook, tool, deployment, person, cursor } = sealed;
 
 	const nothing = await runProgram(dataDir, ['secrets', 'reset', '--yes']);
 	assert.deepEqual([nothing.code, nothing.out], [0, ''], nothing.err);
@@ -51,7 +58,7 @@ test('after a reset of the secrets the server starts and says what to set again'
 	const listed = await runProgram(dataDir, ['secrets', 'reset']);
 	assert.equal(listed.code, 1);
 	assert.match(listed.err, /Nothing was changed/);
-	for (const { id } of [webhook, tool, deployment]) assert.ok(listed.out.includes(id), listed.out);
+	for (const { id } of [webhook, tool, deployment, person]) assert.ok(listed.out.includes(id), listed.out);
 	assert.match(listed.out, /^stored answers/m);
 	assert.match(listed.out, /^deployment .*refuses all visitors$/m);
 	await assert.rejects(readFile(join(dataDir, 'secret.key')), { code: 'ENOENT' });
@@ -80,6 +87,9 @@ test('after a reset of the secrets the server starts and says what to set again'
 	assert.equal((await server.call('POST', `/api/v1/webhooks/${webhook.id}/rotate-secret`, {})).status, 200);
 	const enabled = await server.call('PATCH', `/api/v1/webhooks/${webhook.id}`, { status: 'active' });
 	assert.deepEqual([enabled.status, enabled.body.status, enabled.body.disabled_reason], [200, 'active', null]);
+
+	const credentials = { email: 'ada@example.com', password: PASSWORD };
+	assert.equal((await server.call('POST', '/api/v1/session', credentials)).status, 201, 'without a second factor');
 
 	const tried = await server.call('POST', `/api/v1/tools/${tool.id}/test`, { arguments: {} });
 	assert.match(JSON.stringify(tried.body), /secret was forgotten when the server's secret key was reset/);
