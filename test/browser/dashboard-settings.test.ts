@@ -176,11 +176,12 @@ test('a person changes the password with the present one, and signs out another 
 	await page.getByRole('listitem').getByRole('button', { name: 'Sign out' }).click();
 	await page.getByText('The session was ended.').waitFor();
 	assert.equal((await elsewhere.call('GET', '/api/v1/session')).status, 401);
-	await page.getByLabel('Current password').fill('not this one at all');
+	const form = page.locator('form').filter({ has: page.getByRole('button', { name: 'Change the password' }) });
+	await form.getByLabel('Current password').fill('not this one at all');
 	await page.getByLabel('New password').fill('six swans on a river');
 	await page.getByRole('button', { name: 'Change the password' }).click();
 	await page.getByText('is not the present password').waitFor();
-	await page.getByLabel('Current password').fill(PASSWORD);
+	await form.getByLabel('Current password').fill(PASSWORD);
 	await page.getByRole('button', { name: 'Change the password' }).click();
 	await page.getByText('The password was changed.').waitFor();
 	assert.equal(await page.getByLabel('New password').inputValue(), '');

@@ -3,6 +3,7 @@ import { ErrorState } from '../components/page.tsx';
 import { loadLanguage } from '../languages/index.ts';
 import './parts.ts';
 import { CurrentPage } from './pages.tsx';
+import { SecondFactorGate } from './second-factor-gate.tsx';
 import { loadSession, sessionState } from './session.ts';
 import { EmptyShell, Shell } from './shell.tsx';
 import { SignIn } from './sign-in.tsx';
@@ -19,6 +20,7 @@ function Dashboard() {
 		case 'expired':
 			return <SignIn hasExpired={state.status === 'expired'} />;
 		case 'signed-in':
+			if (state.session.needs_totp_setup) return <SecondFactorGate />;
 			return (
 				<Shell>
 					<CurrentPage />

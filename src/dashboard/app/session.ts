@@ -43,7 +43,8 @@ function begin(session: Session): void {
 	if (sessionStorage.getItem(USER_KEY) !== session.user.id) sessionStorage.clear();
 	sessionStorage.setItem(USER_KEY, session.user.id);
 	sessionState.value = { status: 'signed-in', session };
-	startLive(() => void checkUser());
+	// Until the second factor is set up, the server refuses everything else.
+	if (!session.needs_totp_setup) startLive(() => void checkUser());
 }
 
 /**
@@ -62,6 +63,13 @@ async function checkUser(): Promise<void> {
 /** Signs in. The page that was shown stays. Another user sees nothing of what was loaded or typed before. */
 export async function signIn(email: string, password: string): Promise<void> {
 	const session = await resultOf(api.POST('/api/v1/session', { body: { email, password } }));
+	queryClient.clear();
+	begin(session);
+}
+
+/** The second step of signing in. @param code of an authenticator app, or a recovery code */
+export async function continueSignIn(code: string): Promise<void> {
+	const session = await resultOf(api.POST('/api/v1/session/second-factor', { body: { code } }));
 	queryClient.clear();
 	begin(session);
 }

@@ -1,37 +1,47 @@
-import { useEffect, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError } from '../api/api-error.ts';
 import { Button } from '../components/button.tsx';
 import { TextField } from '../components/field.tsx';
 import { sentenceOf } from '../components/page.tsx';
 import { strings } from '../languages/index.ts';
-import { signIn } from './session.ts';
+import { continueSignIn, signIn } from './session.ts';
 
-/** The form that signs a person in. @param hasExpired the session ended while the dashboard was open */
+/** Signs a person in: the password, then a code where the account needs one. @param hasExpired the session ended while the dashboard was open */
 export function SignIn({ hasExpired }: { hasExpired: boolean }) {
 	const s = strings();
-	const [email, setEmail] = useState('');
-	const [password, setPassword] = useState('');
-	const [error, setError] = useState<string | null>(null);
-	const [isBusy, setBusy] = useState(false);
+	const [needsCode, setNeedsCode] = useState(false);
 	useEffect(() => {
 		document.title = `${s.signInTitle} – Parley`;
-		document.querySelector('input')?.focus();
 	}, []);
-	const submit = async (event: Event) => {
-		event.preventDefault();
-		setBusy(true);
-		setError(null);
-		try {
-			await signIn(email.trim(), password);
-		} catch (failure) {
-			setError(sentenceOf(failure as Error));
-			setBusy(false);
-		}
-	};
 	return (
 		<main class="sign-in">
 			<h1>{s.signInTitle}</h1>
 			{hasExpired && <p role="status">{s.signInExpired}</p>}
-			<form class="card" onSubmit={(event) => void submit(event)}>
+			{needsCode ? (
+				<CodeForm onBack={() => setNeedsCode(false)} />
+			) : (
+				<PasswordForm onCodeNeeded={() => setNeedsCode(true)} />
+			)}
+		</main>
+	);
+}
+
+function PasswordForm({ onCodeNeeded }: { onCodeNeeded: () => void }) {
+	const s = strings();
+	const [email, setEmail] = useState('');
+	const [password, setPassword] = useState('');
+	const submit = async () => {
+		try {
+			await signIn(email.trim(), password);
+		} catch (failure) {
+			if (!(failure instanceof ApiError && failure.code === 'second_factor_required')) throw failure;
+			onCodeNeeded();
+		}
+	};
+	return (
+		<>
+			<StepForm submit={submit}>
 				<TextField label={s.email} type="email" autocomplete="username" required value={email} onChange={setEmail} />
 				<TextField
 					label={s.password}
@@ -41,16 +51,64 @@ export function SignIn({ hasExpired }: { hasExpired: boolean }) {
 					value={password}
 					onChange={setPassword}
 				/>
-				{error && (
-					<p class="field-error" role="alert">
-						{error}
-					</p>
-				)}
-				<Button type="submit" look="primary" isBusy={isBusy}>
-					{s.signIn}
-				</Button>
-			</form>
+			</StepForm>
 			<p class="soft">{s.signInHint}</p>
-		</main>
+		</>
+	);
+}
+
+function CodeForm({ onBack }: { onBack: () => void }) {
+	const s = strings();
+	const [code, setCode] = useState('');
+	return (
+		<>
+			<StepForm submit={() => continueSignIn(code.trim())}>
+				<TextField
+					label={s.signInCode}
+					hint={s.signInCodeHint}
+					autocomplete="one-time-code"
+					required
+					maxLength={40}
+					value={code}
+					onChange={setCode}
+				/>
+			</StepForm>
+			<Button look="quiet" onClick={onBack}>
+				{s.signInBack}
+			</Button>
+		</>
+	);
+}
+
+/** The form of one step, with its error. Its first field has the focus. */
+function StepForm({ submit, children }: { submit: () => Promise<void>; children: ComponentChildren }) {
+	const s = strings();
+	const form = useRef<HTMLFormElement>(null);
+	const [error, setError] = useState<string | null>(null);
+	const [isBusy, setBusy] = useState(false);
+	useEffect(() => form.current?.querySelector('input')?.focus(), []);
+	const run = async (event: Event) => {
+		event.preventDefault();
+		setBusy(true);
+		setError(null);
+		try {
+			await submit();
+		} catch (failure) {
+			setError(sentenceOf(failure as Error));
+			setBusy(false);
+		}
+	};
+	return (
+		<form class="card" ref={form} onSubmit={(event) => void run(event)}>
+			{children}
+			{error && (
+				<p class="field-error" role="alert">
+					{error}
+				</p>
+			)}
+			<Button type="submit" look="primary" isBusy={isBusy}>
+				{s.signIn}
+			</Button>
+		</form>
 	);
 }

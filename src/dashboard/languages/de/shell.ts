@@ -73,5 +73,10 @@ export const shell: ShellStrings = {
 	email: 'E-Mail-Adresse',
 	password: 'Passwort',
 	signIn: 'Anmelden',
+	signInCode: 'Code',
+	signInCodeHint: 'Aus Ihrer Authenticator-App, oder einer Ihrer Wiederherstellungscodes.',
+	signInBack: 'Als jemand anderes anmelden',
+	secondFactorRequired: 'Zweiten Faktor einrichten',
+	secondFactorRequiredText: 'Dieser Arbeitsbereich verlangt neben dem Passwort einen Code einer Authenticator-App.',
 	signInHint: 'Noch kein Konto? Der Inhaber des Arbeitsbereichs kann Sie einladen.',
 };

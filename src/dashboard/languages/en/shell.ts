@@ -71,5 +71,10 @@ export const shell = {
 	email: 'E-mail address',
 	password: 'Password',
 	signIn: 'Sign in',
+	signInCode: 'Code',
+	signInCodeHint: 'From your authenticator app, or one of your recovery codes.',
+	signInBack: 'Sign in as somebody else',
+	secondFactorRequired: 'Set up a second factor',
+	secondFactorRequiredText: 'This workspace requires a code of an authenticator app beside the password.',
 	signInHint: 'No account yet? The owner of the workspace can invite you.',
 };

@@ -8,6 +8,7 @@ import { PageHeader } from '../../components/page.tsx';
 import { useAction } from '../../forms/use-action.ts';
 import { chooseLanguage, LANGUAGES, type Language, language, strings } from '../../languages/index.ts';
 import { PasswordForm } from './password.tsx';
+import { SecondFactor } from './second-factor.tsx';
 import { SessionList } from './sessions.tsx';
 
 /** The account of the signed-in user. */
@@ -20,6 +21,7 @@ export default function Account() {
 				<div>
 					<Profile />
 					<PasswordForm />
+					<SecondFactor />
 				</div>
 				<SessionList />
 			</div>

@@ -70,10 +70,11 @@ function PeopleTable({
 			columns={[
 				{
 					title: t.name,
-					cell: ({ id, name, email, has_password }) => (
+					cell: ({ id, name, email, has_password, has_totp }) => (
 						<>
 							<strong>{name}</strong> {id === ownId && <span class="soft">({t.you})</span>}{' '}
 							{!has_password && <Status tone="amber">{t.noPassword}</Status>}
+							{has_totp && <Status tone="green">{t.secondFactor}</Status>}
 							<br />
 							<span class="hint">{email}</span>
 						</>

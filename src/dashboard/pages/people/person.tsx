@@ -43,14 +43,27 @@ export function RoleCell({ user: { id, name, role }, isChangeable }: { user: Use
 	);
 }
 
-/** A new password link, and the removal of a person. */
-export function PersonActions({ user: { id, name }, onLink }: { user: User; onLink: (link: PasswordLink) => void }) {
+/** A new password link, the removal of a lost second factor, and of a person. */
+export function PersonActions({
+	user: { id, name, has_totp },
+	onLink,
+}: {
+	user: User;
+	onLink: (link: PasswordLink) => void;
+}) {
 	const t = strings().accessPages;
 	const params = { path: { id } };
 	const invite = useAction(async () => {
 		const question = { title: fill(t.newLinkTitle, { name }), text: t.newLinkText, action: t.newLink };
 		if (!(await confirm(question))) return;
 		onLink(await resultOf(api.POST('/api/v1/users/{id}/password-link', { params })));
+	});
+	const resetTotp = useAction(async () => {
+		const question = { title: fill(t.resetTotpTitle, { name }), text: t.resetTotpText, action: t.secondFactorRemove };
+		if (!(await confirm(question))) return;
+		await api.POST('/api/v1/users/{id}/reset-totp', { params });
+		showToast(fill(t.resetTotpDone, { name }));
+		await invalidate('users');
 	});
 	const remove = useAction(async () => {
 		const question = { title: fill(t.removeTitle, { name }), text: t.removeText, action: t.remove };
@@ -64,6 +77,11 @@ export function PersonActions({ user: { id, name }, onLink }: { user: User; onLi
 			<Button isBusy={invite.isBusy} onClick={() => void invite.run()}>
 				{t.newLink}
 			</Button>
+			{has_totp && (
+				<Button isBusy={resetTotp.isBusy} onClick={() => void resetTotp.run()}>
+					{t.secondFactorRemove}
+				</Button>
+			)}
 			<Button isBusy={remove.isBusy} onClick={() => void remove.run()}>
 				{t.remove}
 			</Button>

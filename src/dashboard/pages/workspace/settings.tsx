@@ -2,21 +2,25 @@ import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { may, replaceWorkspace } from '../../app/session.ts';
 import { confirm } from '../../components/confirm.tsx';
-import { SelectField, TextField } from '../../components/field.tsx';
+import { Checkbox, SelectField, TextField } from '../../components/field.tsx';
 import { SaveForm } from '../../forms/save-form.tsx';
 import { useConditionalSave } from '../../forms/use-conditional-save.tsx';
 import { useDraft } from '../../forms/use-draft.ts';
 import { count, fill, strings } from '../../languages/index.ts';
 import { type Workspace, workspace } from './queries.ts';
 
-type WorkspaceFields = Pick<Workspace, 'name' | 'retention_days'>;
+type WorkspaceFields = Pick<Workspace, 'name' | 'retention_days' | 'require_totp'>;
 
 /** Days that a person most likely chooses. */
 const SUGGESTED_DAYS = 365;
 
-const fieldsOf = ({ name, retention_days }: Workspace): WorkspaceFields => ({ name, retention_days });
+const fieldsOf = ({ name, retention_days, require_totp }: Workspace): WorkspaceFields => ({
+	name,
+	retention_days,
+	require_totp,
+});
 
-/** The name of the workspace, and how long it keeps conversations. */
+/** The name of the workspace, how long it keeps conversations, and whether people need a second factor. */
 export function WorkspaceForm({ stored: version }: { stored: Versioned<Workspace> }) {
 	const t = strings().accessPages;
 	const draft = useDraft<WorkspaceFields>('workspace', fieldsOf(version.value));
@@ -24,7 +28,7 @@ export function WorkspaceForm({ stored: version }: { stored: Versioned<Workspace
 		version,
 		draft,
 		fieldsOf,
-		pointers: ['/name', '/retention_days'],
+		pointers: ['/name', '/retention_days', '/require_totp'],
 		confirm: () => confirmErasure(draft.changes.retention_days),
 		update: (headers) => versionedResultOf(api.PATCH('/api/v1/workspace', { body: draft.changes, headers })),
 		load: () => versionedResultOf(api.GET('/api/v1/workspace')),
@@ -32,7 +36,7 @@ export function WorkspaceForm({ stored: version }: { stored: Versioned<Workspace
 			queryClient.setQueryData(workspace().queryKey, next);
 			replaceWorkspace(next.value);
 		},
-		labelOf: (field) => ({ name: t.workspaceName, retention_days: t.retention })[field],
+		labelOf: (field) => ({ name: t.workspaceName, retention_days: t.retention, require_totp: t.requireTotp })[field],
 	});
 	return (
 		<div>
@@ -50,6 +54,12 @@ export function WorkspaceForm({ stored: version }: { stored: Versioned<Workspace
 					days={draft.values.retention_days}
 					error={save.rejected?.messageFor('/retention_days')}
 					onChange={(retention_days) => draft.change({ retention_days })}
+				/>
+				<Checkbox
+					label={t.requireTotp}
+					hint={t.requireTotpHint}
+					checked={draft.values.require_totp}
+					onChange={(require_totp) => draft.change({ require_totp })}
 				/>
 			</SaveForm>
 		</div>
