@@ -14,6 +14,7 @@ import {
 	tokenOf,
 } from '../access/people.ts';
 import { beginTotp, firstStep, setUpTotp, totpCode } from '../access/totp.ts';
+import { eventsOf } from '../support/event-stream.ts';
 import { manualWallClock } from '../support/manual-clock.ts';
 
 const clock = manualWallClock();
@@ -173,9 +174,14 @@ test('a workspace that requires a second factor lets people without one set it u
 	const email = 'required@totp.example';
 	await addUser(app, email, 'member');
 	const before = await signIn(email);
+	const cookie = `parley_session=${before.cookie}`;
+	const stream = await fetch(`${app.url}/api/v1/events?stream=true`, { headers: { cookie } });
+	assert.equal(stream.status, 200);
 	const { browser } = await userWithTotp('ready@totp.example');
 	assert.equal((await app.call('PATCH', '/api/v1/workspace', { require_totp: true })).body.require_totp, true);
 	t.after(() => app.call('PATCH', '/api/v1/workspace', { require_totp: false }));
+	// An open stream ends: otherwise this waits for ever.
+	for await (const _ of eventsOf(stream));
 	assert.equal((await browser.call('GET', '/api/v1/assistants')).status, 200);
 	assert.equal((await app.call('GET', '/api/v1/assistants')).status, 200, 'keys are not concerned');
 	for (const person of [before, await signIn(email)]) {
