@@ -25,9 +25,9 @@ export type {
 	ReplyRoundRecord,
 	StoredCitation,
 } from './conversation-records.ts';
+export { damagedDatabaseError, dataFolderError } from './data-folder-error.ts';
 export type { BackupExpiry, ErasureCounts, ErasureRecord } from './erasure-record.ts';
 export { NOTHING_ERASED } from './erasure-record.ts';
-export { damagedDatabaseError, dataFolderError } from './data-folder-error.ts';
 export type {
 	InboxFilter,
 	InboxMatch,

@@ -70,7 +70,14 @@ export function insertWorkspace(
 	const tool = { ...common, id: 'tool_simulated', name: 'lookup', description: null, type: 'api' as const, config: {} };
 	const assistant = samples.assistant({ ...common, model: 'simulated/any', tool_ids: hasTool ? [tool.id] : [] });
 	const deployment = samples.deployment({ ...common, assistant_id: assistant.id });
-	const workspace = { id: WORKSPACE_ID, name: 'Shop', plan: 'unlimited', retention_days: retentionDays, budget: null };
+	const workspace = {
+		id: WORKSPACE_ID,
+		name: 'Shop',
+		plan: 'unlimited',
+		retention_days: retentionDays,
+		budget: null,
+		require_totp: false,
+	};
 	const webhook = { ...common, id: 'wh_simulated', url: 'https://receiver.example/', events: ['*'], description: null };
 	const endpoint = { status: 'active' as const, disabled_reason: null, secret: 'sealed', former_secrets: [] };
 	const writer = new Writer(db, takeFence(db, 'main', 'setup'));

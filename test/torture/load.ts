@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventsOf } from '../support/event-stream.ts';
-import type { ApiResponse, ServerProcess } from '../support/server-process.ts';
 import type { Random } from '../support/random.ts';
+import type { ApiResponse, ServerProcess } from '../support/server-process.ts';
 import { followConversation } from './follower.ts';
 import { type Change, Item, type KnownConversation, type Ledger, type Repeat, type Turn } from './ledger.ts';
 

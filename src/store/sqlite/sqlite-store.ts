@@ -13,8 +13,8 @@ import { BackupLockMonitor } from './file-lock.ts';
 import { MessageCache } from './message-cache.ts';
 import { SqliteReaders } from './readers.ts';
 import { STALLED_MESSAGE, StallDetector } from './stall-detector.ts';
-import type { Fence, WriterFailure, WriterOutcome, WriterTask } from './writer.ts';
 import { findWalDamage } from './wal-inspection.ts';
+import type { Fence, WriterFailure, WriterOutcome, WriterTask } from './writer.ts';
 import { WriterQueue } from './writer-queue.ts';
 import type { FromWriter, ToWriter, WriterThreadData } from './writer-thread.ts';
 
