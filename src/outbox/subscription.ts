@@ -189,7 +189,7 @@ export class Subscription implements PullSource<PositionedUpdate>, SourceReader 
 
 	#takeSnapshot(): void {
 		this.#phase = 'live';
-		if (this.#snapshot?.text) {
+		if (this.#snapshot?.text && !this.#topic?.isClosed) {
 			const { seq, message_id, text } = this.#snapshot;
 			this.#ready = [{ kind: 'delta', delta: { seq, message_id, index: 0, text } }];
 		}

@@ -40,7 +40,7 @@ export const streamMutations = [
 	{
 		name: 'the text before a subscription is not sent',
 		file: SUBSCRIPTION,
-		find: 'if (this.#snapshot?.text) {',
+		find: 'if (this.#snapshot?.text && !this.#topic?.isClosed) {',
 		replace: 'if (this.#snapshot?.text === null) {',
 	},
 	{
