@@ -27,7 +27,7 @@ const bytesOf = ({ requests, changes }: ConnectionInput) =>
 export const httpFraming: FuzzTarget<ConnectionInput> = {
 	name: 'http-framing',
 	skip: false,
-	shortRuns: 100,
+	shortRuns: 30,
 	deadlineMs: 60_000,
 	inputs: connectionInput,
 	fileOf: (input) => ({ bytes: bytesOf(input), extension: 'http' }),
