@@ -6,7 +6,7 @@ import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
 const ROWS = 2;
 /** Columns with JSON. */
 const JSON_OBJECTS = new Set(
-	'rag_settings search_settings appearance features rate_limit metadata end_user author usage error config data jwt call memory grounding taken_over_by'.split(
+	'rag_settings search_settings appearance features rate_limit metadata end_user author usage error config data jwt call memory grounding taken_over_by budget visitor_budget totp counts backups details'.split(
 		' ',
 	),
 );
@@ -80,6 +80,7 @@ function cellOf(table: string, { name, type, notnull }: Column, row: number): un
 	if (type === 'BLOB') return Buffer.from([row, name.length]);
 	if (JSON_OBJECTS.has(name)) return '{}';
 	if (JSON_ARRAYS.has(name)) return '[]';
+	if (name === 'require_totp') return 'false';
 	// The id of another record names its table: conversation_id is the id of a conversation.
 	const owner = name.endsWith('_id') ? `${name.slice(0, -3)}s` : table;
 	return name === 'id' || name.endsWith('_id') ? `${owner}_${row}` : `${name} ${row}`;
