@@ -16,11 +16,11 @@ export function applyInboxWrite(prepare: Prepare, write: InboxWrite): void {
 			deriveRow(prepare, write.conversation_id);
 			return;
 		case 'inbox.read':
-			prepare('INSERT OR REPLACE INTO inbox_reads (reader, conversation_id, seq) VALUES (?, ?, ?)').run(
-				write.reader,
-				write.conversation_id,
-				write.seq,
-			);
+			// Nothing may stay of a conversation that was erased meanwhile.
+			prepare(
+				`INSERT OR REPLACE INTO inbox_reads (reader, conversation_id, seq)
+				 SELECT @reader, id, @seq FROM conversations WHERE id = @conversation_id`,
+			).run({ reader: write.reader, conversation_id: write.conversation_id, seq: write.seq });
 			return;
 		case 'inbox.read_before':
 			prepare('INSERT OR REPLACE INTO inbox_readers (reader, read_before) VALUES (?, ?)').run(write.reader, write.at);
