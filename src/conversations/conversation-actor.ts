@@ -120,8 +120,8 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 			const begun = beginTurn(conversation, this.#record === null, message, admitted, billing, now);
 			const { commit, turn } = withReservation(begun, limits, now);
 			const committing = inSpan(span.own.child('commit'), () => this.#commitRequest(request, commit, turn));
-			// The model is asked while the question is written, but not for a question that will probably not be stored, nor for one
-			// that a budget may refuse.
+			// The model is asked while the question is written, but not for a question that will probably not be stored, or that a
+			// budget may refuse.
 			if (!this.#deps.store.isWritable() || turn.billing.reserved !== null) await committing;
 			this.#startReply(turn, committing, span.parent.child('reply'));
 			const seqs = await committing.catch((error: unknown) => {

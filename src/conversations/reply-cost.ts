@@ -8,15 +8,7 @@ import {
 	type SpendingLimit,
 	type Write,
 } from '../store/index.ts';
-import type { ReplyOutcome, Turn } from './turn.ts';
-
-/** What a reply is charged by. */
-export interface Billing {
-	/** Of the model that answers; null if it is not known. */
-	price: ModelPrice | null;
-	/** Micros that are reserved for the reply; null where no budget limits it. */
-	reserved: number | null;
-}
+import type { ReplyOutcome, Turn } from './turn-state.ts';
 
 /** What the end of a reply costs. */
 export interface ReplyCharge {

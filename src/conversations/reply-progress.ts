@@ -12,7 +12,7 @@ export interface ReplyProgress {
 	/** With the calls that are running. */
 	rounds: ReplyRound[];
 	usage: Usage | null;
-	/** Calls of the model whose usage is not known: one that runs, and those that have broken off after they had begun. */
+	/** Calls of the model whose usage is not known: a running call, and calls that broke off after they had begun. */
 	unreportedCalls: number;
 	/** Whether the knowledge bases must have the answer: without a citation the question is unanswered. */
 	needsCitation: boolean;

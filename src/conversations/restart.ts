@@ -7,9 +7,8 @@ import {
 	type NewEvent,
 } from '../store/index.ts';
 import { callEvent, streamEvent } from './conversation-events.ts';
-import type { Billing } from './reply-cost.ts';
 import { callsOf, patchCall, type ReplyRound, stopIfRunning } from './reply-rounds.ts';
-import type { Turn } from './turn.ts';
+import type { Billing, Turn } from './turn-state.ts';
 
 /**
  * The commit that restarts a failed reply to the same stored question, from its stored rounds on. When the reply ends, the

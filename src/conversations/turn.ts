@@ -3,9 +3,11 @@ import { type Commit, type ConversationRecord, expectVersion, type MessageRecord
 import { streamEvent, workspaceEvent } from './conversation-events.ts';
 import { personFieldsOf } from './person-request.ts';
 import { presentConversation, presentMessage } from './present.ts';
-import { type Billing, chargeFor } from './reply-cost.ts';
-import type { ReplyRound } from './reply-rounds.ts';
+import { chargeFor } from './reply-cost.ts';
 import { titleOfReply } from './title.ts';
+import type { Billing, ReplyOutcome, Turn } from './turn-state.ts';
+
+export type { ReplyOutcome, Turn } from './turn-state.ts';
 
 /** A visitor's or client's message on its way into a conversation. */
 export interface IncomingMessage {
@@ -20,33 +22,6 @@ export interface IncomingMessage {
 
 /** The `seq` of the first reply of a conversation. */
 const FIRST_REPLY_SEQ = 2;
-
-/** A stored question and the reply that is being written to it. */
-export interface Turn {
-	conversation: ConversationRecord;
-	question: MessageRecord;
-	reply: MessageRecord;
-	/** The rounds of the reply that are on disk. */
-	rounds: readonly ReplyRound[];
-	billing: Billing;
-}
-
-/** How the reply to a turn ended. */
-export type ReplyOutcome = Pick<
-	MessageRecord,
-	| 'content'
-	| 'status'
-	| 'citations'
-	| 'tool_calls'
-	| 'usage'
-	| 'error'
-	| 'answered_by'
-	| 'first_token_ms'
-	| 'duration_ms'
-> & {
-	/** Whether each call of the model has reported its usage, or cost nothing. */
-	isUsageComplete: boolean;
-};
 
 /**
  * The commit that stores a message with its empty reply, and the conversation where it is new. From then on the reply will

@@ -15,7 +15,7 @@ const RESERVED = 500;
 const MESSAGES = '/api/v1/messages';
 /** The store compares the expiry of a receipt with the time of the system. */
 const clock = manualWallClock(Math.floor(Date.now() / DAY) * DAY + DAY / 2);
-/** A micro for a token that it reads, two for one that it writes. */
+/** A micro for an input token, two for an output token. */
 const model = new ManualModel({ price: { input: 1_000_000, output: 2_000_000, reserved_micros: RESERVED } });
 const unpriced = new ManualModel({ autoReply: () => ['Yes.'] });
 const options = { overrides: { clock, providers: [model.provider, { ...unpriced.provider, id: 'unpriced' }] } };
@@ -82,7 +82,7 @@ test('a budget that falls back lets the built-in model answer', async () => {
 	assert.deepEqual(await totalOf(deployment), [0, 0]);
 });
 
-test('a budget that refuses wins over one that falls back', async () => {
+test('a budget with refuse has precedence over one with fallback', async () => {
 	const deployment = await newDeployment({
 		budget: budgetOf(0, { at_limit: 'fallback' }),
 		visitor_budget: budgetOf(0),

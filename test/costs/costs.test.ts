@@ -12,7 +12,7 @@ const TODAY = Math.floor(Date.now() / DAY) * DAY;
 const NOON = TODAY + DAY / 2;
 const MESSAGES = '/api/v1/messages';
 const clock = manualWallClock(NOON);
-/** A micro for a token that it reads, two for one that it writes. */
+/** A micro for an input token, two for an output token. */
 const model = new ManualModel({ price: { input: 1_000_000, output: 2_000_000, reserved_micros: 500 } });
 const unpriced = new ManualModel({ autoReply: () => ['Yes.'] });
 const providers = [model.provider, { ...unpriced.provider, id: 'unpriced' }];
