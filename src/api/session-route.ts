@@ -72,7 +72,10 @@ export function userRouteFactory(options: SessionRouteOptions): RouteFactory<Pic
 			handle: (request) =>
 				admitCaller(
 					request,
-					(credentials) => options.access.authenticateUser(credentials),
+					(credentials) => {
+						requireWellFormedKey(request);
+						return options.access.authenticateUser(credentials);
+					},
 					async (caller) => {
 						const input = { params: request.params, query: read.query(request), body: await read.body(request) };
 						const audit = auditOf(operation, request, input, options);

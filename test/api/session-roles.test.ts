@@ -29,11 +29,11 @@ const RULES: readonly (readonly [request: RegExp, roles: string])[] = [
 	[/^POST \/api\/v1\/deployments\/\{id\}\/check-/, EVERYBODY],
 	[/^POST \/api\/v1\/stats\/unanswered/, 'owner admin member agent'],
 	[/^GET \/api\/v1\/(webhooks|events|models|stats)/, EVERYBODY],
-	[/^GET \/api\/v1\/inbox/, EVERYBODY],
+	[/^GET \/api\/v1\/(inbox|costs|erasures|end-users)/, EVERYBODY],
 	[/^POST \/api\/v1\/(inbox|conversations\/\{id\})\/read$/, EVERYBODY],
 	[/^GET \/api\/v1\/tools/, 'owner admin member viewer'],
 	[/^POST \/api\/v1\/knowledge-bases\/\{id\}\/search$/, EVERYBODY],
-	[/^\w+ \/api\/v1\/(conversations|messages|canned-replies)/, 'owner admin member agent'],
+	[/^\w+ \/api\/v1\/(conversations|messages|canned-replies|erasures)/, 'owner admin member agent'],
 	[/^\w+ \/api\/v1\/(assistants|knowledge-bases|deployments|tools|webhooks)/, 'owner admin member'],
 ];
 

@@ -101,6 +101,9 @@ export const ID_FIELDS: Record<string, string | null> = {
 	workspace_id: null,
 };
 
+/** Required parameters of queries that name no resource of Parley. */
+export const QUERY_VALUES: Record<string, string> = { end_user_id: 'customer-4711' };
+
 /** A user of the tenant's workspace, with email and password. */
 async function person(tenant: ResourceMaker): Promise<{ email: string; password: string }> {
 	const { email, token } = await invited(tenant);
