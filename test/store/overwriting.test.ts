@@ -8,7 +8,7 @@ import { AppError, newId } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { type Commit, openSqliteStore, type Store } from '../../src/store/index.ts';
 import { databaseFile, openReadOnly } from '../../src/store/sqlite/connection.ts';
-import { staleRange } from '../../src/store/sqlite/unallocated-space.ts';
+import { staleRange, UnallocatedSpace } from '../../src/store/sqlite/unallocated-space.ts';
 import { conversation, message } from './samples.ts';
 
 const PAGE = 4096;
@@ -185,4 +185,14 @@ test('a store that closes ends the orders that wait', async () => {
 	const next = await folder.open();
 	await next.overwriteErased();
 	await next[Symbol.asyncDispose]();
+});
+
+test('a database with pages that may look like nodes is left alone', async (t) => {
+	const folder = await mkdtemp(join(tmpdir(), 'parley-overwriting-'));
+	t.after(() => rm(folder, { recursive: true, force: true }));
+	const file = join(folder, 'vacuumed.db');
+	const db = new Database(file);
+	t.after(() => db.close());
+	db.exec('PRAGMA auto_vacuum = FULL; CREATE TABLE notes (text TEXT)');
+	assert.throws(() => new UnallocatedSpace(db, file).restart(), /auto_vacuum/);
 });

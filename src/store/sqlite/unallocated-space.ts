@@ -58,8 +58,10 @@ export class UnallocatedSpace {
 		this.#pageBytes = db.pragma('page_size', { simple: true }) as number;
 	}
 
-	/** Begins with the first page again. */
+	/** Begins with the first page again. @throws Error for a database with auto_vacuum, whose pointer maps may begin like a node */
 	restart(): void {
+		if (this.#db.pragma('auto_vacuum', { simple: true }) !== 0)
+			throw new Error('Unallocated space is not overwritten in a database with auto_vacuum.');
 		this.#nextPage = 0;
 	}
 
