@@ -68,7 +68,8 @@ function checkSentMessages({ ledger, db, takenOver }: EndState, messages: readon
 			continue;
 		}
 		const isTakenOver = takenOver.has(question.conversation_id);
-		require(!sent.isForPerson || isTakenOver, () => `'${sent.content}' got no reply, although no person took over`);
+		require(sent.idForPerson !== question.id || isTakenOver, () =>
+			`'${sent.content}' got no reply, although no person took over`);
 		if (sent.replyId === null) continue;
 		const reply = messages.find(({ id }) => id === sent.replyId);
 		require(reply?.seq === question.seq + 1 && reply.conversation_id === question.conversation_id, () => {

@@ -16,8 +16,8 @@ export interface SentMessage {
 	/** From an acknowledgement: a response in JSON, or the first event of a stream. */
 	questionId: string | null;
 	replyId: string | null;
-	/** A response showed that a person answers it. */
-	isForPerson: boolean;
+	/** The id of the question that, as a response showed, a person answers. A repeat after its erasure makes another question. */
+	idForPerson: string | null;
 	/** The JSON of the first response with status 200. */
 	response: unknown;
 }

@@ -31,7 +31,7 @@ export class Visitors {
 			uncertain: 0,
 			questionId: null,
 			replyId: null,
-			isForPerson: false,
+			idForPerson: null,
 			response: null,
 		};
 		this.#world.ledger.sent.push(sent);
@@ -100,7 +100,7 @@ export class Visitors {
 	#acknowledgeWhole(sent: SentMessage, message: { id: string; role: string; user_message: { id: string } }): void {
 		const replyId = message.role === 'assistant' ? message.id : null;
 		this.#world.ledger.acknowledge(sent, message.user_message.id, replyId);
-		if (replyId === null) sent.isForPerson = true;
+		if (replyId === null) sent.idForPerson = message.user_message.id;
 		else this.#world.ledger.recordResponse(sent, message);
 	}
 
@@ -132,7 +132,7 @@ export class Visitors {
 			onEnd: (error) => {
 				this.readings.delete(reading);
 				if (error !== null) this.#maybeRepeat(sent);
-				else if (view.messages.size === 1) sent.isForPerson = true;
+				else if (view.messages.size === 1) sent.idForPerson = sent.questionId;
 			},
 		});
 		this.readings.add(reading);
