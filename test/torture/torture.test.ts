@@ -1,8 +1,10 @@
-import { randomInt } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { rounds } from './rounds/index.ts';
 import { replayCommand, runRound } from './run-round.ts';
 import { noFigures } from './world.ts';
+
+/** `npm run torture` takes a random one. */
+const SEED = 41;
 
 const skips = await Promise.all(rounds.map((round) => round.skip()));
 
@@ -11,7 +13,7 @@ describe('one round of each kind', { concurrency: 3 }, () => {
 	for (const [at, round] of rounds.entries()) {
 		const skip = skips[at] as string | false;
 		test(`nothing acknowledged is lost or doubled: ${round.summary}`, { skip }, async (t) => {
-			const seed = randomInt(2 ** 31);
+			const seed = SEED + at;
 			const figures = noFigures();
 			const { error, folder } = await runRound(round, seed, round.repeats.short, figures);
 			t.diagnostic(`${figures.acknowledged} changes acknowledged, ${figures.compared} values compared`);
