@@ -27,7 +27,7 @@ export interface BudgetLimit extends SpendingLimit {
 type Level = 'warning' | 'reached';
 
 const DAY_MS = 86_400_000;
-/** Percent of a budget from which on webhooks are told. */
+/** Percent of a budget from which on webhooks get a warning. */
 const WARNING_PERCENT = 80;
 /** A notice outlives its period by this time: the clock may be set back. */
 const NOTICE_GRACE_MS = 2 * DAY_MS;

@@ -197,7 +197,7 @@ test('a daily budget is whole again at midnight UTC, and used again when the clo
 	);
 });
 
-test('webhooks are told once at 80 percent and once when the budget is reached', async () => {
+test('webhooks get one event at 80 percent and one when the budget is reached', async () => {
 	const deployment = await newDeployment({ budget: budgetOf(1_000) });
 	await exchange(deployment, 400, 0);
 	await exchange(deployment, 50, 0);

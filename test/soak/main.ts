@@ -23,8 +23,8 @@ const BOUNDS = {
 	'resident memory (MiB)': 1.5,
 	'open descriptors': 1,
 	threads: 0.2,
-	'read, p10 (ms)': 1,
-	'commit, p10 (ms)': 2,
+	'read, p50 (ms)': 1,
+	'commit, p50 (ms)': 2,
 } as const;
 type FigureName = keyof typeof BOUNDS;
 
@@ -80,8 +80,8 @@ async function measure(server: ServerProcess, signal: AbortSignal): Promise<Reco
 			'resident memory (MiB)': memory.rss / MEBIBYTE,
 			'open descriptors': await descriptorsOf(server.pid),
 			threads: await threadsOf(server.pid),
-			'read, p10 (ms)': percentile(reads, 0.1),
-			'commit, p10 (ms)': percentile(commits, 0.1),
+			'read, p50 (ms)': percentile(reads, 0.5),
+			'commit, p50 (ms)': percentile(commits, 0.5),
 		};
 		for (const [name, value] of Object.entries(figures)) points[name as FigureName].push([at, value]);
 		console.log(

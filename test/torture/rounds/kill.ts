@@ -43,14 +43,11 @@ export const kill: Round = {
 	},
 };
 
-/**
- * Starts the server a last time, checks everything that takes until its work is done, and stops it.
- * @param checksOrder false where attempts of deliveries may have failed: later events go on before the next attempt
- */
-export async function finish(world: World, { checksDeliveries = true, checksOrder = true } = {}): Promise<void> {
+/** Starts the server a last time, checks everything that takes until its work is done, and stops it. */
+export async function finish(world: World, { checksDeliveries = true } = {}): Promise<void> {
 	await using server = await world.start();
 	await world.check(server);
-	if (checksDeliveries) await world.checkDeliveries(server, checksOrder);
+	if (checksDeliveries) await world.checkDeliveries(server);
 	const path = `/api/v1/knowledge-bases/${world.scene?.knowledgeBase}/status`;
 	await until('each document is indexed', async () => {
 		const { body } = await server.call('GET', path);

@@ -44,7 +44,7 @@ export const shortage: Round = {
 			await server.kill();
 			await load.stop();
 		}
-		await finish(world, { checksOrder: false });
+		await finish(world);
 	},
 };
 

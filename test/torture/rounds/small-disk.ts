@@ -40,6 +40,6 @@ export const smallDisk: Round = {
 			await world.check(server);
 			await server.kill();
 		}
-		await finish(world, { checksOrder: false });
+		await finish(world);
 	},
 };
