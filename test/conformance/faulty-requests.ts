@@ -30,11 +30,19 @@ function bodyFaults(api: ApiDescription, operation: DescribedOperation): FaultyR
 		const requests = fc.constant({ body: { nonesuch: 1 } });
 		return 'multipart/form-data' in operation.body ? [] : [{ what: 'unknown', place: '/nonesuch', requests }];
 	}
+	const maxBytes = largestBody(operation);
 	return faultsOf(api, media.schema).map(({ what, path, values }) => ({
 		what,
 		place: path,
-		requests: values.map((body) => ({ body })),
+		// A larger body is rejected before it is parsed, as the documentation says.
+		requests: values.filter((body) => Buffer.byteLength(JSON.stringify(body)) <= maxBytes).map((body) => ({ body })),
 	}));
+}
+
+/** The largest JSON body in bytes that the description of an operation allows. */
+function largestBody({ bodyDescription }: DescribedOperation): number {
+	const [, kibibytes] = /^At most (\d+) KiB\.$/.exec(bodyDescription ?? '') ?? [];
+	return Number(kibibytes ?? 1024) * 1024;
 }
 
 /** Queries are text: values that are not numbers, choices or times are wrong. */

@@ -75,6 +75,7 @@ export interface DescribedOperation {
 	parameters: Parameter[];
 	/** By content type. */
 	body: Record<string, Media>;
+	bodyDescription: string | undefined;
 	/** By status. */
 	responses: Map<number, Response>;
 }
@@ -156,6 +157,7 @@ export class ApiDescription {
 			security: operation.security.map((schemes: object) => Object.keys(schemes)),
 			parameters: operation.parameters.map((given: Parameter | Reference) => this.resolve<Parameter>(given)),
 			body: operation.requestBody?.content ?? {},
+			bodyDescription: operation.requestBody?.description,
 			responses: new Map(responses),
 		};
 	}
