@@ -1,5 +1,6 @@
 import { backupCommands } from './backup.ts';
 import type { Command } from './command.ts';
+import { databaseCommands } from './database.ts';
 import { doctorCommands } from './doctor.ts';
 import { healthcheckCommands } from './healthcheck.ts';
 import { keyCommands } from './keys.ts';
@@ -19,6 +20,7 @@ export const commands: readonly Command[] = [
 	...secretCommands,
 	...backupCommands,
 	...rebuildCommands,
+	...databaseCommands,
 	...doctorCommands,
 	...healthcheckCommands,
 ];

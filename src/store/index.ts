@@ -102,6 +102,7 @@ export {
 	namedBlobs,
 	openReaders,
 	openSqliteStore,
+	repairLog,
 	repairSearchIndex,
 	requireKnownSchema,
 	SCHEMA_VERSION,

@@ -273,6 +273,7 @@ test('the help lists every command, and each command shows its usage', async (t)
 		'workspaces set-plan ID PLAN',
 		'secrets reset [--yes]',
 		'rebuild',
+		'database repair',
 		'doctor',
 		'healthcheck',
 	];

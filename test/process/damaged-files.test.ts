@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { open, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { runProgram } from '../support/run-command.ts';
@@ -31,7 +31,7 @@ test('a server whose database is damaged refuses to start with a sentence', asyn
 	}
 });
 
-test('a server whose write-ahead log is damaged says so and has the state before the damage', async (t) => {
+test('a server whose write-ahead log is damaged refuses to start until it is repaired, and then has the state before the damage', async (t) => {
 	const { dataDir, start } = await createRestartableServer(t);
 	{
 		await using server = await start();
@@ -47,18 +47,42 @@ test('a server whose write-ahead log is damaged says so and has the state before
 	}
 	const log = join(dataDir, 'parley.db-wal');
 	const { size } = await stat(log);
+	const middle = Math.floor(size / 2);
 	const file = await open(log, 'r+');
-	await file.write(Buffer.from('damage'), 0, 6, Math.floor(size / 2));
+	await file.write(Buffer.from('damage'), 0, 6, middle);
 	await file.close();
 
 	const { code, out } = await runProgram(dataDir, ['doctor']);
 	assert.equal(code, 1);
-	assert.match(out, /^FAILED +database .*the write-ahead log is damaged at frame \d+, and \d+ commits from there on/m);
+	assert.match(out, /^FAILED +database .*its write-ahead log is damaged at frame \d+, and \d+ commits from there on/m);
+	const damaged = await readFile(log);
+	const damage =
+		/^parley: The database in .+ is damaged: its write-ahead log is damaged at frame \d+, and \d+ commits from there on cannot be read\. Restore a backup, or run "parley database repair" to continue without them\.\n$/;
+	for (const [command, env] of [
+		[['serve'], { PARLEY_PORT: '0' }],
+		[['keys', 'list'], {}],
+		[['backup', join(dataDir, 'copy.parley')], {}],
+	] as const) {
+		const refused = await runProgram(dataDir, [...command], env);
+		assert.deepEqual([refused.code, refused.out], [1, ''], command.join(' '));
+		assert.match(refused.err, damage);
+	}
+	assert.deepEqual(await readFile(log), damaged, 'nothing was changed');
+
+	const repaired = await runProgram(dataDir, ['database', 'repair']);
+	const [, commits, copy] =
+		/^(\d+) commits from frame \d+ on were left out\. The damaged log is kept in (.+)\.\n$/.exec(repaired.out) ?? [];
+	assert.equal(repaired.code, 0);
+	assert.deepEqual(await readFile(copy ?? assert.fail(repaired.out)), damaged);
+	assert.match(
+		(await runProgram(dataDir, ['database', 'repair'])).out,
+		/^The write-ahead log is sound\. Nothing was changed\.\n/,
+	);
 	await using server = await start();
-	assert.match(server.output(), /the write-ahead log of the database is damaged/);
 	const { body } = await server.call('GET', '/api/v1/assistants?limit=100');
 	const found = body.data.map(({ name }: { name: string }) => name).sort();
-	assert.ok(found.length < CREATES);
+	assert.ok(Number(commits) >= CREATES - found.length && found.length < CREATES, `${commits}, ${found.length}`);
+	assert.match((await runProgram(dataDir, ['database', 'repair'])).err, /Another Parley is running on /);
 	assert.deepEqual(found, names.slice(0, found.length).sort());
 	assert.deepEqual(await server.stop(), { code: 0, signal: null });
 	assert.match((await runProgram(dataDir, ['doctor'])).out, /^ok +database /m);

@@ -82,6 +82,6 @@ test('a damaged header of a log is found, and the inspection of the database nam
 	const [problem] = inspectDatabase(join(path, '..'))?.problems ?? [];
 	assert.match(
 		problem ?? '',
-		/^the write-ahead log is damaged at frame 2, and \d commits from there on cannot be read/,
+		/^its write-ahead log is damaged at frame 2, and \d commits from there on cannot be read/,
 	);
 });

@@ -12,4 +12,5 @@ export {
 } from './snapshot.ts';
 export { type CommitObserver, openSqliteStore, type SqliteStoreOptions, type StoreState } from './sqlite-store.ts';
 export { newestUpgradeCopy, removeUpgradeCopies } from './upgrade-copy.ts';
+export { repairLog } from './wal-repair.ts';
 export { runWriterThread, type WriterThreadData } from './writer-thread.ts';

@@ -5,7 +5,8 @@ import { dataFolderError } from '../data-folder-error.ts';
 import { databaseFile, openReadOnly, openWritable } from './connection.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { repairLanguages } from './search-index.ts';
-import { findWalDamage, type WalDamage } from './wal-inspection.ts';
+import { findWalDamage } from './wal-inspection.ts';
+import { walSentence } from './wal-repair.ts';
 
 /** What an inspection found. */
 export interface DatabaseReport {
@@ -87,8 +88,9 @@ function inspect(file: string, dataDir: string): DatabaseReport | null {
 			report.schema = db.pragma('user_version', { simple: true }) as number;
 			const found = db.prepare('PRAGMA integrity_check(20)').pluck().all() as string[];
 			report.problems = found.filter((line) => line !== 'ok');
-			// First, because the next start of a server removes it.
-			if (damage !== null) report.problems.unshift(walSentence(damage));
+			// First, because a server refuses to start on it.
+			if (damage !== null)
+				report.problems.unshift(`${walSentence(damage)} (restore a backup, or run "parley database repair")`);
 			if (report.schema === MIGRATIONS.length) {
 				const missing = missingTables(db);
 				report.isRepairable = missing.includes(REPAIRABLE);
@@ -119,10 +121,3 @@ function missingTables(db: Database.Database): string[] {
 }
 
 const missingSentence = (name: string) => `the table ${name} is missing (restore a backup)`;
-
-/** A clause about damage of the write-ahead log. */
-export function walSentence({ frame, commits }: WalDamage): string {
-	const place = frame === 0 ? 'in its header' : `at frame ${frame}`;
-	const lost = frame === 0 ? 'its commits cannot be read' : `${commits} commits from there on cannot be read`;
-	return `the write-ahead log is damaged ${place}, and ${lost} (restore a backup, or go on without them)`;
-}

@@ -13,7 +13,6 @@ import { BackupLockMonitor } from './file-lock.ts';
 import { MessageCache } from './message-cache.ts';
 import { SqliteReaders } from './readers.ts';
 import { STALLED_MESSAGE, StallDetector } from './stall-detector.ts';
-import { findWalDamage } from './wal-inspection.ts';
 import type { Fence, WriterFailure, WriterOutcome, WriterTask } from './writer.ts';
 import { WriterQueue } from './writer-queue.ts';
 import type { FromWriter, ToWriter, WriterThreadData } from './writer-thread.ts';
@@ -48,9 +47,6 @@ const WRITER_YOUNG_GENERATION_MB = 16;
 /** Time for waiting tasks and for the checkpoint of the WAL. */
 const CLOSE_MS = 10_000;
 const NOT_CLOSED = 'The disk does not answer: the database was not closed. Acknowledged commits are on disk.';
-
-const WAL_DAMAGED =
-	'the write-ahead log of the database is damaged: the server continues without the commits from there on. Restore a backup to get them back.';
 
 const PROBE_ID = 'write_probe';
 /** Writes a page of the database without changing its content. */
@@ -106,9 +102,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
 		role: options.role ?? 'server',
 		owner: `${process.pid}-${newId('request')}`,
 	};
-	// Before the writer opens the database, which ends the log at the damage.
-	const damage = workerData.role === 'server' ? findWalDamage(`${databaseFile(options.dataDir)}-wal`) : null;
-	if (damage !== null) options.log?.error({ ...damage }, WAL_DAMAGED);
 	const thread = new Worker(options.writer.file, {
 		workerData,
 		execArgv: options.writer.execArgv ?? [],

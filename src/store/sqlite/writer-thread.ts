@@ -10,6 +10,7 @@ import { lockDataFolder } from './file-lock.ts';
 import { migrate, requireSchema } from './migrations.ts';
 import { Overwriting } from './overwriting.ts';
 import { copyBeforeMigration } from './upgrade-copy.ts';
+import { requireSoundLog } from './wal-repair.ts';
 import {
 	currentFence,
 	type Fence,
@@ -83,6 +84,7 @@ async function openDatabase({ dataDir, role, owner }: WriterThreadData): Promise
 	const isServer = role === 'server';
 	const lock = isServer ? lockDataFolder(dataDir) : undefined;
 	requireCompleteRestore(dataDir, databaseFile(dataDir));
+	requireSoundLog(dataDir);
 	const db = openWritable(databaseFile(dataDir));
 	if (isServer) {
 		await copyBeforeMigration(db, dataDir);

@@ -12,9 +12,11 @@ import type { Round } from './round.ts';
 const LOAD_MS = 700;
 /** The sentence of a server that does not start, or an error of the API. A stack is neither. */
 const REFUSED = /^(parley: .* is damaged: .*\. \(SQLITE_\w+\)|Delete .*)$/;
+/** The sentence of a server whose log is damaged in its middle. */
+const LOG_REFUSED = /^parley: .* is damaged: .*write-ahead log .* run "parley database repair" .*\.$/m;
 
 /**
- * Truncated and damaged files. The log has a checksum in each frame: the server has the state before the damage. A page of the database has
+ * Truncated and damaged files. The log has a checksum in each frame: the server refuses to start, and after a repair it has the state before the damage. A page of the database has
  * none: damage to its structure is an error or a finding of `parley doctor`; a changed character of a text is not noticed.
  */
 export const damage: Round = {
@@ -75,6 +77,11 @@ async function damageFile({ random }: World, path: string): Promise<string> {
 /** Starts a server on damaged files. Returns what happens. @throws Error when it shows wrong data although a checksum tells */
 async function startOn(world: World, dataDir: string, isLog: boolean): Promise<string> {
 	const server = await world.start({ dataDir }).catch((error: Error) => error);
+	if (server instanceof Error && isLog && LOG_REFUSED.test(server.message)) {
+		const { code, err } = await runProgram(dataDir, ['database', 'repair']);
+		assert.equal(code, 0, err);
+		return `refused, then ${await startOn(world, dataDir, isLog)}`;
+	}
 	if (server instanceof Error) {
 		const [, ...lines] = server.message.trim().split('\n');
 		assert.ok(

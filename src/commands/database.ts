@@ -1,0 +1,24 @@
+import { systemClock, timestamp } from '../base/index.ts';
+import { repairLog } from '../store/index.ts';
+import type { Command } from './command.ts';
+
+const repair: Command = {
+	name: 'database repair',
+	summary:
+		'continue from the last change before damage of the write-ahead log; the damaged log is kept (stop the server first)',
+	async run(invocation) {
+		const moment = timestamp(systemClock.now()).replaceAll(/[:.]/g, '-');
+		const done = await repairLog(invocation.settings().data_dir, moment);
+		if (done === null) {
+			invocation.print('The write-ahead log is sound. Nothing was changed.');
+			return;
+		}
+		const { frame, commits } = done.damage;
+		const what = frame === 0 ? 'The commits of the log' : `${commits} commits from frame ${frame} on`;
+		invocation.print(`${what} were left out. The damaged log is kept in ${done.copy}.`);
+		invocation.printInfo('It may hold data of people: delete it when you no longer need it. Start the server now.');
+	},
+};
+
+/** Commands about the database's files. */
+export const databaseCommands = [repair];
