@@ -145,7 +145,8 @@ export async function openKnowledgeHarness({
 			await pool[Symbol.asyncDispose]();
 			await network[Symbol.asyncDispose]();
 			await store[Symbol.asyncDispose]();
-			await rm(dataDir, { recursive: true, force: true });
+			// A worker that starts meanwhile may open the database once more, which makes a file.
+			await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
 		},
 	};
 	return harness;
