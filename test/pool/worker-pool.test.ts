@@ -7,6 +7,8 @@ import { after, before, test } from 'node:test';
 import { AppError, createLog } from '../../src/base/index.ts';
 import type { ParseJob, TrainJob } from '../../src/contract/index.ts';
 import { createWorkerPool, type WorkerPoolLimits, WorkLimitExceeded } from '../../src/pool/index.ts';
+import { ThreadPool } from '../../src/pool/thread-pool.ts';
+import { workerEntry } from '../../src/pool/worker-entry.ts';
 import { until } from '../support/until.ts';
 
 let folder: string;
@@ -44,6 +46,17 @@ const openHostilePool = (limits?: Partial<WorkerPoolLimits>) =>
 
 const openPool = (limits?: Partial<WorkerPoolLimits>) =>
 	createWorkerPool({ threads: 1, log: createLog('silent'), ...(limits ? { limits } : {}) });
+
+test('a thread imports its module: a thread that is ended while it requires one would end the server', async () => {
+	const { execArgv } = workerEntry('search');
+	const worker = { file: new URL('./loading-worker.mjs', import.meta.url), execArgv };
+	const limits = { maxThreads: 1, idleMs: 0, heapMb: 64, maxQueued: 1 };
+	await using threads = new ThreadPool({ name: 'test', worker, ...limits, log: createLog('silent'), onRestart() {} });
+	const limit = { ms: 60_000, startsAt: 'call' } as const;
+	const stack = await threads.run<string>({}, limit, undefined, (cause) => assert.fail(String(cause)));
+	assert.match(stack, /ModuleJob\.run/);
+	assert.doesNotMatch(stack, /Module\.require/);
+});
 
 test('returns a stored file as chunks, and a bad file as an error with a reason', async () => {
 	await using pool = openPool();
