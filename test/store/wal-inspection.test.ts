@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFile, open, rm, truncate } from 'node:fs/promises';
+import { copyFile, open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -61,6 +61,27 @@ test('a log that ends in a commit that was interrupted is sound, as are an empty
 	assert.equal(findWalDamage(log), null);
 	await rm(log);
 	assert.equal(findWalDamage(log), null);
+});
+
+test('frames that failed commits have left behind the last commit are no damage', async (t) => {
+	const path = await loggedCommits(t);
+	const log = `${path}-wal`;
+	/** The log after one more commit of many frames, the more the larger. */
+	async function logWith(bytes: number): Promise<Buffer> {
+		await copyFile(`${path}.copy`, path);
+		await copyFile(`${path}.log`, log);
+		const db = new Database(path);
+		db.prepare('INSERT INTO numbers VALUES (?)').run(Buffer.alloc(bytes, bytes % 251));
+		const written = await readFile(log);
+		db.close();
+		return written;
+	}
+	const [short, longer, longest] = [await logWith(10_000), await logWith(40_000), await logWith(90_000)];
+	const left = Buffer.concat([short, longer.subarray(short.length), longest.subarray(longer.length)]);
+	await writeFile(log, left);
+	assert.equal(findWalDamage(log), null);
+	await flip(log, HEADER + 3 * FRAME);
+	assert.equal(findWalDamage(log)?.frame, 4);
 });
 
 test('frames of the log before its last start are no damage', async (t) => {

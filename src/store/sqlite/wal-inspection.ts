@@ -15,8 +15,9 @@ export interface WalDamage {
 
 /**
  * Looks for damage in the middle of a write-ahead log. SQLite ends its recovery at the first frame whose checksum is wrong, without an
- * error, because an interrupted commit ends the log in the same way. Ends of two commits from such a frame on cannot be an interrupted
- * commit: the second was written after the first was synced. A damaged last commit cannot be told from an interrupted one.
+ * error, because an interrupted commit ends the log in the same way. Ends of two commits from such a frame on, whose checksums follow
+ * each other, cannot be an interrupted commit: the second was written after the first was synced. Commits that failed leave frames, too,
+ * but each of them has a chain of checksums of its own. A damaged last commit cannot be told from an interrupted one.
  * The format is in https://www.sqlite.org/fileformat2.html#the_write_ahead_log.
  * @returns null for a sound log, and where there is none
  */
@@ -48,25 +49,34 @@ function readFrames(descriptor: number): WalDamage | null {
 	if (readSync(descriptor, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return null;
 	const isBigEndian = header.readUInt32BE(0) === MAGIC_BIG_ENDIAN;
 	const pageBytes = header.readUInt32BE(8);
-	const start = addChecksum([0, 0], header.subarray(0, 24), isBigEndian);
-	if (!hasChecksum(header, 24, start)) return { frame: 0, commits: 0 };
+	let previous = addChecksum([0, 0], header.subarray(0, 24), isBigEndian);
+	if (!hasChecksum(header, 24, previous)) return { frame: 0, commits: 0 };
 	const frame = Buffer.alloc(FRAME_HEADER_BYTES + pageBytes);
-	let checksum = start;
 	let damagedFrame: number | null = null;
 	let commits = 0;
+	/** Commits that end in frames whose checksums follow each other. */
+	let commitsInChain = 0;
+	let longestChain = 0;
 	for (let number = 1; ; number++) {
 		const offset = HEADER_BYTES + (number - 1) * frame.length;
 		if (readSync(descriptor, frame, 0, frame.length, offset) < frame.length) break;
 		const hasSalt = frame.compare(header, 16, 24, 8, 16) === 0;
-		if (damagedFrame === null) {
-			const head = addChecksum(checksum, frame.subarray(0, 8), isBigEndian);
-			checksum = addChecksum(head, frame.subarray(FRAME_HEADER_BYTES), isBigEndian);
-			if (!hasSalt || !hasChecksum(frame, 16, checksum)) damagedFrame = number;
-		}
+		const head = addChecksum(previous, frame.subarray(0, 8), isBigEndian);
+		const checksum = addChecksum(head, frame.subarray(FRAME_HEADER_BYTES), isBigEndian);
+		const follows = hasSalt && hasChecksum(frame, 16, checksum);
+		previous = [frame.readUInt32BE(16), frame.readUInt32BE(20)];
+		if (follows && damagedFrame === null) continue;
+		damagedFrame ??= number;
 		// A frame that ends a commit has the size of the database after it. Frames with another salt are of the log before.
-		if (damagedFrame !== null && hasSalt && frame.readUInt32BE(4) > 0) commits++;
+		const endsCommit = hasSalt && frame.readUInt32BE(4) > 0;
+		if (!follows) commitsInChain = 0;
+		if (endsCommit) {
+			commits++;
+			commitsInChain++;
+		}
+		longestChain = Math.max(longestChain, commitsInChain);
 	}
-	return damagedFrame !== null && commits > 1 ? { frame: damagedFrame, commits } : null;
+	return damagedFrame !== null && longestChain > 1 ? { frame: damagedFrame, commits } : null;
 }
 
 type Checksum = readonly [number, number];
