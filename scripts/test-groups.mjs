@@ -102,6 +102,7 @@ const SECONDS = {
 	'process/webhooks-after-kill': 23,
 	'simulation/simulation': 15,
 	'torture/check': 5,
+	'torture/torture': 30,
 	'webhooks/delivery/isolation': 7,
 	'webhooks/delivery/order': 7,
 	'webhooks/delivery/probe-backoff': 5,

@@ -6,6 +6,7 @@ import { findProgram } from '../../support/programs.ts';
 import { until } from '../../support/until.ts';
 import type { World } from '../world.ts';
 import { finish } from './kill.ts';
+import { readyOrEnded } from './readiness.ts';
 import type { Round } from './round.ts';
 
 const MAX_SHORTAGE_MS = 1_500;
@@ -33,13 +34,9 @@ export const shortage: Round = {
 			const isAlive = limit(server.pid, resource, 'unlimited') && isSet;
 			if (resource === 'nofile') assert.ok(isAlive, server.output());
 			if (isAlive) {
-				const ready = until('the server is ready', async () => {
-					const answer = await server.call('GET', '/readyz').catch(() => null);
-					return answer?.status === 200;
-				});
-				if (resource === 'nofile') await ready;
-				// It may end later of what it could not allocate.
-				else await Promise.race([ready, server.exited]);
+				// Without memory it may end later of what it could not allocate.
+				const isReady = await readyOrEnded(server);
+				assert.ok(isReady || resource === 'as', server.output());
 			} else world.count('servers that ended without memory');
 			await server.kill();
 			await load.stop();

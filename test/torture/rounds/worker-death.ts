@@ -7,6 +7,7 @@ import type { ServerProcess } from '../../support/server-process.ts';
 import { until } from '../../support/until.ts';
 import type { World } from '../world.ts';
 import { finish } from './kill.ts';
+import { readyOrEnded } from './readiness.ts';
 import type { Round } from './round.ts';
 
 const INSPECTED = ['/bin/sh', '-c', 'exec "$0" --inspect=127.0.0.1:0 "$@"'];
@@ -36,13 +37,7 @@ export const workerDeath: Round = {
 			}
 			await sleep(world.random.between(0, MAX_DELAY_MS));
 			// The end of the writer ends the server; after another one it works on.
-			await Promise.race([
-				server.exited,
-				until('the server is ready', async () => {
-					const answer = await server.call('GET', '/readyz').catch(() => null);
-					return answer?.status === 200;
-				}),
-			]);
+			await readyOrEnded(server);
 			await server.kill();
 			await load.stop();
 		}
