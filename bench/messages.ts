@@ -17,20 +17,18 @@ import { startBaseline } from './baseline/index.ts';
 import { startMessageCeilingProcess } from './ceiling/messages/index.ts';
 import { LOAD_CPU, pin, SERVER_CPU } from './load/cores.ts';
 import { durationOf } from './load/model-script.ts';
-import { CASES, type MessageCase, profiledCase, WARM_UP } from './messages/cases.ts';
+import { CASES, type MessageCase, profiledCase } from './messages/cases.ts';
 import { caseFigures, ceilingFigures } from './messages/figures.ts';
 import { measureIdleStreams } from './messages/idle-streams.ts';
 import { measureCase } from './messages/measure.ts';
 import { forgetPeak, memoryFigures } from './messages/memory.ts';
 import {
 	type BenchProcesses,
-	deployScripted,
-	messagesTo,
 	type ServerUnderTest,
 	startLoad,
 	startModel,
 	startServerWithModel,
-	sustainStreams,
+	warmUp,
 } from './messages/processes.ts';
 import { Report } from './report/report.ts';
 
@@ -91,7 +89,7 @@ async function compare(report: Report, stage: BenchProcesses, cases: readonly Me
 		{ ...ceiling, who: 'ceiling' },
 		{ ...early, who: 'early ceiling' },
 	];
-	for (const each of [parley, ...others]) await warmUp(stage, each);
+	for (const each of [parley, ...others]) await warmUp(stage.load, each);
 	forgetPeak(server.pid);
 	for (const each of cases) {
 		const result = await measureCase(stage, each.isCompared ? [parley, ...others] : [parley], {
@@ -115,15 +113,9 @@ async function profile(profiles: string): Promise<void> {
 	await using server = await startServerWithModel(model, { dataDir, nodeOptions });
 	pin(server.pid, SERVER_CPU);
 	const parley: ServerUnderTest = { ...server, who: 'parley' };
-	await warmUp({ load }, parley);
+	await warmUp(load, parley);
 	const profiled = profiledCase(values.case);
 	report.add(...caseFigures(profiled, await measureCase({ model, load }, [parley], profiled)));
 	await server.stop();
 	await report.close();
-}
-
-async function warmUp({ load }: Pick<BenchProcesses, 'load'>, server: ServerUnderTest): Promise<void> {
-	const { script, streams, seconds } = WARM_UP;
-	const deployment = await deployScripted(server, script);
-	await sustainStreams(load, messagesTo(server, deployment, { streams, spreadMs: durationOf(script), seconds }));
 }

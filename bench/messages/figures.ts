@@ -101,12 +101,13 @@ function timeOf(times: 'firstTokenMs' | 'wholeReplyMs', share: number): (round: 
 	return ({ seen }) => percentileOf(seen[times], share);
 }
 
-function rateOf({ seen }: Round): number {
+/** Completed messages a second. */
+export function rateOf({ seen }: Round): number {
 	return seen.completed / seen.seconds;
 }
 
-/** NaN without /proc. */
-function processorMsOf({ seen, cores }: Round): number {
+/** Milliseconds of processor time a message, all threads of the server; NaN without /proc. */
+export function processorMsOf({ seen, cores }: Round): number {
 	return ((cores.each[0] ?? Number.NaN) * 1000 * seen.seconds) / seen.completed;
 }
 

@@ -3,9 +3,10 @@ import { type ApiClient, deploy } from '../load/deploy.ts';
 import { type LoadProcess, startLoadProcess } from '../load/load-process.ts';
 import { inspectable } from '../load/memory.ts';
 import type { ModelCommand, ModelReady } from '../load/model.ts';
-import { type ModelScript, modelNamed } from '../load/model-script.ts';
+import { durationOf, type ModelScript, modelNamed } from '../load/model-script.ts';
 import type { HeldStreams, StreamsCommand, StreamsResult, SustainCommand } from '../load/streams.ts';
 import type { ServerName } from '../report/figure.ts';
+import { WARM_UP } from './cases.ts';
 
 const QUESTION = 'Where is my order, and can I still return a part of it?';
 const START_TIMEOUT_MS = 60_000;
@@ -45,13 +46,18 @@ export function startLoad(cpu?: number): LoadProcess<StreamsCommand, StreamsResu
 /** Starts the built server with the scripted model as its only provider. */
 export function startServerWithModel(
 	model: ScriptedModel,
-	{ dataDir, key, nodeOptions = [] }: { dataDir: string; key?: string | undefined; nodeOptions?: string[] },
+	{
+		dataDir,
+		key,
+		nodeOptions = [],
+		env = {},
+	}: { dataDir: string; key?: string | undefined; nodeOptions?: string[]; env?: Record<string, string> },
 ): Promise<ServerProcess> {
 	const providers = [{ id: 'scripted', type: 'openai-compatible', base_url: `http://127.0.0.1:${model.port}/v1` }];
 	return startServer({
 		dataDir,
 		...(key === undefined ? {} : { key }),
-		env: { PARLEY_PROVIDERS: JSON.stringify(providers), PARLEY_ALLOW_PRIVATE_NETWORK: '1' },
+		env: { PARLEY_PROVIDERS: JSON.stringify(providers), PARLEY_ALLOW_PRIVATE_NETWORK: '1', ...env },
 		wrapperCommand: inspectable(...nodeOptions),
 	});
 }
@@ -60,6 +66,13 @@ export function startServerWithModel(
 export function deployScripted(server: ApiClient, script: ModelScript): Promise<string> {
 	const assistant = { model: `scripted/${modelNamed(script)}`, master_prompt: 'You help the customers of a shop.' };
 	return deploy(server, assistant, { rate_limit: { messages_per_minute: 1000 } });
+}
+
+/** Before a measurement: a cold server takes several times as long for each token. */
+export async function warmUp(load: BenchProcesses['load'], server: ServerUnderTest): Promise<void> {
+	const { script, streams, seconds } = WARM_UP;
+	const deployment = await deployScripted(server, script);
+	await sustainStreams(load, messagesTo(server, deployment, { streams, spreadMs: durationOf(script), seconds }));
 }
 
 /** Number of streams and duration. */
