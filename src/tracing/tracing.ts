@@ -92,7 +92,7 @@ export class Tracing implements RequestTracer, RequestObserver, AsyncDisposable 
 			},
 			parent,
 		);
-		return new TracedSpan(this.#tracer, span, parent);
+		return span.isRecording() ? new TracedSpan(this.#tracer, span, parent) : new UnsampledSpan(span);
 	}
 
 	onExchangeEnd(...[request, response, , outcome]: ExchangeEnd): void {
@@ -116,7 +116,7 @@ export class Tracing implements RequestTracer, RequestObserver, AsyncDisposable 
 	}
 }
 
-/** A span of a trace that is recorded, or whose sampling was decided against. */
+/** A span of a trace that is recorded. Its children are, too: each sampler decides by the trace or by the parent. */
 class TracedSpan implements Span {
 	readonly #tracer: Tracer;
 	readonly #span: OtelSpan;
@@ -129,9 +129,7 @@ class TracedSpan implements Span {
 	}
 
 	get headers(): Readonly<Record<string, string>> {
-		const headers: Record<string, string> = {};
-		propagator.inject(this.#context, headers, { set: (carrier, name, value) => (carrier[name] = value) });
-		return headers;
+		return headersOf(this.#context);
 	}
 
 	child(name: string, kind: 'internal' | 'client' = 'internal'): Span {
@@ -152,6 +150,33 @@ class TracedSpan implements Span {
 		}
 		this.#span.end();
 	}
+}
+
+/** The span of a trace that is not recorded, and all its children. Other services still learn that the trace is not recorded. */
+class UnsampledSpan implements Span {
+	readonly #span: OtelSpan;
+
+	constructor(span: OtelSpan) {
+		this.#span = span;
+	}
+
+	get headers(): Readonly<Record<string, string>> {
+		return headersOf(trace.setSpan(ROOT_CONTEXT, this.#span));
+	}
+
+	child(): Span {
+		return this;
+	}
+
+	set(): void {}
+
+	end(): void {}
+}
+
+function headersOf(context: Context): Record<string, string> {
+	const headers: Record<string, string> = {};
+	propagator.inject(context, headers, { set: (carrier, name, value) => (carrier[name] = value) });
+	return headers;
 }
 
 /** Writes what the library reports, such as a collector that cannot be reached, to the log. */

@@ -160,6 +160,32 @@ test('a visitor’s browser chooses no trace, and a failure of the model is mark
 	assert.equal(reply.attributes['parley.reply.status'], 'failed');
 });
 
+test('a trace that is not sampled sends no span, and tells the model that it is not recorded', async () => {
+	await using collector = await startTraceCollector();
+	await using model = await ModelServer.start();
+	await using tool = await startToolServer();
+	await using server = await startServer(
+		environment(model, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_SAMPLER: 'parentbased_always_off' }),
+	);
+	const deployment = await createShop(server, tool.url);
+	const send = async (traceparent: string) => {
+		const { status } = await server.call(
+			'POST',
+			'/api/v1/messages',
+			{ deployment_id: deployment, content: TEXT },
+			{ traceparent },
+		);
+		assert.equal(status, 201);
+		return model.calls.at(-1)?.headers.traceparent;
+	};
+	assert.match(String(await send(`00-${TRACE}-${CALLER}-00`)), new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`));
+	// The caller's trace is recorded, so this one is, and it is the first that the collector gets.
+	const recorded = TRACE.replaceAll('0', '1');
+	assert.match(String(await send(`00-${recorded}-${CALLER}-01`)), new RegExp(`^00-${recorded}-[0-9a-f]{16}-01$`));
+	await until('a span is with the collector', () => collector.spans.length > 0);
+	assert.deepEqual([...new Set(collector.spans.map(({ traceId }) => traceId))], [recorded]);
+});
+
 test('without the variables of OpenTelemetry nothing is sent or added, and a collector that is away stops no message', async () => {
 	await using model = await ModelServer.start();
 	for (const env of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }] as Record<string, string>[]) {
