@@ -147,6 +147,7 @@ export class Deployments implements AsyncDisposable {
 				status: 'active',
 				budget: mergeBudget(null, input.budget ?? null, '/budget'),
 				visitor_budget: mergeBudget(null, input.visitor_budget ?? null, '/visitor_budget'),
+				retention_days: null,
 				created_at: now,
 				updated_at: now,
 			};

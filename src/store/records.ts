@@ -198,6 +198,8 @@ export interface DeploymentRecord extends WorkspaceScopedRecord {
 	budget: Budget | null;
 	/** Of each visitor. */
 	visitor_budget: Budget | null;
+	/** Days that its conversations are kept; null: as the workspace's. */
+	retention_days: number | null;
 }
 
 /** Says that the webhooks of a workspace were told of a budget; the id names the account, the period and the share that is used. */

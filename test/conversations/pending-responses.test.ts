@@ -85,6 +85,8 @@ async function copyWithOldSchema({ dataDir }: TestApp): Promise<string> {
 		ALTER TABLE deployments DROP COLUMN visitor_budget;
 		ALTER TABLE users DROP COLUMN totp;
 		ALTER TABLE workspaces DROP COLUMN require_totp;
+		DROP INDEX deployments_by_retention;
+		ALTER TABLE deployments DROP COLUMN retention_days;
 	`);
 	const step = MIGRATIONS.findIndex((sql) => sql.includes('pending TEXT'));
 	db.pragma(`user_version = ${step}`);

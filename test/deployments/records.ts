@@ -28,6 +28,7 @@ export function deploymentRecord(overrides: Partial<DeploymentRecord> = {}): Dep
 		updated_at: NOW,
 		budget: null,
 		visitor_budget: null,
+		retention_days: null,
 		...overrides,
 	};
 }

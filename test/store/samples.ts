@@ -304,6 +304,7 @@ export function deployment(given: Partial<Sample<'deployments'>> = {}): Sample<'
 		updated_at: NOON,
 		budget: null,
 		visitor_budget: { amount_micros: 10_000, period: 'day', at_limit: 'refuse' },
+		retention_days: null,
 		...given,
 	};
 }

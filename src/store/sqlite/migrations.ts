@@ -318,6 +318,10 @@ export const MIGRATIONS: readonly string[] = [
 	ALTER TABLE users ADD COLUMN totp TEXT;
 	ALTER TABLE workspaces ADD COLUMN require_totp TEXT NOT NULL DEFAULT 'false';
 	`,
+	`
+	ALTER TABLE deployments ADD COLUMN retention_days INTEGER;
+	CREATE INDEX deployments_by_retention ON deployments (workspace_id) WHERE retention_days IS NOT NULL;
+	`,
 ];
 
 /**

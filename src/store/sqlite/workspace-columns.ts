@@ -169,6 +169,7 @@ export const WORKSPACE_COLUMNS = {
 		updated_at: 'plain',
 		budget: 'json',
 		visitor_budget: 'json',
+		retention_days: 'plain',
 	},
 	budget_notices: {
 		id: 'plain',
