@@ -290,7 +290,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		const commit = this.#record && !this.#turn ? expireConversation(this.#record, expiry) : null;
 		if (!this.#record || !commit) return { expired: false };
 		const result = await this.#deps.store.commit(commit);
-		if (result.outcome === 'conflict' && result.kind === 'workspaces') return { expired: false };
+		if (result.outcome === 'conflict' && result.kind !== 'conversations') return { expired: false };
 		requireCommitted(result);
 		await this.#forget(this.#record.id);
 		return { expired: true };

@@ -5,18 +5,27 @@ import { eraseWrite } from './erasure.ts';
 export interface Expiry {
 	/** As it was when its retention was read. */
 	workspace: Pick<WorkspaceRecord, 'id' | 'version'>;
+	/** The version of the conversation's deployment then. */
+	deployment_version: number;
 	/** Milliseconds since the epoch. */
 	idleSince: number;
 }
 
 /**
  * The commit that erases a conversation whose retention is over, as a purge does: without an event. Null where it is not
- * over. The commit conflicts if the workspace was changed since: its retention may be longer now.
+ * over. The commit conflicts if the workspace or the deployment was changed since: its retention may be longer now.
  */
-export function expireConversation(record: ConversationRecord, { workspace, idleSince }: Expiry): Commit | null {
+export function expireConversation(
+	record: ConversationRecord,
+	{ workspace, deployment_version, idleSince }: Expiry,
+): Commit | null {
 	if (record.workspace_id !== workspace.id || (record.last_message_at ?? record.created_at) >= idleSince) return null;
 	return {
-		expect: [expectVersion('workspaces', workspace), expectVersion('conversations', record)],
+		expect: [
+			expectVersion('workspaces', workspace),
+			{ kind: 'deployments', id: record.deployment_id, version: deployment_version },
+			expectVersion('conversations', record),
+		],
 		write: [eraseWrite(record.id)],
 	};
 }

@@ -27,8 +27,8 @@ const LEASE_MS = 10 * 60_000;
 const PAGE_SIZE = 100;
 
 /**
- * Erases conversations whose retention is over: without a message for more than `retention_days`, whatever their status and
- * handler. While the clock is suspect, it erases nothing. It stores no progress: the next sweep finds what is left.
+ * Erases conversations whose retention is over: without a message for more than `retention_days` of their deployment, or of their
+ * workspace where the deployment has none, whatever their status and handler. While the clock is suspect, it erases nothing. It stores no progress: the next sweep finds what is left.
  */
 export class Retention implements AsyncDisposable {
 	readonly #store: RetentionOptions['store'];
@@ -73,9 +73,9 @@ export class Retention implements AsyncDisposable {
 		while (!signal.aborted) {
 			const page = await this.#store.list('workspaces', { where: {}, order: 'asc', after, limit: PAGE_SIZE });
 			for (const { id, retention_days } of page) {
-				if (retention_days === null) continue;
 				try {
-					await this.#expireIdle(id, signal);
+					if (await this.#store.conversations.hasDeploymentRetention(id)) await this.#expireByDeployment(id, signal);
+					else if (retention_days !== null) await this.#expireIdle(id, null, signal);
 				} catch (error) {
 					// What keeps one workspace from it is not to keep the others.
 					if (signal.aborted) return;
@@ -97,16 +97,36 @@ export class Retention implements AsyncDisposable {
 		}
 	}
 
-	async #expireIdle(workspaceId: string, signal: AbortSignal): Promise<void> {
+	/** Where a deployment keeps conversations longer, each sweep would read all of them in the list of the workspace. */
+	async #expireByDeployment(workspace_id: string, signal: AbortSignal): Promise<void> {
+		let after: ListPosition | undefined;
+		while (!signal.aborted) {
+			const query = { where: { workspace_id }, order: 'asc', after, limit: PAGE_SIZE } as const;
+			const page = await this.#store.list('deployments', query);
+			for (const { id } of page) await this.#expireIdle(workspace_id, id, signal);
+			const last = page.at(-1);
+			if (!last || page.length < PAGE_SIZE) return;
+			after = { at: last.created_at, id: last.id };
+		}
+	}
+
+	/** @param deploymentId null: of all deployments without an own retention */
+	async #expireIdle(workspaceId: string, deploymentId: string | null, signal: AbortSignal): Promise<void> {
+		const { conversations } = this.#store;
 		let after: ListPosition | undefined;
 		while (!signal.aborted) {
 			// Read before each batch: the retention may have changed.
 			const workspace = await this.#store.get('workspaces', workspaceId);
-			if (!workspace || workspace.retention_days === null) return;
+			const deployment = deploymentId === null ? undefined : await this.#store.get('deployments', deploymentId);
+			const days = deployment?.retention_days ?? workspace?.retention_days ?? null;
+			if (!workspace || days === null) return;
 			const now = this.#jumpDetector.trustedNow();
 			if (now === null) return;
-			const idleSince = now - workspace.retention_days * DAY_MS;
-			const batch = batchOf(await this.#store.conversations.idle(workspaceId, idleSince, after, BATCH_CONVERSATIONS));
+			const idleSince = now - days * DAY_MS;
+			const idle = deployment
+				? await conversations.idleInDeployment(deployment, idleSince, after, BATCH_CONVERSATIONS)
+				: await conversations.idle(workspaceId, idleSince, after, BATCH_CONVERSATIONS);
+			const batch = batchOf(idle);
 			const last = batch.at(-1);
 			if (!last) return;
 			await this.#expire(batch, { workspace: { id: workspace.id, version: workspace.version }, idleSince });
@@ -117,8 +137,10 @@ export class Retention implements AsyncDisposable {
 	}
 
 	/** @throws the first failure, if all failed */
-	async #expire(batch: readonly IdleConversation[], expiry: Expiry): Promise<void> {
-		const results = await Promise.allSettled(batch.map(({ id }) => this.#conversations.expire(id, expiry)));
+	async #expire(batch: readonly IdleConversation[], expiry: Omit<Expiry, 'deployment_version'>): Promise<void> {
+		const results = await Promise.allSettled(
+			batch.map(({ id, deployment_version }) => this.#conversations.expire(id, { ...expiry, deployment_version })),
+		);
 		const failures = results.filter((end) => end.status === 'rejected').map(({ reason }) => reason as unknown);
 		if (failures.length === batch.length) throw failures[0];
 		const conversations = results.filter((end) => end.status === 'fulfilled' && end.value).length;

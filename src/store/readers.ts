@@ -47,9 +47,11 @@ export interface AssistantsReader {
 /** A message without its tool calls and citations. */
 export type TranscriptMessage = Pick<Records['messages'], 'seq' | 'role' | 'content' | 'status'>;
 
-/** A conversation without recent messages. `at` is the time of its last message, or of its creation when it has none. */
+/** A conversation without recent messages. `at` is the time by which its list is ordered. */
 export interface IdleConversation extends ListPosition {
 	message_count: number;
+	/** The version of its deployment whose retention has decided. */
+	deployment_version: number;
 }
 
 /** Queries about conversations and their messages. */
@@ -60,8 +62,20 @@ export interface ConversationsReader {
 	unfinishedReplies(): Promise<Records['messages'][]>;
 	/** The `in_progress` reply of a conversation. */
 	unfinishedReply(conversationId: string): Promise<Records['messages'] | undefined>;
-	/** Conversations of a workspace that have been idle since a time and have no reply in progress; the longest idle first. */
+	/**
+	 * Conversations of a workspace that have been idle since a time and have no reply in progress, except those of deployments with
+	 * an own retention; the longest idle first.
+	 */
 	idle(workspaceId: string, since: number, after: ListPosition | undefined, limit: number): Promise<IdleConversation[]>;
+	/** The same of one deployment, whatever its retention; the oldest first. */
+	idleInDeployment(
+		deployment: Pick<Records['deployments'], 'id' | 'version'>,
+		since: number,
+		after: ListPosition | undefined,
+		limit: number,
+	): Promise<IdleConversation[]>;
+	/** Whether any deployment of a workspace has an own retention. */
+	hasDeploymentRetention(workspaceId: string): Promise<boolean>;
 	/** Whether any row of an erased conversation remains. */
 	hasUnerasedRows(conversationId: string): Promise<boolean>;
 	/** The commit sequence of the last event that closed a message's text; undefined when there is none, or it was erased. */

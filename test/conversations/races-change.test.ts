@@ -138,7 +138,7 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 					case 'erase':
 						return outcomeOf(conversations.erase(id, { workspaceId, versions }));
 					case 'expire':
-						return conversations.expire(id, { workspace, idleSince: Number.MAX_SAFE_INTEGER });
+						return conversations.expire(id, { workspace, deployment_version: 1, idleSince: Number.MAX_SAFE_INTEGER });
 				}
 			};
 			await scheduler.waitFor(Promise.all(script.map(run)));

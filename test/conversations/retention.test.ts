@@ -281,7 +281,8 @@ test('a conversation in which a reply is being written, or a message has just co
 
 	here.clock.advance(2 * DAY);
 	const workspace = await store.get('workspaces', workspace_id);
-	const expiry = { workspace: workspace ?? assert.fail(), idleSince: here.clock.now() - DAY };
+	const idleSince = here.clock.now() - DAY;
+	const expiry = { workspace: workspace ?? assert.fail(), deployment_version: 1, idleSince };
 	// The message is on its way: it is heard first.
 	const coming = send('Still there?', id);
 	await until('the message is in hand', () => here.held.replies.length === 2);
@@ -404,7 +405,7 @@ test('memory of an erased conversation is given back at once', async () => {
 	const { id } = await workspaceOf(1);
 	const [one = ''] = await spoken(id, [1_000]);
 	const workspace = (await store.get('workspaces', id)) ?? assert.fail();
-	const expiry = { workspace, idleSince: 2_000 };
+	const expiry = { workspace, deployment_version: 0, idleSince: 2_000 };
 	assert.equal(await conversations.expire(one, expiry), true);
 	assert.equal(await conversations.expire(one, expiry), false);
 	assert.deepEqual(gets, [one, one], 'the second had to look it up: nothing was kept of it');

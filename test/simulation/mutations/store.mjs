@@ -88,7 +88,7 @@ export const storeMutations = [
 	{
 		name: 'a conversation expires before its time',
 		file: 'src/conversations/retention.ts',
-		find: 'const idleSince = now - workspace.retention_days * DAY_MS;',
-		replace: 'const idleSince = now - workspace.retention_days;',
+		find: 'const idleSince = now - days * DAY_MS;',
+		replace: 'const idleSince = now - days;',
 	},
 ];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
 import type { AssistantRecord, ListPosition, ListQuery, Store, Write } from '../../../src/store/index.ts';
-import { apiKey, assistant, conversation, document, message, NOON } from '../samples.ts';
+import { apiKey, assistant, conversation, deployment, document, message, NOON } from '../samples.ts';
 
 /** Lists continue from a position, not from a number of rows, so concurrent changes neither repeat nor hide a row. */
 export function listContract(opened: () => Store): void {
@@ -74,9 +74,9 @@ export function listContract(opened: () => Store): void {
 		const all = await store.conversations.idle(workspace_id, NOON + 4, undefined, 9);
 		const [two, three] = [silent, twin].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 		assert.deepEqual(all, [
-			{ id: first.id, at: NOON + 1, message_count: 7 },
-			{ id: two?.id, at: NOON + 2, message_count: 0 },
-			{ id: three?.id, at: NOON + 2, message_count: 0 },
+			{ id: first.id, at: NOON + 1, message_count: 7, deployment_version: 0 },
+			{ id: two?.id, at: NOON + 2, message_count: 0, deployment_version: 0 },
+			{ id: three?.id, at: NOON + 2, message_count: 0, deployment_version: 0 },
 		]);
 		assert.deepEqual(await store.conversations.idle(workspace_id, NOON + 4, all[0], 1), all.slice(1, 2));
 		assert.deepEqual(await store.conversations.idle(workspace_id, NOON + 4, all[1], 9), all.slice(2));
@@ -84,6 +84,45 @@ export function listContract(opened: () => Store): void {
 			write: [{ op: 'patch', kind: 'messages', id: said[1]?.id as string, set: { status: 'stopped' } }],
 		});
 		assert.equal((await store.conversations.idle(workspace_id, NOON + 5, all[2], 9)).length, 2);
+	});
+
+	test('the retention of a deployment takes its conversations out of those of the workspace', async () => {
+		const store = opened();
+		const workspace_id = newId('workspace');
+		const of = ({ id }: { id: string }, more: object) =>
+			conversation({ workspace_id, deployment_id: id, created_at: NOON, ...more });
+		const [own, plain] = [deployment({ workspace_id }), deployment({ workspace_id })];
+		assert.equal(await store.conversations.hasDeploymentRetention(workspace_id), false);
+		const [old, active, late, second, other] = [
+			of(own, { last_message_at: NOON + 1, message_count: 3 }),
+			of(own, { last_message_at: NOON + 9 }),
+			of(own, { created_at: NOON + 4 }),
+			of(own, { created_at: NOON + 1 }),
+			of(plain, { last_message_at: NOON + 2 }),
+		];
+		await store.commit({
+			write: [
+				...[own, plain].map((record) => ({ op: 'insert', kind: 'deployments', record }) as const),
+				...[late, other, active, second, old].map(
+					(record) => ({ op: 'insert', kind: 'conversations', record }) as const,
+				),
+			],
+		});
+		const idle = async () => (await store.conversations.idle(workspace_id, NOON + 4, undefined, 9)).map(({ id }) => id);
+		assert.deepEqual(await idle(), [old.id, second.id, other.id]);
+		await store.commit({ write: [{ op: 'patch', kind: 'deployments', id: own.id, set: { retention_days: 7 } }] });
+		assert.equal(await store.conversations.hasDeploymentRetention(workspace_id), true);
+		assert.equal(await store.conversations.hasDeploymentRetention(newId('workspace')), false);
+		assert.deepEqual(await idle(), [other.id]);
+
+		const version = 2;
+		const found = await store.conversations.idleInDeployment({ id: own.id, version }, NOON + 4, undefined, 9);
+		assert.deepEqual(found, [
+			{ id: old.id, at: NOON, message_count: 3, deployment_version: version },
+			{ id: second.id, at: NOON + 1, message_count: 0, deployment_version: version },
+		]);
+		const rest = await store.conversations.idleInDeployment({ id: own.id, version }, NOON + 4, found[0], 9);
+		assert.deepEqual(rest, found.slice(1));
 	});
 
 	test('filters narrow a list: by field, by absence, by time', async () => {

@@ -5,6 +5,12 @@ import type { Prepare } from '../statements.ts';
 import { columnsOf, decodeRow } from '../tables.ts';
 import { LIST_START } from './list.ts';
 
+/** A reply in progress is the last message, unless an earlier reply is being written again. */
+const HAS_NO_REPLY_IN_PROGRESS = `NOT EXISTS (
+	SELECT 1 FROM messages INDEXED BY messages_in_order
+	WHERE conversation_id = conversations.id AND seq = conversations.message_count AND status = 'in_progress'
+)`;
+
 /** Queries about conversations and their messages. */
 export class SqliteConversationsReader implements ConversationsReader {
 	readonly #prepare: Prepare;
@@ -46,17 +52,44 @@ export class SqliteConversationsReader implements ConversationsReader {
 		limit: number,
 	): Promise<IdleConversation[]> {
 		const { at, id } = after ?? LIST_START;
-		// A reply in progress is the last message, unless an earlier reply is being written again.
 		return this.#prepare(
-			`SELECT id, coalesce(last_message_at, created_at) AS at, message_count FROM conversations
+			`SELECT id, coalesce(last_message_at, created_at) AS at, message_count,
+				coalesce((SELECT version FROM deployments WHERE id = deployment_id), 0) AS deployment_version
+			 FROM conversations
 			 WHERE workspace_id = ? AND coalesce(last_message_at, created_at) < ?
 			 AND (coalesce(last_message_at, created_at), id) > (?, ?)
-			 AND NOT EXISTS (
-				SELECT 1 FROM messages INDEXED BY messages_in_order
-				WHERE conversation_id = conversations.id AND seq = conversations.message_count AND status = 'in_progress'
-			 )
+			 AND (SELECT retention_days FROM deployments WHERE id = deployment_id) IS NULL
+			 AND ${HAS_NO_REPLY_IN_PROGRESS}
 			 ORDER BY coalesce(last_message_at, created_at), id LIMIT ?`,
 		).all(workspaceId, since, at, id, limit) as IdleConversation[];
+	}
+
+	async idleInDeployment(
+		deployment: { id: string; version: number },
+		since: number,
+		after: ListPosition | undefined,
+		limit: number,
+	): Promise<IdleConversation[]> {
+		const { at, id } = after ?? LIST_START;
+		// By creation: an index by activity would change with each message. What was created before and is not idle is little.
+		return this.#prepare(
+			`SELECT id, created_at AS at, message_count, @version AS deployment_version
+			 FROM conversations INDEXED BY conversations_by_deployment
+			 WHERE deployment_id = @deployment_id AND created_at < @since AND (created_at, id) > (@at, @id)
+			 AND coalesce(last_message_at, created_at) < @since AND ${HAS_NO_REPLY_IN_PROGRESS}
+			 ORDER BY created_at, id LIMIT @limit`,
+		).all({
+			...{ deployment_id: deployment.id, version: deployment.version },
+			...{ since, at, id, limit },
+		}) as IdleConversation[];
+	}
+
+	async hasDeploymentRetention(workspaceId: string): Promise<boolean> {
+		const found = this.#prepare(
+			`SELECT 1 FROM deployments INDEXED BY deployments_by_retention
+			 WHERE workspace_id = ? AND retention_days IS NOT NULL LIMIT 1`,
+		).get(workspaceId);
+		return found !== undefined;
 	}
 
 	async hasUnerasedRows(conversationId: string): Promise<boolean> {
