@@ -5,6 +5,7 @@ import { type OperationTable, SMALL_BODY, withKey } from './operation.ts';
 import { COLOUR, HTTPS_URL_PATTERN, URL_PATTERN, WEB_URL_PATTERN } from './patterns.ts';
 import {
 	Id,
+	NullableInteger,
 	NullableObject,
 	NullableOneOf,
 	NullableText,
@@ -32,6 +33,12 @@ const time_zone = Type.String({
 	examples: ['Europe/London'],
 });
 const status = OneOf(['active', 'archived']);
+const retention_days = NullableInteger({
+	minimum: 1,
+	maximum: 36_500,
+	description:
+		'Days for which conversations are kept after their last message, in place of the `retention_days` of the workspace, which it may exceed. Null: as the workspace.',
+});
 
 const appearance = {
 	primary_color: Type.String({
@@ -132,6 +139,7 @@ export const Deployment = Type.Object({
 	status,
 	budget: BudgetOrNull('What the replies in it may cost in a period.'),
 	visitor_budget: BudgetOrNull('What the replies to each visitor may cost in a period.'),
+	retention_days,
 	created_at: Timestamp,
 	updated_at: Timestamp,
 });
@@ -149,6 +157,7 @@ export const DeploymentCreate = Strict({
 	jwt: Type.Optional(jwtCreate),
 	budget: Type.Optional(BudgetCreate),
 	visitor_budget: Type.Optional(BudgetCreate),
+	retention_days: Type.Optional(retention_days),
 });
 export type DeploymentCreate = Static<typeof DeploymentCreate>;
 
@@ -163,6 +172,7 @@ export const DeploymentPatch = Patch({
 	jwt: jwtPatch,
 	budget: BudgetPatch,
 	visitor_budget: BudgetPatch,
+	retention_days,
 	status,
 });
 export type DeploymentPatch = Static<typeof DeploymentPatch>;

@@ -9,7 +9,7 @@ const retention_days = NullableInteger({
 	minimum: 1,
 	maximum: 36_500,
 	description:
-		'Days for which conversations are kept after their last message, whatever their status. After that they are erased for good, without an event, and their open streams end. A change takes effect within a minute. Null: for ever.',
+		'Days for which conversations are kept after their last message, whatever their status. After that they are erased for good, without an event, and their open streams end. A change takes effect within a minute. A deployment may have its own. Null: for ever.',
 });
 
 const require_totp = Type.Boolean({

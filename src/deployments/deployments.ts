@@ -49,6 +49,7 @@ export function presentDeployment(record: DeploymentRecord): Deployment {
 		status: record.status,
 		budget: record.budget,
 		visitor_budget: record.visitor_budget,
+		retention_days: record.retention_days,
 		created_at: timestamp(record.created_at),
 		updated_at: timestamp(record.updated_at),
 	};
@@ -147,7 +148,7 @@ export class Deployments implements AsyncDisposable {
 				status: 'active',
 				budget: mergeBudget(null, input.budget ?? null, '/budget'),
 				visitor_budget: mergeBudget(null, input.visitor_budget ?? null, '/visitor_budget'),
-				retention_days: null,
+				retention_days: input.retention_days ?? null,
 				created_at: now,
 				updated_at: now,
 			};

@@ -27,6 +27,7 @@ test('returns a new deployment with its defaults, which allows no origin', async
 		time_zone: 'UTC',
 		budget: null,
 		visitor_budget: null,
+		retention_days: null,
 		jwt: null,
 		status: 'active',
 	});
@@ -165,6 +166,20 @@ test('rejects invalid settings, names the field and changes nothing', async () =
 		}
 	}
 	assert.deepEqual((await app.call('GET', `${DEPLOYMENTS}/${before.id}`)).body, before);
+});
+
+test('a deployment has a retention of its own, which null takes away', async () => {
+	const created = await app.call('POST', DEPLOYMENTS, { assistant_id: assistant, retention_days: 30 });
+	assert.deepEqual([created.status, created.body.retention_days], [201, 30]);
+	const path = `${DEPLOYMENTS}/${created.body.id}`;
+	const change = (retention_days: unknown) => app.call('PATCH', path, { retention_days });
+	assert.deepEqual((await change(36_500)).body.retention_days, 36_500);
+	for (const wrong of [0, 36_501, 1.5, '30']) {
+		const { status, body } = await change(wrong);
+		assert.deepEqual([status, body.error.details[0].path], [400, '/retention_days'], String(wrong));
+	}
+	assert.equal((await app.call('GET', path)).body.retention_days, 36_500);
+	assert.equal((await change(null)).body.retention_days, null);
 });
 
 test('moves a deployment to another assistant that exists', async () => {

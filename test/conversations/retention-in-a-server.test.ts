@@ -86,3 +86,28 @@ test('what a workspace keeps is no matter of another', async () => {
 	await until('it is gone', async () => (await as(other.key).call('GET', theirs)).status === 404);
 	assert.equal((await app.call('GET', mine)).status, 200);
 });
+
+test('what a deployment keeps is no matter of another', async () => {
+	const clock = manualWallClock();
+	const held = new ManualModel({ autoReply: () => ['Yes.'] });
+	await using app = await startTestApp({ overrides: { clock, retentionIntervalMs: 20, providers: [held.provider] } });
+	const { assistant, deployment } = await createApiFixture(app, { model: 'scripted/any' });
+	const other = await app.call('POST', '/api/v1/deployments', { assistant_id: assistant });
+	const talkIn = async (deployment_id: string) => {
+		const { body } = await app.call('POST', '/api/v1/messages', { deployment_id, content: 'Hello?' });
+		return `/api/v1/conversations/${body.conversation_id}`;
+	};
+	const [short, long] = [await talkIn(deployment), await talkIn(other.body.id)];
+	const keep = (id: string, retention_days: number | null) =>
+		app.call('PATCH', `/api/v1/deployments/${id}`, { retention_days });
+	await keep(deployment, 1);
+	await keep(other.body.id, 20);
+	await app.call('PATCH', '/api/v1/workspace', { retention_days: 5 });
+	clock.advance(10 * DAY);
+	const young = await talkIn(deployment);
+	await until('it is gone', async () => (await app.call('GET', short)).status === 404);
+	await keep(deployment, null);
+	clock.advance(6 * DAY);
+	await until('it is gone as the workspace says', async () => (await app.call('GET', young)).status === 404);
+	assert.equal((await app.call('GET', long)).status, 200);
+});

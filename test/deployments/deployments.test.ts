@@ -301,6 +301,7 @@ test('a new deployment has the documented defaults for settings that are not giv
 		time_zone: 'UTC',
 		budget: null,
 		visitor_budget: null,
+		retention_days: null,
 		jwt: null,
 		status: 'active',
 		created_at: new Date(START).toISOString(),
