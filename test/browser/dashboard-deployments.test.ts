@@ -90,6 +90,38 @@ test('the preview shows what asking for a person looks like, and stores no reque
 	assert.deepEqual(owner.problems, []);
 });
 
+test('a deployment keeps conversations for its own time after a question, or as the workspace does', {
+	skip,
+}, async () => {
+	const id = await deploy();
+	await using browser = await startBrowser();
+	await using owner = await openDashboard(app, browser, {}, `#/deployments/${id}?tab=settings`);
+	const { page } = owner;
+	const keep = page.getByLabel('Keep conversations');
+	const save = page.getByRole('button', { name: 'Save', exact: true });
+	const dialog = page.getByRole('dialog');
+	assert.equal(await keep.inputValue(), 'null');
+	await keep.selectOption({ label: 'A number of days after the last message' });
+	await page.getByLabel('Days').fill('0');
+	await save.click();
+	await dialog.getByRole('button', { name: 'Erase older conversations' }).click();
+	await page.locator('.field-error').waitFor();
+	await page.getByLabel('Days').fill('30');
+	await save.click();
+	await dialog.getByText('Erase conversations after 30 days?').waitFor();
+	await dialog.getByRole('button', { name: 'Cancel' }).click();
+	assert.equal((await stored(id)).retention_days, null, 'not before the answer');
+	await save.click();
+	await dialog.getByRole('button', { name: 'Erase older conversations' }).click();
+	await page.getByText('Saved.').waitFor();
+	assert.equal((await stored(id)).retention_days, 30);
+	await keep.selectOption({ label: 'As the workspace' });
+	await save.click();
+	await dialog.getByRole('button', { name: 'Save' }).click();
+	await until('null is stored', async () => (await stored(id)).retention_days === null);
+	assert.deepEqual(owner.problems, []);
+});
+
 test('no other website can show the preview, send it a look, or load it without a session', { skip }, async () => {
 	const id = await deploy();
 	const preview = `${app.url}/dashboard/preview?deployment_id=${id}`;

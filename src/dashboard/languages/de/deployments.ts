@@ -129,6 +129,10 @@ export const deployments: DeploymentStrings = {
 
 	messagesPerMinute: 'Nachrichten pro Minute, für jeden Besucher',
 	messagesPerMinuteHint: 'Wer öfter schreibt, wird gebeten zu warten. Von 1 bis 10.000.',
+	retentionAsWorkspace: 'Wie der Arbeitsbereich',
+	retentionTitle: 'Gespräche so lange wie der Arbeitsbereich aufbewahren?',
+	retentionText:
+		'Wenn der Arbeitsbereich sie kürzer aufbewahrt, werden ältere innerhalb einer Minute endgültig gelöscht. Das lässt sich nicht zurücknehmen.',
 	timeZone: 'Zeitzone Ihrer Besucher',
 	timeZoneHint: 'Das eingebaute Modell versteht damit „heute“ und „jetzt“ in Fragen zu Öffnungszeiten.',
 

@@ -125,6 +125,10 @@ export const deployments = {
 
 	messagesPerMinute: 'Messages a minute, for each visitor',
 	messagesPerMinuteHint: 'A visitor who writes more often is asked to wait. From 1 to 10,000.',
+	retentionAsWorkspace: 'As the workspace',
+	retentionTitle: 'Keep conversations as the workspace does?',
+	retentionText:
+		'If the workspace keeps them for a shorter time, older ones are erased within a minute, for good. This cannot be taken back.',
 	timeZone: 'Time zone of your visitors',
 	timeZoneHint: 'The built-in model understands "today" and "now" in questions about opening hours by it.',
 

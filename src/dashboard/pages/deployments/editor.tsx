@@ -3,11 +3,13 @@ import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
 import { useQuery } from '../../api/queries.ts';
 import { changeQuery, linkTo } from '../../app/route.ts';
 import { may } from '../../app/session.ts';
+import { confirm } from '../../components/confirm.tsx';
 import { ShortId } from '../../components/copy-button.tsx';
 import { PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
 import { currentTab, Tabs } from '../../components/tabs.tsx';
 import { ArchiveButton } from '../../forms/archive-button.tsx';
+import { confirmRetention } from '../../forms/retention-field.tsx';
 import { SaveBar } from '../../forms/save-bar.tsx';
 import { useConditionalSave } from '../../forms/use-conditional-save.tsx';
 import { useDraft } from '../../forms/use-draft.ts';
@@ -75,6 +77,14 @@ function Editor({ deployment }: { deployment: Versioned<Deployment> }) {
 	);
 }
 
+/** Another retention erases conversations at once: also null, where the workspace keeps them for a shorter time. */
+async function confirmErasure(days: number | null | undefined): Promise<boolean> {
+	if (days === undefined) return true;
+	if (days !== null) return confirmRetention(days);
+	const t = strings().deploymentPages;
+	return confirm({ title: t.retentionTitle, text: t.retentionText, action: strings().save });
+}
+
 /** The draft of a deployment, and how it and its status are saved. */
 function useDeploymentForm(version: Versioned<Deployment>) {
 	const t = strings().deploymentPages;
@@ -86,6 +96,7 @@ function useDeploymentForm(version: Versioned<Deployment>) {
 		draft,
 		fieldsOf,
 		pointers: pointersOf(draft.values),
+		confirm: () => confirmErasure(draft.changes.retention_days),
 		update: (headers) =>
 			versionedResultOf(api.PATCH('/api/v1/deployments/{id}', { params, body: patchOf(draft.changes), headers })),
 		load: () => versionedResultOf(api.GET('/api/v1/deployments/{id}', { params })),

@@ -1,10 +1,11 @@
 import type { Resource } from '../../api/client.ts';
+import { strings } from '../../languages/index.ts';
 import type { DeploymentStrings } from '../../languages/strings.ts';
 import type { Deployment } from './queries.ts';
 
 type Appearance = Deployment['appearance'];
 type Features = Pick<Deployment['features'], 'streaming' | 'rich_content' | 'ai_disclosure' | 'handoff'>;
-type General = Pick<Deployment, 'name' | 'assistant_id' | 'time_zone' | 'allowed_domains'>;
+type General = Pick<Deployment, 'name' | 'assistant_id' | 'time_zone' | 'retention_days' | 'allowed_domains'>;
 
 /** What the form of a deployment changes, one member for each control, so that two people may change different ones. */
 export interface DeploymentFields extends General, Appearance, Features {
@@ -21,19 +22,26 @@ const FEATURES = [
 	'ai_disclosure',
 	'handoff',
 ] as const satisfies readonly (keyof Features)[];
-const GENERAL = ['name', 'assistant_id', 'time_zone', 'allowed_domains'] as const satisfies readonly (keyof General)[];
-const ON_SETTINGS: readonly string[] = ['name', 'assistant_id', 'time_zone', 'rate_limit'];
+const GENERAL = [
+	'name',
+	'assistant_id',
+	'time_zone',
+	'retention_days',
+	'allowed_domains',
+] as const satisfies readonly (keyof General)[];
+const ON_SETTINGS: readonly string[] = ['name', 'assistant_id', 'time_zone', 'retention_days', 'rate_limit'];
 
 /** The most suggested questions and allowlist entries; as in the contract. */
 export const MAX_QUESTIONS = 10;
 export const MAX_DOMAINS = 200;
 
 export function fieldsOf(deployment: Deployment): DeploymentFields {
-	const { name, assistant_id, time_zone, allowed_domains, appearance, features, rate_limit } = deployment;
+	const { name, assistant_id, time_zone, retention_days, allowed_domains, appearance, features, rate_limit } =
+		deployment;
 	const { streaming, rich_content, ai_disclosure, handoff } = features;
 	const { messages_per_minute } = rate_limit;
 	return {
-		...{ name, assistant_id, time_zone, allowed_domains },
+		...{ name, assistant_id, time_zone, retention_days, allowed_domains },
 		...appearance,
 		...{ streaming, rich_content, ai_disclosure, handoff, messages_per_minute },
 	};
@@ -115,6 +123,7 @@ export function labelOf(t: DeploymentStrings, field: keyof DeploymentFields): st
 		ai_disclosure: t.disclosure,
 		handoff: t.handoff,
 		messages_per_minute: t.messagesPerMinute,
+		retention_days: strings().accessPages.retention,
 	};
 	return labels[field];
 }

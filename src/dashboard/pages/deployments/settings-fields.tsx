@@ -2,12 +2,13 @@ import type { ApiError } from '../../api/api-error.ts';
 import { useQuery } from '../../api/queries.ts';
 import { allAssistants } from '../../api/workspace-lists.ts';
 import { Field, SelectField, TextField } from '../../components/field.tsx';
+import { RetentionField } from '../../forms/retention-field.tsx';
 import type { Draft } from '../../forms/use-draft.ts';
 import { strings } from '../../languages/index.ts';
 import { type DeploymentFields, pointerOf } from './fields.ts';
 import { assistantOptions } from './queries.ts';
 
-/** Name, assistant, limit and time zone. */
+/** Name, assistant, limit, time zone, and how long conversations are kept. */
 export function SettingsFields({ draft, rejected }: { draft: Draft<DeploymentFields>; rejected: ApiError | null }) {
 	const t = strings().deploymentPages;
 	const { values, change } = draft;
@@ -59,6 +60,12 @@ export function SettingsFields({ draft, rejected }: { draft: Draft<DeploymentFie
 				options={timeZones(values.time_zone).map((value) => ({ value, label: value.replaceAll('_', ' ') }))}
 				error={errorOf('time_zone')}
 				onChange={(time_zone) => change({ time_zone })}
+			/>
+			<RetentionField
+				withoutDays={t.retentionAsWorkspace}
+				days={values.retention_days}
+				error={errorOf('retention_days')}
+				onChange={(retention_days) => change({ retention_days })}
 			/>
 		</>
 	);
