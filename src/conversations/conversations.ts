@@ -22,7 +22,6 @@ import type { ConversationChange } from './change.ts';
 import { emailLeftIn } from './contact-email.ts';
 import { ConversationActor, type ConversationDependencies } from './conversation-actor.ts';
 import type { ConversationMessage, ConversationResult } from './conversation-messages.ts';
-import { requireNotBeingErased } from './end-user-erasure.ts';
 import { type ConversationEvent, EventEncoder, questionEvent } from './event-encoder.ts';
 import type { Expiry } from './expiry.ts';
 import { rateMessage } from './feedback.ts';
@@ -36,6 +35,7 @@ import { PresenceStream } from './presence-stream.ts';
 import type { Audience } from './present.ts';
 import { joinRepeat } from './repeats.ts';
 import { isCharged } from './reply-cost.ts';
+import { RunningErasures } from './running-erasures.ts';
 import { ConversationStream, type ConversationStreamOptions } from './stream.ts';
 import { type SuggestedReply, type SuggestionRequest, Suggestions } from './suggest-reply.ts';
 import { type OutgoingMessage, targetConversation } from './target-conversation.ts';
@@ -73,11 +73,13 @@ export class Conversations implements AsyncDisposable {
 	readonly #encoder: EventEncoder;
 	readonly #suggestions: Suggestions;
 	readonly people: People;
+	readonly runningErasures: RunningErasures;
 
 	constructor(deps: ConversationsOptions) {
 		this.#deps = deps;
 		this.#encoder = new EventEncoder(deps.store);
 		this.people = new People(deps.store);
+		this.runningErasures = new RunningErasures(deps.store);
 		const isPersonAvailable = (workspaceId: string) => this.people.availability.isAvailable(workspaceId);
 		const { store, clock, log, currency = 'USD' } = deps;
 		const budgets = new Budgets({ store, clock, log, currency });
@@ -105,8 +107,9 @@ export class Conversations implements AsyncDisposable {
 		return { residents: this.#actors.residents, waiting: this.#actors.waiting };
 	}
 
-	/** Resumes the replies that an earlier process did not finish. */
+	/** Resumes the replies that an earlier process did not finish. Messages are sent only afterwards. */
 	async start(): Promise<void> {
+		await this.runningErasures.refresh();
 		// Suggestions of an earlier process: nothing writes them any more.
 		if (await this.#deps.store.spending.hasReservations()) {
 			await this.#deps.store.commit({ write: [{ op: 'spending.settle_abandoned' }] });
@@ -129,7 +132,7 @@ export class Conversations implements AsyncDisposable {
 		parent: Span = NO_SPAN,
 	): Promise<RunningTurn | MessageForHuman> {
 		const { content, deployment, end_user } = message;
-		await requireNotBeingErased(this.#deps.store, deployment.workspace_id, end_user);
+		this.runningErasures.requireNone(deployment.workspace_id, end_user);
 		const { id, newRecord, model } = await targetConversation(this.#deps.store, message, this.#deps.clock.now());
 		const asks_for_person = deployment.features.handoff === true && asksForPerson(content);
 		const visitor_id = isCharged(this.#deps.models.priceOf(model)) ? (message.visitorId?.() ?? null) : null;
@@ -316,6 +319,7 @@ export class Conversations implements AsyncDisposable {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.people[Symbol.dispose]();
+		this.runningErasures[Symbol.dispose]();
 		await this.#actors.drain(0);
 	}
 

@@ -24,7 +24,7 @@ import { completionCommit } from './completion.ts';
 
 export interface EndUserErasuresOptions {
 	store: Pick<Store, 'commit' | 'get' | 'list' | 'overwriteErased'>;
-	conversations: Pick<Conversations, 'erase'>;
+	conversations: Pick<Conversations, 'erase' | 'runningErasures'>;
 	/** When the copies of the database that exist now are gone. */
 	backupExpiry(): Promise<BackupExpiry>;
 	clock: Clock;
@@ -134,6 +134,7 @@ export class EndUserErasures implements AsyncDisposable {
 
 	async #continueAll(signal: AbortSignal): Promise<void> {
 		this.#isRequested = false;
+		await this.#options.conversations.runningErasures.refresh();
 		for (;;) {
 			const [erasing, overwriting] = [await this.#withStatus('erasing'), await this.#withStatus('overwriting')];
 			if (signal.aborted || erasing.length + overwriting.length === 0) return;

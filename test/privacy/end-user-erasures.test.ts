@@ -162,6 +162,7 @@ test('messages of an end user are refused while rows are erased, those of others
 	const { workspace_id, endUser, message, left } = await shop();
 	await startProcessAndRequest(workspace_id, endUser.id);
 	await using process = startProcess();
+	await process.conversations.start();
 	await assert.rejects(process.conversations.send(message('Hello?')), (error: AppError) => {
 		assert.deepEqual([error.code, error.retry_after], ['unavailable', 5]);
 		return true;
@@ -172,4 +173,35 @@ test('messages of an end user are refused while rows are erased, those of others
 	assert.equal(await left(), 0);
 	requireRunningTurn(await process.conversations.send(message('Hello again.')));
 	assert.equal(await left(), 1);
+});
+
+test('messages are accepted again although the answer to the end of the erasure was lost', async () => {
+	const { workspace_id, endUser, message } = await shop();
+	await storeConversation(workspace_id, endUser.id, 3);
+	let isLost = false;
+	const losing = new Proxy(store, {
+		get(target, name) {
+			// Lost answers are not published.
+			if (name === 'onCommits') return () => () => {};
+			if (name === 'commit') {
+				return async (commit: Commit) => {
+					const outcome = await target.commit(commit);
+					const isEnd = commit.write?.some(({ op }) => op === 'end_erasure');
+					if (!isEnd || isLost) return outcome;
+					isLost = true;
+					throw new AppError('unavailable', 'The answer was lost.');
+				};
+			}
+			const value: unknown = Reflect.get(target, name, target);
+			return typeof value === 'function' ? value.bind(target) : value;
+		},
+	});
+	const { id } = await startProcessAndRequest(workspace_id, endUser.id);
+	await using process = startProcess(losing);
+	await process.conversations.start();
+	await assert.rejects(process.erasures.run(), { message: 'The answer was lost.' });
+	assert.equal((await store.get('erasures', id))?.status, 'overwriting');
+	await assert.rejects(process.conversations.send(message('Hello?')), { code: 'unavailable' });
+	await process.erasures.run();
+	requireRunningTurn(await process.conversations.send(message('Hello again.')));
 });
