@@ -1,12 +1,17 @@
 import { signal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
-import { strings } from '../languages/index.ts';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { fill, strings } from '../languages/index.ts';
 import { Button } from './button.tsx';
+import { Field } from './field.tsx';
 
 interface Question {
 	title: string;
 	/** What will be lost. */
 	text: string;
+	/** Parts of what happens, one below the other. */
+	points?: readonly string[];
+	/** What the person types before the button can be pressed. */
+	typed?: string;
 	/** The label of the button that does it. */
 	action: string;
 	answer: (isConfirmed: boolean) => void;
@@ -26,8 +31,11 @@ export function confirm(about: Omit<Question, 'answer'>): Promise<boolean> {
 export function ConfirmDialog() {
 	const dialog = useRef<HTMLDialogElement>(null);
 	const asked = question.value;
+	const [typed, setTyped] = useState('');
+	const isLocked = asked?.typed !== undefined && typed.trim() !== asked.typed.trim();
 	// Before the next event: that of a former dialog's end may come after the next question.
 	useLayoutEffect(() => {
+		setTyped('');
 		if (asked) dialog.current?.showModal();
 		else dialog.current?.close();
 	}, [asked]);
@@ -46,12 +54,41 @@ export function ConfirmDialog() {
 				<>
 					<h2 id="confirm-title">{asked.title}</h2>
 					<p>{asked.text}</p>
-					<div class="actions">
-						<Button onClick={() => close(false)}>{strings().cancel}</Button>
-						<Button look="danger" onClick={() => close(true)}>
-							{asked.action}
-						</Button>
-					</div>
+					{asked.points && (
+						<ul class="points">
+							{asked.points.map((point) => (
+								<li key={point}>{point}</li>
+							))}
+						</ul>
+					)}
+					<form
+						onSubmit={(event) => {
+							event.preventDefault();
+							if (!isLocked) close(true);
+						}}
+					>
+						{asked.typed !== undefined && (
+							<Field label={fill(strings().parts.typeToConfirm, { text: asked.typed })}>
+								{(ids) => (
+									<input
+										{...ids}
+										class="code"
+										autocomplete="off"
+										autocapitalize="off"
+										spellcheck={false}
+										value={typed}
+										onInput={(event) => setTyped(event.currentTarget.value)}
+									/>
+								)}
+							</Field>
+						)}
+						<div class="actions">
+							<Button onClick={() => close(false)}>{strings().cancel}</Button>
+							<Button look="danger" type="submit" disabled={isLocked}>
+								{asked.action}
+							</Button>
+						</div>
+					</form>
 				</>
 			)}
 		</dialog>

@@ -12,4 +12,5 @@ export const parts: PartStrings = {
 	onlyNewest: 'Hier stehen nur die neuesten {n}.',
 	showMore: 'Mehr zeigen',
 	refresh: 'Neu laden',
+	typeToConfirm: 'Zur Bestätigung {text} eingeben',
 };

@@ -11,4 +11,5 @@ export const parts = {
 	showMore: 'Show more',
 	onlyNewest: 'Only the newest {n} are listed here.',
 	refresh: 'Refresh',
+	typeToConfirm: 'To confirm, type {text}',
 };
