@@ -16,7 +16,7 @@ export function DownloadButton({ path, icon, children }: DownloadButtonProps) {
 	const link = useRef<HTMLAnchorElement>(null);
 	const start = useAction(async () => {
 		// The browser itself saves the file: what keeps the session from it is reported before.
-		await resultOf(api.GET('/api/v1/workspace'));
+		await resultOf(api.GET('/api/v1/session'));
 		link.current?.click();
 	});
 	return (
