@@ -65,9 +65,9 @@ test('the list changes by itself, an assignee is chosen, and an erasure says wha
 	await page.getByText(/takes care of this conversation/).waitFor();
 	await page.getByRole('button', { name: 'Mine' }).click();
 	await page.getByRole('link', { name: 'A brand new question' }).waitFor();
-	await page.getByRole('button', { name: 'Erase' }).click();
+	await page.getByRole('button', { name: 'Erase conversation' }).click();
 	await page.getByRole('dialog').getByText('All 2 messages').waitFor();
-	await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
+	await page.getByRole('dialog').getByRole('button', { name: 'Erase conversation' }).click();
 	await page.getByText('The conversation was erased.').waitFor();
 	await page.getByRole('link', { name: 'A brand new question' }).waitFor({ state: 'detached' });
 	assert.equal((await app.call('GET', `/api/v1/conversations/${id}`)).status, 404);

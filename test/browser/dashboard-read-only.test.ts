@@ -22,7 +22,7 @@ const CHANGES: readonly (readonly [hash: string, shown: string, names: readonly 
 	[`#/deployments/${deployment}?tab=tokens`, 'Signed-in visitors', ['Save', 'Archive']],
 ];
 const CONVERSATION = `#/inbox/${conversation}?details=1`;
-const CONVERSATION_CHANGES = ['Take over', 'Archive', 'Add note', 'Delete note', 'Erase'];
+const CONVERSATION_CHANGES = ['Take over', 'Archive', 'Add note', 'Delete note', 'Erase conversation'];
 
 async function shownButtons(role: 'agent' | 'viewer', hash: string, shown: string, names: readonly string[]) {
 	await using browser = await startBrowser();

@@ -84,10 +84,11 @@ export const inbox: InboxStrings = {
 	earlierConversations: 'Frühere Unterhaltungen',
 	noEarlier: 'Dies ist die erste.',
 	untitled: 'Unterhaltung ohne Titel',
+	wholePerson: 'Alles über diese Person',
 	exportTitle: 'Export',
 	exportJson: 'JSON',
 	exportMarkdown: 'Markdown',
-	erase: 'Löschen',
+	erase: 'Unterhaltung löschen',
 	eraseTitle: 'Diese Unterhaltung löschen?',
 	eraseText:
 		'Alle {n} Nachrichten mit Bewertungen und Werkzeugaufrufen, interne Notizen und Ereignisse werden endgültig entfernt, auch aus Suche und Export. Das lässt sich nicht rückgängig machen.',

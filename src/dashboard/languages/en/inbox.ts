@@ -81,10 +81,11 @@ export const inbox = {
 	earlierConversations: 'Earlier conversations',
 	noEarlier: 'This is the first one.',
 	untitled: 'Untitled conversation',
+	wholePerson: 'Everything about this person',
 	exportTitle: 'Export',
 	exportJson: 'JSON',
 	exportMarkdown: 'Markdown',
-	erase: 'Erase',
+	erase: 'Erase conversation',
 	eraseTitle: 'Erase this conversation?',
 	eraseText:
 		'All {n} messages, their ratings and tool calls, internal notes and events are removed for good, from search and export too. This cannot be undone.',
