@@ -45,7 +45,7 @@ function watched(isPublishing = true) {
 	return { reads, watching };
 }
 
-test('an end user is refused from the commit that begins the erasure until the one that ends it, without a read', async () => {
+test('an end user is refused from the first to the last commit of the erasure, without a read', async () => {
 	const { reads, watching } = watched();
 	using running = new RunningErasures(watching);
 	const [one, other] = [erasure(), erasure()];
