@@ -29,6 +29,8 @@ const PAGES = {
 	'webhook-settings': ({ webhook }) => `#/webhooks/${webhook}?tab=settings`,
 	'webhook-new': () => '#/webhooks/new',
 	delivery: ({ failing, delivery }) => `#/webhooks/${failing}/${delivery}`,
+	privacy: () => '#/privacy',
+	'privacy-receipt': ({ erasure }) => `#/privacy/${erasure}`,
 	people: () => '#/people',
 	'api-keys': () => '#/api-keys',
 	workspace: () => '#/workspace',
@@ -150,6 +152,7 @@ async function fill(server, origin) {
 		return data.some(({ attempts }) => attempts > 0) && data;
 	});
 	const delivery = deliveries.find(({ attempts }) => attempts > 0).id;
+	const erasure = (await call('POST', 'erasures', { end_user_id: 'customer-4711' })).id;
 	return {
 		knowledgeBase: knowledge_base_id,
 		assistant,
@@ -160,6 +163,7 @@ async function fill(server, origin) {
 		webhook,
 		failing,
 		delivery,
+		erasure,
 	};
 }
 

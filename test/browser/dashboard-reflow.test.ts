@@ -65,6 +65,7 @@ before(async () => {
 	const [document] = (await app.call('GET', `${base}/documents`)).body.data;
 	const deliveries = `/api/v1/webhooks/${webhook}/deliveries`;
 	const delivery = await until('there is a delivery', async () => (await app.call('GET', deliveries)).body.data[0]?.id);
+	const { body: erasure } = await app.call('POST', '/api/v1/erasures', { end_user_id: 'customer-4711' });
 	const [record] = (await app.call('GET', '/api/v1/audit-log')).body.data;
 	const at = (page: string, ...tabs: string[]) => tabs.map((tab) => ({ hash: `#/${page}?tab=${tab}` }));
 	states.push(
@@ -99,6 +100,8 @@ before(async () => {
 		{ hash: '#/canned-replies' },
 		{ hash: '#/canned-replies/new' },
 		{ hash: `#/canned-replies/${reply}` },
+		{ hash: '#/privacy' },
+		{ hash: `#/privacy/${erasure.id}` },
 		{ hash: '#/people', open: pressMain },
 		{ hash: '#/api-keys', open: pressMain },
 		{ hash: '#/workspace' },

@@ -38,6 +38,7 @@ const PAGES: readonly PageEntry[] = [
 	{ name: 'webhooks', icon: 'webhooks', label: (s) => s.webhooks, scope: 'webhooks:read', group: 'main', load: () => import('../pages/webhooks/index.tsx') },
 	{ name: 'overview', icon: 'overview', label: (s) => s.overview, scope: 'conversations:read', group: 'main', load: () => import('../pages/overview/index.tsx') },
 	{ name: 'canned-replies', icon: 'text', label: (s) => s.cannedReplyPages.title, scope: 'conversations:write', group: 'settings', load: () => import('../pages/canned-replies/index.tsx') },
+	{ name: 'privacy', icon: 'privacy', label: (s) => s.privacyPages.title, scope: 'conversations:read', group: 'settings', load: () => import('../pages/privacy/index.tsx') },
 	{ name: 'people', icon: 'people', label: (s) => s.people, scope: 'settings:read', group: 'settings', load: () => import('../pages/people/index.tsx') },
 	{ name: 'api-keys', icon: 'api-keys', label: (s) => s.apiKeys, scope: 'settings:read', group: 'settings', load: () => import('../pages/api-keys/index.tsx') },
 	{ name: 'workspace', icon: 'workspace', label: (s) => s.workspace, scope: 'settings:read', group: 'settings', load: () => import('../pages/workspace/index.tsx') },

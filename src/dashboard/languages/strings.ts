@@ -7,6 +7,7 @@ import type { inboxTools } from './en/inbox-tools.ts';
 import type { knowledge } from './en/knowledge.ts';
 import type { overview } from './en/overview.ts';
 import type { parts } from './en/parts.ts';
+import type { privacy } from './en/privacy.ts';
 import type { shell } from './en/shell.ts';
 import type { start } from './en/start.ts';
 import type { tools } from './en/tools.ts';
@@ -27,6 +28,7 @@ export type AssistantStrings = Texts<typeof assistants>;
 export type CannedReplyStrings = Texts<typeof cannedReplies>;
 export type ToolStrings = Texts<typeof tools>;
 export type WebhookStrings = Texts<typeof webhooks>;
+export type PrivacyStrings = Texts<typeof privacy>;
 export type EventNames = Texts<typeof eventNames>;
 export type InboxStrings = Texts<typeof inbox>;
 export type InboxToolStrings = Texts<typeof inboxTools>;
@@ -51,4 +53,5 @@ export interface Strings extends ShellStrings {
 	inboxTools: InboxToolStrings;
 	knowledgePages: KnowledgeStrings;
 	deploymentPages: DeploymentStrings;
+	privacyPages: PrivacyStrings;
 }

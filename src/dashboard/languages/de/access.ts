@@ -155,6 +155,8 @@ export const access: AccessStrings = {
 		reset: 'Zurückgesetzt',
 		export: 'Exportiert',
 		send: 'Gesendet',
+		erase: 'Löschung beauftragt',
+		complete: 'Löschung abgeschlossen',
 	},
 	kinds: {
 		assistant: 'Assistent',
@@ -170,6 +172,7 @@ export const access: AccessStrings = {
 		workspace: 'Arbeitsbereich',
 		user: 'Person',
 		session: 'Sitzung',
+		erasure: 'Löschung',
 	},
 
 	accountPurpose: 'Ihr Name, Ihr Passwort und wo Sie angemeldet sind.',

@@ -153,6 +153,8 @@ export const access = {
 		reset: 'Reset',
 		export: 'Exported',
 		send: 'Sent',
+		erase: 'Erasure requested',
+		complete: 'Erasure completed',
 	},
 	kinds: {
 		assistant: 'Assistant',
@@ -168,6 +170,7 @@ export const access = {
 		workspace: 'Workspace',
 		user: 'Person',
 		session: 'Session',
+		erasure: 'Erasure',
 	},
 
 	accountPurpose: 'Your name, your password, and where you are signed in.',

@@ -9,6 +9,7 @@ import { inboxTools } from './inbox-tools.ts';
 import { knowledge } from './knowledge.ts';
 import { overview } from './overview.ts';
 import { parts } from './parts.ts';
+import { privacy } from './privacy.ts';
 import { shell } from './shell.ts';
 import { start } from './start.ts';
 import { tools } from './tools.ts';
@@ -29,6 +30,7 @@ const en: Strings = {
 	deploymentPages: deployments,
 	toolPages: tools,
 	webhookPages: webhooks,
+	privacyPages: privacy,
 	eventNames,
 };
 export default en;

@@ -4,9 +4,12 @@ import { changeQuery, linkTo, route } from '../../app/route.ts';
 import { may } from '../../app/session.ts';
 import { Button } from '../../components/button.tsx';
 import { ShortId } from '../../components/copy-button.tsx';
+import { DownloadButton } from '../../components/download-button.tsx';
 import { SelectField } from '../../components/field.tsx';
 import { optionsOf } from '../../components/options.ts';
 import { RelativeTime } from '../../components/time.tsx';
+import { eraseEndUser, exportPathOf } from '../../forms/erase-end-user.ts';
+import { useAction } from '../../forms/use-action.ts';
 import { strings } from '../../languages/index.ts';
 import { assign, erase } from './actions.ts';
 import { visitorName } from './list.tsx';
@@ -70,6 +73,7 @@ export function VisitorPanel({
 					<ExportLink id={id} format="markdown" label={t.exportMarkdown} />
 				</div>
 			</section>
+			{end_user && <Person id={end_user.id} />}
 			<section class="visitor-foot">
 				<ShortId id={id} />
 				{may('conversations:write') && (
@@ -79,6 +83,25 @@ export function VisitorPanel({
 				)}
 			</section>
 		</aside>
+	);
+}
+
+/** Export and erasure of everything that is stored about the visitor. */
+function Person({ id }: { id: string }) {
+	const t = strings().privacyPages;
+	const erase = useAction(() => eraseEndUser(id));
+	return (
+		<section>
+			<h2>{strings().inboxPages.wholePerson}</h2>
+			<div class="actions">
+				<DownloadButton path={exportPathOf(id)}>{t.exportAll}</DownloadButton>
+				{may('conversations:write') && (
+					<Button look="danger" isBusy={erase.isBusy} onClick={() => void erase.run()}>
+						{t.erase}
+					</Button>
+				)}
+			</div>
+		</section>
 	);
 }
 
