@@ -223,6 +223,7 @@ export class Sessions {
 			user_id: user.id,
 			hash: hashToken(token),
 			user_agent: userAgent?.slice(0, MAX_USER_AGENT) ?? null,
+			signed_in_by: 'password',
 			expires_at: now + LIFETIME_MS,
 			created_at: now,
 		};

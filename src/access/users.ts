@@ -77,6 +77,9 @@ export function newUser(
 		password_hash: null,
 		...passwordLinkFields(token, now),
 		totp: null,
+		oidc_issuer: null,
+		oidc_subject: null,
+		deactivated_at: null,
 		created_at: now,
 		updated_at: now,
 	};

@@ -54,6 +54,11 @@ export interface UserRecord extends WorkspaceScopedRecord {
 	password_link_expires_at: number | null;
 	/** The second factor; null without one. */
 	totp: TotpRecord | null;
+	/** The issuer and subject of the identity that signs in to the account; both null without one. */
+	oidc_issuer: string | null;
+	oidc_subject: string | null;
+	/** Since when the person may not sign in; null: may. */
+	deactivated_at: number | null;
 }
 
 /** A second factor by time-based codes (RFC 6238). */
@@ -75,6 +80,8 @@ export interface SessionRecord extends VersionedRecord {
 	hash: string;
 	/** The User-Agent header of the sign-in; null for none. */
 	user_agent: string | null;
+	/** `oidc`: an identity provider has authenticated the person. */
+	signed_in_by: 'password' | 'oidc';
 	expires_at: number;
 }
 

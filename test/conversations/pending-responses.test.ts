@@ -84,6 +84,11 @@ async function copyWithOldSchema({ dataDir }: TestApp): Promise<string> {
 		ALTER TABLE deployments DROP COLUMN budget;
 		ALTER TABLE deployments DROP COLUMN visitor_budget;
 		ALTER TABLE users DROP COLUMN totp;
+		DROP INDEX users_by_oidc_subject;
+		ALTER TABLE users DROP COLUMN oidc_issuer;
+		ALTER TABLE users DROP COLUMN oidc_subject;
+		ALTER TABLE users DROP COLUMN deactivated_at;
+		ALTER TABLE sessions DROP COLUMN signed_in_by;
 		ALTER TABLE workspaces DROP COLUMN require_totp;
 		DROP INDEX deployments_by_retention;
 		ALTER TABLE deployments DROP COLUMN retention_days;

@@ -46,6 +46,7 @@ const CHECKSUMS = [
 	'2a8a4f213ad1fe979f85fb133be79e615c7419d03340935fb53c22c949de6c0d',
 	'deb814a6d23093c1dc6837699d98058be61c8b2d6b040ec35619721949af97cf',
 	'016a62aa1362f117f56477eb0c587feecde1e3c11c29f6b387d305e0502edcdf',
+	'9a6e9f5c32ab80274e880679a51b84ebbec4d9be487ea2daddc17a1fa9a088a1',
 ];
 
 async function folderOf(t: TestContext): Promise<string> {

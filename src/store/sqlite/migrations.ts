@@ -322,6 +322,13 @@ export const MIGRATIONS: readonly string[] = [
 	ALTER TABLE deployments ADD COLUMN retention_days INTEGER;
 	CREATE INDEX deployments_by_retention ON deployments (workspace_id) WHERE retention_days IS NOT NULL;
 	`,
+	`
+	ALTER TABLE users ADD COLUMN oidc_issuer TEXT;
+	ALTER TABLE users ADD COLUMN oidc_subject TEXT;
+	ALTER TABLE users ADD COLUMN deactivated_at INTEGER;
+	CREATE UNIQUE INDEX users_by_oidc_subject ON users (workspace_id, oidc_issuer, oidc_subject) WHERE oidc_subject IS NOT NULL;
+	ALTER TABLE sessions ADD COLUMN signed_in_by TEXT NOT NULL DEFAULT 'password';
+	`,
 ];
 
 /**
