@@ -201,6 +201,7 @@ export class Sessions {
 		return decideAndCommit<UserSession | null>(this.#store, async () => {
 			const user = await this.#store.get('users', verified.id);
 			if (user?.password_hash !== verified.password_hash) return { commit: null, result: null };
+			if (user.deactivated_at !== null) throw new AppError('account_deactivated');
 			// A second factor that was set up meanwhile needs its code.
 			const set = hasTotp(user) === hasTotp(verified) ? secondFactor(user) : null;
 			if (set === null) return { commit: null, result: null };

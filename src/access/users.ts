@@ -1,5 +1,5 @@
 import { AppError, type Clock, newId } from '../base/index.ts';
-import type { Role, Scope, UserCreate, UserPatch } from '../contract/index.ts';
+import type { Role, Scope, User, UserCreate, UserPatch } from '../contract/index.ts';
 import {
 	type Commit,
 	decideAndCommit,
@@ -129,7 +129,7 @@ export class Users {
 	}
 
 	/**
-	 * Changes a user. Another role or email ends the link for setting a password.
+	 * Changes a user. Another role, email or status ends the link for setting a password.
 	 * @throws AppError `not_found`, `precondition_failed`, `invalid_request`, `insufficient_scope`
 	 */
 	change(
@@ -142,17 +142,24 @@ export class Users {
 			const user = await this.get(workspaceId, id);
 			requireVersion(user, versions);
 			if (user.role === 'owner') requireOwnerRights(scopes);
-			const { name = user.name, role = user.role } = patch;
+			const { name = user.name, role = user.role, status = statusOf(user) } = patch;
+			const isNewStatus = status !== statusOf(user);
 			const email = patch.email === undefined ? user.email : normaliseEmail(patch.email);
 			// The link was issued for the former role and sent to the former address. It must not become an owner's link, nor stay valid
 			// for a recipient who got it by mistake.
-			const link = role === user.role && email === user.email ? {} : NO_PASSWORD_LINK;
-			const set = { email, name, role, ...link, updated_at: this.#clock.now() };
+			const link = role === user.role && email === user.email && !isNewStatus ? {} : NO_PASSWORD_LINK;
+			const now = this.#clock.now();
+			const deactivated_at = status === 'active' ? null : (user.deactivated_at ?? now);
+			const set = { email, name, role, deactivated_at, ...link, updated_at: now };
 			const write: Write[] = [{ op: 'patch', kind: 'users', id, set }];
 			const commit = { expect: [expectVersion('users', user)], write };
-			if (role !== user.role) {
+			if (role !== user.role || isNewStatus) {
 				requireMayGive(role, { scopes });
-				await this.#requireAnotherOwner(user, commit, '/role');
+				if (role !== 'owner') await this.#requireAnotherOwner(user, commit, '/role');
+				else if (deactivated_at !== null) await this.#requireAnotherOwner(user, commit, '/status');
+			}
+			if (isNewStatus) write.push({ op: 'end_sessions', user_id: id });
+			else if (role !== user.role) {
 				write.push({
 					op: 'end_sessions',
 					user_id: id,
@@ -247,13 +254,12 @@ export class Users {
 	async #requireAnotherOwner(user: UserRecord, commit: CommitParts, path?: string): Promise<void> {
 		if (user.role !== 'owner') return;
 		addGuard(commit, await workspaceGuardParts(this.#store, user.workspace_id));
-		const where = { workspace_id: user.workspace_id, role: 'owner' } as const;
-		const owners = await this.#store.list('users', { where, order: 'asc', limit: 2 });
-		if (owners.length > 1) return;
-		const details = path === undefined ? {} : { details: [{ path, message: 'must stay owner' }] };
+		if (await hasOtherOwner(this.#store, user)) return;
+		const message = path === '/status' ? 'must stay active' : 'must stay owner';
+		const details = path === undefined ? {} : { details: [{ path, message }] };
 		throw new AppError(
 			'invalid_request',
-			'This is the last owner of the workspace. Make another user an owner first.',
+			'This is the last active owner of the workspace. Make another user an owner first.',
 			details,
 		);
 	}
@@ -263,6 +269,20 @@ export class Users {
 function requireMayGive(role: Role, { scopes }: Grantor): void {
 	if (role === 'owner') requireOwnerRights(scopes);
 	requireGrantable(scopes, scopesOf(role));
+}
+
+/** Whether a workspace has an active owner beside this user. */
+export async function hasOtherOwner(
+	store: Pick<Store, 'list'>,
+	{ id, workspace_id }: Pick<UserRecord, 'id' | 'workspace_id'>,
+): Promise<boolean> {
+	const where = { workspace_id, role: 'owner', deactivated_at: null } as const;
+	const owners = await store.list('users', { where, order: 'asc', limit: 2 });
+	return owners.some((owner) => owner.id !== id);
+}
+
+function statusOf({ deactivated_at }: UserRecord): User['status'] {
+	return deactivated_at === null ? 'active' : 'deactivated';
 }
 
 type CommitParts = Required<Pick<Commit, 'expect' | 'write'>>;

@@ -38,6 +38,7 @@ export function presentUser(record: UserRecord): User {
 		email: record.email,
 		name: record.name,
 		role: record.role,
+		status: record.deactivated_at === null ? 'active' : 'deactivated',
 		has_password: record.password_hash !== null,
 		has_totp: hasTotp(record),
 		created_at: timestamp(record.created_at),

@@ -41,6 +41,7 @@ export const ERROR_CODES = {
 		403,
 		'This workspace requires a second factor. Set one up: POST /api/v1/session/totp.',
 	],
+	account_deactivated: [403, 'This account is deactivated. An owner or admin of the workspace can activate it again.'],
 	address_not_allowed: [403, 'The dashboard and its sessions cannot be used from this address.'],
 	not_found: [404, 'The resource does not exist.'],
 	method_not_allowed: [405, 'This path does not accept this method.'],

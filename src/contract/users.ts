@@ -21,11 +21,18 @@ const role = OneOf(ROLES, {
 		'Owners may do everything; admins everything but change owners; members everything but settings (keys, users, the workspace, the audit log); agents read assistants, knowledge bases, deployments and events, and read and change conversations; viewers read everything but settings.',
 });
 
+export const USER_STATUSES = ['active', 'deactivated'] as const;
+
+const status = OneOf(USER_STATUSES, {
+	description: 'A deactivated person cannot sign in, by any way. The account and its name stay.',
+});
+
 export const User = Type.Object({
 	id: Type.String(),
 	email,
 	name,
 	role,
+	status,
 	has_password: Type.Boolean({ description: 'False until the person has set one by the link.' }),
 	has_totp: Type.Boolean({ description: 'Whether signing in needs a code of an authenticator app.' }),
 	created_at: Timestamp,
@@ -51,7 +58,7 @@ export const UserCreate = Strict({
 });
 export type UserCreate = Static<typeof UserCreate>;
 
-export const UserPatch = Patch({ email, name, role });
+export const UserPatch = Patch({ email, name, role, status });
 export type UserPatch = Static<typeof UserPatch>;
 
 export const UserListQuery = PageQueryWith({
@@ -97,7 +104,7 @@ export const userOperations = {
 		path: '/api/v1/users/{id}',
 		summary: 'Change a user',
 		description:
-			'A change of role signs the person out everywhere. A change of role or email revokes the link for setting a password. Only an owner, or a key with every scope, may change an owner. The last owner cannot get another role.',
+			'A change of role or the status `deactivated` signs the person out everywhere. A change of role or email, and the status `deactivated`, revoke the link for setting a password. Only an owner, or a key with every scope, may change an owner. The last active owner cannot get another role or be deactivated.',
 		tag: 'Users',
 		access: withKey('settings:write'),
 		body: UserPatch,
@@ -108,7 +115,7 @@ export const userOperations = {
 		path: '/api/v1/users/{id}',
 		summary: 'Delete a user',
 		description:
-			'Signs the person out everywhere. Only an owner, or a key with every scope, may delete an owner. The last owner cannot be deleted.',
+			'Signs the person out everywhere. Only an owner, or a key with every scope, may delete an owner. The last active owner cannot be deleted.',
 		tag: 'Users',
 		access: withKey('settings:write'),
 		result: Deleted,

@@ -45,6 +45,7 @@ test('the first start creates an owner; a new user is a member and gets one link
 		name: 'grace.hopper',
 		role: 'member',
 		has_password: false,
+		status: 'active',
 		has_totp: false,
 	});
 	assert.match(password_link, new RegExp(`^${app.url}/set-password#[\\w-]{43}$`));
@@ -148,6 +149,35 @@ test('the last owner cannot be removed or demoted', async () => {
 	assert.equal((await app.call('PATCH', `${USERS}/${id}`, { role: 'owner' })).status, 200);
 	assert.deepEqual((await app.call('DELETE', `${USERS}/${second}`)).body, { id: second, deleted: true });
 	assertRefused(await app.call('GET', `${USERS}/${second}`), 404, 'not_found');
+});
+
+test('a deactivated person is signed out, cannot sign in, and can once the account is active again', async () => {
+	const email = fresh();
+	const id = await addUser(app, email, 'member');
+	const browser = await signIn(email);
+	const { body: invited } = await app.call('POST', `${USERS}/${id}/password-link`);
+	assert.equal((await app.call('PATCH', `${USERS}/${id}`, { status: 'deactivated' })).body.status, 'deactivated');
+	assertRefused(await browser.call('GET', SESSION), 401, 'unauthorized');
+	const credentials = { email, password: PASSWORD };
+	assertRefused(await browser.call('POST', SESSION, credentials), 403, 'account_deactivated');
+	const guessed = await browser.call('POST', SESSION, { email, password: 'wrong' });
+	assertRefused(guessed, 401, 'unauthorized', 'who does not know the password learns nothing');
+	const link = { token: tokenOf(invited.password_link), password: PASSWORD };
+	assertRefused(await browser.call('POST', `${SESSION}/password`, link), 400, 'invalid_request', 'the link is revoked');
+	assert.equal((await app.call('PATCH', `${USERS}/${id}`, { status: 'active' })).body.status, 'active');
+	await signIn(email);
+});
+
+test('the last active owner can be neither deactivated, nor removed beside a deactivated one', async () => {
+	const id = await ownerId();
+	const refused = await app.call('PATCH', `${USERS}/${id}`, { status: 'deactivated' });
+	assertRefused(refused, 400, 'invalid_request');
+	assert.equal(refused.body.error.details[0].path, '/status');
+	const second = await addUser(app, fresh(), 'owner');
+	assert.equal((await app.call('PATCH', `${USERS}/${second}`, { status: 'deactivated' })).status, 200);
+	assertRefused(await app.call('DELETE', `${USERS}/${id}`), 400, 'invalid_request');
+	assertRefused(await app.call('PATCH', `${USERS}/${id}`, { role: 'admin' }), 400, 'invalid_request');
+	assert.equal((await app.call('DELETE', `${USERS}/${second}`)).status, 200);
 });
 
 test("a removed user, a new role and a new password end the user's sessions at once", async () => {

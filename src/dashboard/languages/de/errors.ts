@@ -33,6 +33,7 @@ export const errors: ErrorStrings = {
 		usage_limit_reached: 'Das Budget reicht in diesem Zeitraum nicht für eine weitere Antwort.',
 		csrf_failed:
 			'Diese Seite wurde unter einer Adresse geöffnet, die der Server nicht als seine kennt. Öffnen Sie sie unter der Adresse des Servers.',
+		account_deactivated: 'Dieses Konto ist deaktiviert. Inhaber und Verwalter können es wieder aktivieren.',
 		address_not_allowed: 'Von Ihrer Netzwerkadresse aus lässt sich dieses Dashboard nicht benutzen.',
 		not_found: 'Das gibt es nicht, oder nicht mehr.',
 		method_not_allowed: 'Der Server nimmt diese Anfrage hier nicht an.',
@@ -134,6 +135,7 @@ export const errors: ErrorStrings = {
 		[/^is not valid$/, 'ist nicht gültig'],
 		[/^is the email of another user$/, 'gehört schon einer anderen Person'],
 		[/^must stay owner$/, 'muss Inhaber bleiben'],
+		[/^must stay active$/, 'muss aktiv bleiben'],
 		[/^is not the present password$/, 'ist nicht das jetzige Passwort'],
 		[/^must be at least (\d+) bytes long$/, 'muss mindestens {1} Byte lang sein'],
 		[/^must be null: with HS256 the key is secret$/, 'muss bei HS256 leer sein: Der Schlüssel ist das Geheimnis'],

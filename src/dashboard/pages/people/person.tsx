@@ -43,9 +43,9 @@ export function RoleCell({ user: { id, name, role }, isChangeable }: { user: Use
 	);
 }
 
-/** A new password link, the removal of a lost second factor, and of a person. */
+/** A new password link, deactivation, the removal of a lost second factor, and of a person. */
 export function PersonActions({
-	user: { id, name, has_totp },
+	user: { id, name, status, has_totp },
 	onLink,
 }: {
 	user: User;
@@ -65,6 +65,15 @@ export function PersonActions({
 		showToast(fill(t.resetTotpDone, { name }));
 		await invalidate('users');
 	});
+	const isActive = status === 'active';
+	const changeStatus = useAction(async () => {
+		const question = { title: fill(t.deactivateTitle, { name }), text: t.deactivateText, action: t.deactivate };
+		if (isActive && !(await confirm(question))) return;
+		const body = { status: isActive ? 'deactivated' : 'active' } as const;
+		await api.PATCH('/api/v1/users/{id}', { params, body });
+		showToast(fill(isActive ? t.deactivateDone : t.activateDone, { name }));
+		await invalidate('users');
+	});
 	const remove = useAction(async () => {
 		const question = { title: fill(t.removeTitle, { name }), text: t.removeText, action: t.remove };
 		if (!(await confirm(question))) return;
@@ -82,6 +91,9 @@ export function PersonActions({
 					{t.secondFactorRemove}
 				</Button>
 			)}
+			<Button isBusy={changeStatus.isBusy} onClick={() => void changeStatus.run()}>
+				{isActive ? t.deactivate : t.activate}
+			</Button>
 			<Button isBusy={remove.isBusy} onClick={() => void remove.run()}>
 				{t.remove}
 			</Button>
