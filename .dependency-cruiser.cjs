@@ -38,7 +38,8 @@ const mayImport = {
 	statistics: ['base', 'contract', 'text', 'store'],
 	webhooks: ['base', 'contract', 'store', 'outbox', 'net'],
 	privacy: ['base', 'conversations', 'deployments', 'store'],
-	access: ['base', 'contract', 'store', 'net'],
+	oidc: ['base', 'contract', 'net'],
+	access: ['base', 'contract', 'store', 'net', 'oidc'],
 	http: ['base', 'contract'],
 	// Runs before the rest is unpacked.
 	binary: [],
@@ -204,6 +205,13 @@ module.exports = {
 			severity: 'error',
 			from: { path: '^(src|workers)/', pathNot: '^src/net/' },
 			to: { path: library('undici') },
+		},
+		{
+			name: 'openid-client-in-oidc-only',
+			comment: 'The library is given the fetch of src/net. Otherwise it would connect by itself.',
+			severity: 'error',
+			from: { path: '^(src|workers)/', pathNot: '^src/oidc/' },
+			to: { path: library('openid-client') },
 		},
 		{
 			name: 'sql-in-the-store-only',

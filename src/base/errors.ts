@@ -41,6 +41,8 @@ export const ERROR_CODES = {
 		403,
 		'This workspace requires a second factor. Set one up: POST /api/v1/session/totp.',
 	],
+	password_sign_in_disabled: [403, 'Passwords are switched off on this server. Sign in with the identity provider.'],
+	sign_in_refused: [403, 'The identity provider has refused the sign-in.'],
 	account_deactivated: [403, 'This account is deactivated. An owner or admin of the workspace can activate it again.'],
 	address_not_allowed: [403, 'The dashboard and its sessions cannot be used from this address.'],
 	not_found: [404, 'The resource does not exist.'],
@@ -54,6 +56,7 @@ export const ERROR_CODES = {
 	conversation_busy: [429, 'Too many messages are waiting in this conversation. Try again later.'],
 	internal_error: [500, 'An internal error occurred on the server.'],
 	model_error: [500, 'The model failed to answer.'],
+	identity_provider_failed: [503, 'The identity provider cannot be used at present. Try again later.'],
 	unavailable: [503, 'The server cannot accept this request at present. Try again later.'],
 } as const satisfies Record<string, readonly [status: number, sentence: string]>;
 

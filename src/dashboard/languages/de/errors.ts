@@ -33,6 +33,9 @@ export const errors: ErrorStrings = {
 		usage_limit_reached: 'Das Budget reicht in diesem Zeitraum nicht für eine weitere Antwort.',
 		csrf_failed:
 			'Diese Seite wurde unter einer Adresse geöffnet, die der Server nicht als seine kennt. Öffnen Sie sie unter der Adresse des Servers.',
+		password_sign_in_disabled:
+			'Passwörter sind auf diesem Server abgeschaltet. Melden Sie sich mit dem Identitätsdienst an.',
+		sign_in_refused: 'Der Identitätsdienst hat die Anmeldung abgelehnt.',
 		account_deactivated: 'Dieses Konto ist deaktiviert. Inhaber und Verwalter können es wieder aktivieren.',
 		address_not_allowed: 'Von Ihrer Netzwerkadresse aus lässt sich dieses Dashboard nicht benutzen.',
 		not_found: 'Das gibt es nicht, oder nicht mehr.',
@@ -44,6 +47,8 @@ export const errors: ErrorStrings = {
 		conversation_busy: 'In diesem Gespräch warten zu viele Nachrichten. Versuchen Sie es später noch einmal.',
 		internal_error: 'Auf dem Server ist ein Fehler aufgetreten.',
 		model_error: 'Das Modell hat nicht geantwortet: {message}',
+		identity_provider_failed:
+			'Der Identitätsdienst lässt sich gerade nicht benutzen. Versuchen Sie es später noch einmal.',
 		unavailable: 'Der Server kann das gerade nicht. Versuchen Sie es gleich noch einmal.',
 		// Of a call of a tool.
 		invalid_arguments: 'Die Argumente passen nicht: {message}',
@@ -56,6 +61,47 @@ export const errors: ErrorStrings = {
 	},
 	sentences: [
 		[/^The email or the password is wrong\.$/, 'E-Mail oder Passwort ist falsch.'],
+		[
+			/^The sign-in has expired, or was begun in another browser/,
+			'Das hat zu lange gedauert, oder die Anmeldung wurde in einem anderen Browser oder Tab begonnen. Melden Sie sich noch einmal an.',
+		],
+		[
+			/^The answer of the identity provider does not belong/,
+			'Die Antwort des Identitätsdienstes gehört nicht zu dieser Anmeldung. Melden Sie sich noch einmal an.',
+		],
+		[
+			/^The identity provider has refused the sign-in \((\w+)\)\.$/,
+			'Der Identitätsdienst hat die Anmeldung abgelehnt ({1}).',
+		],
+		[
+			/^The identity provider has refused the request of this server \((\w+)\)\.$/,
+			'Der Identitätsdienst hat die Anfrage dieses Servers abgelehnt ({1}).',
+		],
+		[
+			/^The identity provider has not accepted the credentials/,
+			'Der Identitätsdienst hat die Zugangsdaten dieses Servers nicht angenommen.',
+		],
+		[
+			/^The identity provider has not verified your e-mail/,
+			'Der Identitätsdienst hat Ihre E-Mail-Adresse nicht bestätigt.',
+		],
+		[/^The identity provider gives you no role/, 'Der Identitätsdienst gibt Ihnen auf diesem Server keine Rolle.'],
+		[
+			/^Your e-mail address belongs to the account of another/,
+			'Ihre E-Mail-Adresse gehört zum Konto einer anderen Identität.',
+		],
+		[
+			/^The identity provider cannot be reached/,
+			'Der Identitätsdienst ist nicht erreichbar oder hat nicht rechtzeitig geantwortet. Versuchen Sie es später noch einmal.',
+		],
+		[
+			/^The clocks of this server and of the identity provider/,
+			'Die Uhren dieses Servers und des Identitätsdienstes gehen zu verschieden.',
+		],
+		[
+			/^The identity provider gave an answer/,
+			'Der Identitätsdienst hat eine Antwort gegeben, die dieser Server nicht versteht.',
+		],
 		[/^The code is wrong, or was used before\.$/, 'Der Code ist falsch oder wurde schon benutzt.'],
 		[/^The sign-in has expired\. Sign in again\.$/, 'Das hat zu lange gedauert. Melden Sie sich noch einmal an.'],
 		[/^A second factor is set up already\./, 'Ein zweiter Faktor ist schon eingerichtet. Entfernen Sie ihn zuerst.'],
