@@ -30,6 +30,8 @@ export interface AppOverrides {
 	inboxFreshnessMs?: number;
 	/** Event streams and replies that may be in flight at once with one API key or session. */
 	streamsPerCredential?: number;
+	/** Milliseconds for each request to the identity provider. */
+	identityProviderTimeoutMs?: number;
 	/** Milliseconds between two requests of a crawl to a host that asks for no delay; 0: no delay for any host. */
 	crawlDelayMs?: number;
 	/** Milliseconds until an erasure of an end user that has failed is continued. */

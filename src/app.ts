@@ -136,7 +136,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const isSignInImpossible = await hasNoPasswordOfOwner(store);
 	const jumpDetector = new ClockJumpDetector(clock, await readTrustedTime(store));
 
-	const base = { settings, overrides, clock, log, jumpDetector, shares, recognition, thesauri, metrics };
+	const base = { settings, overrides, clock, log, jumpDetector, shares, recognition, thesauri, metrics, address };
 	const foundation = { ...base, network, ...modelServices, store, secretKey };
 	const services = createServices(foundation, resources);
 	errorHeaderAccess = services.access;
@@ -255,8 +255,10 @@ async function allRoutes(foundation: Foundation, services: Services, address: ()
 			models,
 			network,
 			notices: services.notices,
+			oidcSignIns: services.oidcSignIns,
 			outbox: services.outbox,
 			ownAccount: services.ownAccount,
+			passwordSignIn: services.passwordSignIn,
 			sameOriginCheck,
 			secrets: services.secrets,
 			sessions: services.sessions,

@@ -4,7 +4,10 @@ import {
 	DashboardNetworks,
 	DeviceCookies,
 	Idempotency,
+	OidcAccounts,
+	OidcSignIns,
 	OwnAccount,
+	PasswordSignIn,
 	Passwords,
 	PasswordVerifier,
 	PendingSignIns,
@@ -38,6 +41,7 @@ import { ChangeNotices, Knowledge } from './knowledge/index.ts';
 import type { Metrics } from './metrics/index.ts';
 import type { createEmbedders, createModels } from './models/index.ts';
 import type { Network } from './net/index.ts';
+import { IdentityProvider, roleMapping } from './oidc/index.ts';
 import { Notices, Outbox } from './outbox/index.ts';
 import { createWorkerPool } from './pool/index.ts';
 import { EndUserErasures } from './privacy/index.ts';
@@ -63,6 +67,8 @@ export interface Foundation {
 	models: ReturnType<typeof createModels>;
 	store: Awaited<ReturnType<typeof openSqliteStore>>;
 	metrics: Metrics;
+	/** This server's address as browsers see it, from the settings. */
+	address: () => string;
 	secretKey: Buffer;
 	/** Absent: the text of scans is not recognised. */
 	recognition: TextRecognition | undefined;
@@ -177,9 +183,12 @@ function createAccess(foundation: Foundation, secrets: SecretBox, resources: Asy
 	const users = new Users({ store, passwords, clock });
 	const devices = new DeviceCookies(secrets.key('device cookies'), secure);
 	const verifier = new PasswordVerifier({ store, users, passwords, devices, clock });
-	const pendingSignIns = new PendingSignIns({ secrets, clock, secure });
+	const cookies = { secrets, clock, secure };
+	const pendingSignIns = new PendingSignIns(cookies);
+	const passwordSignIn = new PasswordSignIn({ isEnabled: settings.password_sign_in, ...cookies });
 	const secondFactor = new SecondFactor(secrets);
-	const sessions = new Sessions({ store, verifier, devices, pendingSignIns, secondFactor, clock, secure });
+	const steps = { pendingSignIns, passwordSignIn, secondFactor };
+	const sessions = new Sessions({ store, verifier, devices, ...steps, clock, secure });
 	const totpSetup = new TotpSetup({ store, verifier, secondFactor, clock });
 	const ownAccount = new OwnAccount({ store, verifier, passwords, clock });
 	const dashboardNetworks = new DashboardNetworks(settings.dashboard_networks);
@@ -187,7 +196,27 @@ function createAccess(foundation: Foundation, secrets: SecretBox, resources: Asy
 	const credentialMonitor = resources.use(
 		new CredentialMonitor({ access, clock, log, concurrencyLimit: overrides.streamsPerCredential }),
 	);
-	return { access, credentialMonitor, sessions, users, ownAccount, totpSetup };
+	const oidcSignIns = createOidcSignIns(foundation, { sessions, ...cookies });
+	return { access, credentialMonitor, sessions, users, ownAccount, totpSetup, passwordSignIn, oidcSignIns };
+}
+
+/** Sign-ins with the issuer of the settings; null without one. */
+function createOidcSignIns(
+	{ settings, overrides, clock, log, network, store, address }: Foundation,
+	parts: { sessions: Sessions; secrets: SecretBox; secure: boolean },
+): OidcSignIns | null {
+	const { oidc_issuer: issuer, oidc_client_id: clientId, oidc_role_claim: roleClaim } = settings;
+	if (issuer === undefined || clientId === undefined) return null;
+	const provider = new IdentityProvider({
+		...{ network, clock, log, issuer, clientId, roleClaim },
+		clientSecret: settings.oidc_client_secret,
+		scopes: settings.oidc_scopes,
+		timeoutMs: overrides.identityProviderTimeoutMs,
+	});
+	const roles = roleMapping(roleClaim, settings.oidc_roles);
+	const accounts = new OidcAccounts({ store, roles, workspaceId: settings.oidc_workspace });
+	const label = settings.oidc_label ?? new URL(issuer).host;
+	return new OidcSignIns({ ...parts, provider, accounts, clock, address, label });
 }
 
 /** Continues the work that the last stop interrupted, then starts the background tasks. */

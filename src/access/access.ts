@@ -1,6 +1,6 @@
 import { AppError, type Clock, clientNetwork, type Log } from '../base/index.ts';
 import type { Scope } from '../contract/index.ts';
-import type { ApiKeyRecord, Store, UserRecord } from '../store/index.ts';
+import type { ApiKeyRecord, Store } from '../store/index.ts';
 import { hashApiKey, isApiKey } from './api-keys.ts';
 import type { DashboardNetworks } from './dashboard-networks.ts';
 import { LastUseRecorder } from './last-use-recorder.ts';
@@ -82,7 +82,7 @@ export class Access {
 		if (sessionTokenIn(cookies) !== null) this.requireDashboardNetwork(address);
 		const userSession = await this.#sessions.find(cookies);
 		if (!userSession) return this.#callerOfKey(authorization);
-		if (await this.needsTotpSetup(userSession.user)) throw new AppError('second_factor_setup_required');
+		if (await this.needsTotpSetup(userSession)) throw new AppError('second_factor_setup_required');
 		return callerOf(userSession);
 	}
 
@@ -111,12 +111,15 @@ export class Access {
 		const record = await this.#store.get(kind, credentialId);
 		if (record === undefined || (record.expires_at !== null && record.expires_at <= this.#clock.now())) return false;
 		const user = userSession && (await this.#store.get('users', userSession.user.id));
-		return !user || !(await this.needsTotpSetup(user));
+		return !user || !(await this.needsTotpSetup({ session: userSession.session, user }));
 	}
 
-	/** Whether a user's workspace requires a second factor that the user has not set up. Until then only the own account can be used. */
-	async needsTotpSetup(user: UserRecord): Promise<boolean> {
-		if (hasTotp(user)) return false;
+	/**
+	 * Whether a user's workspace requires a second factor that the user has not set up. Until then only the own account can be used. It
+	 * belongs to passwords: an identity provider has its own.
+	 */
+	async needsTotpSetup({ session, user }: Pick<UserSession, 'session' | 'user'>): Promise<boolean> {
+		if (session.signed_in_by === 'oidc' || hasTotp(user)) return false;
 		return (await this.#store.get('workspaces', user.workspace_id))?.require_totp ?? false;
 	}
 

@@ -3,7 +3,7 @@ import { decideAndCommit, type Store, type Write } from '../store/index.ts';
 import { createApiKey, isApiKey } from './api-keys.ts';
 import { insertKey } from './key-record.ts';
 import { createToken } from './secret-token.ts';
-import { newUser } from './users.ts';
+import { newUser } from './user-record.ts';
 
 /** Secrets that the first start created. They are shown once and cannot be read again. */
 export interface FirstStartSecrets {

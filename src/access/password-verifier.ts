@@ -4,7 +4,8 @@ import type { Store, UserRecord } from '../store/index.ts';
 import type { DeviceCookies, KnownDevice } from './device-cookies.ts';
 import type { Passwords } from './passwords.ts';
 import { type Refund, SignInLimits } from './sign-in-limits.ts';
-import { normaliseEmail, type Users } from './users.ts';
+import { normaliseEmail } from './user-record.ts';
+import type { Users } from './users.ts';
 
 export interface PasswordVerifierOptions {
 	store: Pick<Store, 'list'>;

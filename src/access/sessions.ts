@@ -1,4 +1,4 @@
-import { AppError, type Clock, newId } from '../base/index.ts';
+import { AppError, type Clock } from '../base/index.ts';
 import type { SignIn } from '../contract/index.ts';
 import {
 	decideAndCommit,
@@ -11,17 +11,21 @@ import {
 } from '../store/index.ts';
 import type { AuditWrites } from './audit-writes.ts';
 import type { DeviceCookies } from './device-cookies.ts';
+import type { IdentityAccount, RefusedIdentity } from './oidc-accounts.ts';
+import type { PasswordSignIn } from './password-sign-in.ts';
 import type { PasswordVerifier, SignInOrigin } from './password-verifier.ts';
 import { type PendingSignIns, passwordDigest } from './pending-sign-ins.ts';
 import { hasTotp, type SecondFactor } from './second-factor.ts';
 import { createToken, hashToken } from './secret-token.ts';
 import { sessionCookie, sessionTokenIn } from './session-cookie.ts';
+import { newSession, renewedExpiry } from './session-record.ts';
 
 export interface SessionsOptions {
 	store: Pick<Store, 'access' | 'commit' | 'get' | 'list'>;
 	verifier: PasswordVerifier;
 	devices: DeviceCookies;
 	pendingSignIns: PendingSignIns;
+	passwordSignIn: PasswordSignIn;
 	secondFactor: SecondFactor;
 	clock: Clock;
 	/** Whether browsers reach this server over https: then the cookie is sent over https only. */
@@ -54,20 +58,10 @@ export interface SessionPage {
 	limit: number;
 }
 
-const HOUR = 3_600_000;
-const LIFETIME_MS = 14 * 24 * HOUR;
-/** A session is renewed when this much of its lifetime has passed. */
-const RENEW_AFTER_MS = HOUR;
 /** Sessions of one user. One more ends the oldest. */
 const MAX_SESSIONS = 50;
 /** A page with every session of a user. */
 const ALL_SESSIONS: SessionPage = { order: 'desc', limit: MAX_SESSIONS };
-const MAX_USER_AGENT = 300;
-
-/** When a session was last used, to the hour: its use renews it. Milliseconds since the epoch. */
-export function lastUseOf({ expires_at }: SessionRecord): number {
-	return expires_at - LIFETIME_MS;
-}
 
 /** Sessions of users. The browser holds a session's token in a cookie. */
 export class Sessions {
@@ -75,31 +69,34 @@ export class Sessions {
 	readonly #verifier: PasswordVerifier;
 	readonly #devices: DeviceCookies;
 	readonly #pendingSignIns: PendingSignIns;
+	readonly #passwordSignIn: PasswordSignIn;
 	readonly #secondFactor: SecondFactor;
 	readonly #clock: Clock;
 	readonly #secure: boolean;
 
-	constructor({ store, verifier, devices, pendingSignIns, secondFactor, clock, secure }: SessionsOptions) {
+	constructor({ store, verifier, devices, clock, secure, ...steps }: SessionsOptions) {
 		this.#store = store;
 		this.#verifier = verifier;
 		this.#devices = devices;
-		this.#pendingSignIns = pendingSignIns;
-		this.#secondFactor = secondFactor;
+		this.#pendingSignIns = steps.pendingSignIns;
+		this.#passwordSignIn = steps.passwordSignIn;
+		this.#secondFactor = steps.secondFactor;
 		this.#clock = clock;
 		this.#secure = secure;
 	}
 
-	/** @throws AppError `unauthorized`, `rate_limit_exceeded`, `unavailable` */
+	/** @throws AppError `unauthorized`, `password_sign_in_disabled`, `account_deactivated`, `rate_limit_exceeded`, `unavailable` */
 	async signIn(
 		credentials: SignIn,
 		origin: SignInOrigin,
 		audit: AuditWrites = () => [],
 	): Promise<NewSession | UnfinishedSignIn> {
-		const result = await this.#verifier.verify<UserSession | UnfinishedSignIn>(credentials, origin, async (user) =>
-			hasTotp(user)
-				? { pendingCookie: this.#pendingSignIns.issue(user) }
-				: this.#createSession(user, origin, audit, () => ({})),
-		);
+		this.#passwordSignIn.requireOffered(origin.cookies);
+		const result = await this.#verifier.verify<UserSession | UnfinishedSignIn>(credentials, origin, async (user) => {
+			if (!this.#passwordSignIn.isAllowed(user, origin.cookies)) return null;
+			if (hasTotp(user)) return { pendingCookie: this.#pendingSignIns.issue(user) };
+			return this.#createSession(user, origin, audit, () => ({}));
+		});
 		return 'pendingCookie' in result ? result : this.#newSessionOf(result, origin);
 	}
 
@@ -205,29 +202,48 @@ export class Sessions {
 			// A second factor that was set up meanwhile needs its code.
 			const set = hasTotp(user) === hasTotp(verified) ? secondFactor(user) : null;
 			if (set === null) return { commit: null, result: null };
-			const session = this.#newSession(user, token, userAgent);
-			const replaced = [...(await this.#sessionOf(cookies)), ...(await this.#sessionsBeyondLimit(user.id))];
-			const write: Write[] = replaced.map(({ id }) => ({ op: 'remove', kind: 'sessions', id }));
+			const session = newSession(user, { token, userAgent, signedInBy: 'password', now: this.#clock.now() });
+			const write = await this.#replacedSessions(user, cookies);
 			if (set.totp !== undefined) write.push({ op: 'patch', kind: 'users', id: user.id, set });
 			write.push({ op: 'insert', kind: 'sessions', record: session }, ...audit(user, session));
 			const commit = { expect: [expectVersion('users', user)], write };
-			return { commit, result: { session, user, setCookie: this.#cookieOf(token) } };
+			return { commit, result: { session, user, setCookie: this.#cookieOf(session, token) } };
 		});
 	}
 
-	#newSession(user: UserRecord, token: string, userAgent: string | undefined): SessionRecord {
-		const now = this.#clock.now();
-		return {
-			id: newId('session'),
-			version: 1,
-			workspace_id: user.workspace_id,
-			user_id: user.id,
-			hash: hashToken(token),
-			user_agent: userAgent?.slice(0, MAX_USER_AGENT) ?? null,
-			signed_in_by: 'password',
-			expires_at: now + LIFETIME_MS,
-			created_at: now,
-		};
+	/**
+	 * Begins a session of a person whom the identity provider has authenticated.
+	 * @param decide gives the account, or the refusal
+	 * @throws AppError the refusal
+	 */
+	async beginForIdentity(
+		decide: (now: number) => Promise<IdentityAccount | RefusedIdentity>,
+		{ cookies, userAgent }: SignInOrigin,
+		audit: AuditWrites,
+	): Promise<UserSession> {
+		const token = createToken();
+		const outcome = await decideAndCommit<UserSession | AppError>(this.#store, async () => {
+			const now = this.#clock.now();
+			const account = await decide(now);
+			if ('refusal' in account) {
+				const { user, refusal } = account;
+				return { commit: user && { write: [{ op: 'end_sessions', user_id: user.id }] }, result: refusal };
+			}
+			const { user, isNewRole, expect } = account;
+			const session = newSession(user, { token, userAgent, signedInBy: 'oidc', now });
+			const write = [...account.write, ...(await this.#replacedSessions(user, cookies))];
+			if (isNewRole) write.push({ op: 'end_sessions', user_id: user.id });
+			write.push({ op: 'insert', kind: 'sessions', record: session }, ...audit(user, session));
+			return { commit: { expect, write }, result: { session, user, setCookie: this.#cookieOf(session, token) } };
+		});
+		if (outcome instanceof AppError) throw outcome;
+		return outcome;
+	}
+
+	/** The writes that end the browser's present session and the user's oldest ones beyond the limit. */
+	async #replacedSessions({ id }: UserRecord, cookies: string | undefined): Promise<Write[]> {
+		const replaced = [...(await this.#sessionOf(cookies)), ...(await this.#sessionsBeyondLimit(id))];
+		return replaced.map(({ id }) => ({ op: 'remove', kind: 'sessions', id }));
 	}
 
 	/** The session that a browser has already, if any. */
@@ -244,15 +260,15 @@ export class Sessions {
 		return sessions.slice(0, Math.max(0, sessions.length + 1 - MAX_SESSIONS));
 	}
 
-	#cookieOf(token: string): string {
-		return sessionCookie(token, LIFETIME_MS / 1000, this.#secure);
+	#cookieOf({ expires_at }: SessionRecord, token: string): string {
+		return sessionCookie(token, Math.ceil((expires_at - this.#clock.now()) / 1000), this.#secure);
 	}
 
 	async #renewed(userSession: UserSession, token: string): Promise<UserSession> {
 		const { session, user } = userSession;
-		const now = this.#clock.now();
-		if (session.expires_at > now + LIFETIME_MS - RENEW_AFTER_MS) return userSession;
-		const set = { expires_at: now + LIFETIME_MS };
+		const expires_at = renewedExpiry(session, this.#clock.now());
+		if (expires_at === null) return userSession;
+		const set = { expires_at };
 		try {
 			const { outcome } = await this.#store.commit({
 				// Of concurrent requests, one renews.
@@ -266,6 +282,6 @@ export class Sessions {
 			throw error;
 		}
 		const renewed = { ...session, ...set, version: session.version + 1 };
-		return { session: renewed, user, setCookie: this.#cookieOf(token) };
+		return { session: renewed, user, setCookie: this.#cookieOf(renewed, token) };
 	}
 }

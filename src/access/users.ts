@@ -1,4 +1,4 @@
-import { AppError, type Clock, newId } from '../base/index.ts';
+import { AppError, type Clock } from '../base/index.ts';
 import type { Role, Scope, User, UserCreate, UserPatch } from '../contract/index.ts';
 import {
 	type Commit,
@@ -12,9 +12,11 @@ import {
 	type Write,
 } from '../store/index.ts';
 import type { AuditWrites } from './audit-writes.ts';
+import { hasOtherOwner } from './owners.ts';
 import type { Passwords } from './passwords.ts';
 import { requireGrantable, requireOwnerRights, scopesOf } from './roles.ts';
 import { createToken, hashToken, isTokenShaped } from './secret-token.ts';
+import { NO_PASSWORD_LINK, newUser, normaliseEmail, passwordLinkFields } from './user-record.ts';
 import { workspaceGuardParts } from './workspace-guard.ts';
 
 export interface UsersOptions {
@@ -43,47 +45,8 @@ export interface UserChange {
 	exceptSessionId?: string | undefined;
 }
 
-const PASSWORD_LINK_LIFETIME_MS = 24 * 3_600_000;
-const NO_PASSWORD_LINK = { password_link_hash: null, password_link_expires_at: null };
-const MAX_NAME = 200;
 /** Accounts of one email, each in another workspace, that are read. */
 const MAX_ACCOUNTS_PER_EMAIL = 20;
-
-/**
- * The normal form of an email, which identifies a user: emails that differ in case or in Unicode composition are equal. The
- * form is stable: lower-case letters may compose where their capitals do not (J and a caron), so it is computed until it no longer
- * changes.
- */
-export function normaliseEmail(email: string): string {
-	const form = email.toLowerCase().normalize('NFC');
-	return form === email ? form : normaliseEmail(form);
-}
-
-/** A user without a password, who sets one by the link with this token. */
-export function newUser(
-	workspaceId: string,
-	{ email, name, role }: UserCreate,
-	token: string,
-	now: number,
-): UserRecord {
-	const address = normaliseEmail(email);
-	return {
-		id: newId('user'),
-		version: 1,
-		workspace_id: workspaceId,
-		email: address,
-		name: name ?? address.slice(0, address.lastIndexOf('@')).slice(0, MAX_NAME),
-		role: role ?? 'member',
-		password_hash: null,
-		...passwordLinkFields(token, now),
-		totp: null,
-		oidc_issuer: null,
-		oidc_subject: null,
-		deactivated_at: null,
-		created_at: now,
-		updated_at: now,
-	};
-}
 
 /** The users of a workspace: their accounts, roles and password links. */
 export class Users {
@@ -214,14 +177,21 @@ export class Users {
 
 	/**
 	 * Sets the password of a link's user, once, and revokes the user's sessions.
+	 * @param requireSettable throws for users whose password is not set by links
 	 * @throws AppError `invalid_request` where the link is not valid, `unavailable`
 	 */
-	async setPassword(token: string, password: string, audit: AuditWrites = () => []): Promise<UserRecord> {
+	async setPassword(
+		token: string,
+		password: string,
+		audit: AuditWrites = () => [],
+		requireSettable: (user: UserRecord) => void = () => {},
+	): Promise<UserRecord> {
 		// Checked before the costly hash, which only holders of a link may cause.
-		await this.#userOfLink(token);
+		requireSettable(await this.#userOfLink(token));
 		const password_hash = await this.#passwords.hash(password, 'preferred');
 		return decideAndCommit(this.#store, async () => {
 			const user = await this.#userOfLink(token);
+			requireSettable(user);
 			const set = { password_hash, ...NO_PASSWORD_LINK, updated_at: this.#clock.now() };
 			const write: Write[] = [
 				{ op: 'patch', kind: 'users', id: user.id, set },
@@ -271,16 +241,6 @@ function requireMayGive(role: Role, { scopes }: Grantor): void {
 	requireGrantable(scopes, scopesOf(role));
 }
 
-/** Whether a workspace has an active owner beside this user. */
-export async function hasOtherOwner(
-	store: Pick<Store, 'list'>,
-	{ id, workspace_id }: Pick<UserRecord, 'id' | 'workspace_id'>,
-): Promise<boolean> {
-	const where = { workspace_id, role: 'owner', deactivated_at: null } as const;
-	const owners = await store.list('users', { where, order: 'asc', limit: 2 });
-	return owners.some((owner) => owner.id !== id);
-}
-
 function statusOf({ deactivated_at }: UserRecord): User['status'] {
 	return deactivated_at === null ? 'active' : 'deactivated';
 }
@@ -292,11 +252,4 @@ function addGuard(commit: CommitParts, { expect, write }: CommitParts): void {
 	if (commit.expect.some(({ kind }) => kind === 'workspace_guards')) return;
 	commit.expect.push(...expect);
 	commit.write.push(...write);
-}
-
-function passwordLinkFields(
-	token: string,
-	now: number,
-): Pick<UserRecord, 'password_link_hash' | 'password_link_expires_at'> {
-	return { password_link_hash: hashToken(token), password_link_expires_at: now + PASSWORD_LINK_LIFETIME_MS };
 }

@@ -1,22 +1,22 @@
-import { type CredentialMonitor, type Sessions, scopesOf, type UserSession, type Users } from '../access/index.ts';
+import { type Sessions, scopesOf, type UserSession, type Users } from '../access/index.ts';
 import { AppError, timestamp } from '../base/index.ts';
 import { operations, type Session } from '../contract/index.ts';
 import type { Route } from '../http/index.ts';
 import type { Store } from '../store/index.ts';
-import { anonymousRouteFactory, type SessionRouteOptions, userRouteFactory } from './session-route.ts';
+import { type OidcRoutesOptions, oidcRoutes } from './oidc.ts';
+import { anonymousRouteFactory, userRouteFactory } from './session-route.ts';
 import { presentUser } from './users.ts';
 import { presentWorkspace, requireWorkspace } from './workspace.ts';
 
-export interface SessionRoutesOptions extends SessionRouteOptions {
+export interface SessionRoutesOptions extends OidcRoutesOptions {
 	store: Store;
 	sessions: Sessions;
 	users: Users;
-	credentialMonitor: CredentialMonitor;
 }
 
 /** Signing in and out, who is signed in, and setting a password. */
 export function sessionRoutes(options: SessionRoutesOptions): Route[] {
-	const { access, store, sessions, users, credentialMonitor } = options;
+	const { access, store, sessions, users, passwordSignIn, credentialMonitor } = options;
 	const anonymousRoute = anonymousRouteFactory(options);
 	const userRoute = userRouteFactory(options);
 
@@ -25,11 +25,13 @@ export function sessionRoutes(options: SessionRoutesOptions): Route[] {
 		user: presentUser(user),
 		workspace: presentWorkspace(await requireWorkspace(store, user.workspace_id)),
 		scopes: [...scopesOf(user.role)],
-		needs_totp_setup: await access.needsTotpSetup(user),
+		needs_totp_setup: await access.needsTotpSetup({ session, user }),
 		expires_at: timestamp(session.expires_at),
 	});
 
 	return [
+		...oidcRoutes(options, present),
+
 		anonymousRoute(operations.createSession, async ({ body, origin, audit }) => {
 			const signedIn = await sessions.signIn(body, origin, audit);
 			if ('pendingCookie' in signedIn) {
@@ -56,11 +58,12 @@ export function sessionRoutes(options: SessionRoutesOptions): Route[] {
 		}),
 
 		anonymousRoute(operations.setPassword, async ({ body, origin, audit }) => {
-			const user = await users.setPassword(body.token, body.password, audit);
+			const requireSettable = passwordSignIn.requireSettable.bind(passwordSignIn);
+			const user = await users.setPassword(body.token, body.password, audit, requireSettable);
 			await credentialMonitor.recheckAll();
 			const workspace = presentWorkspace(await requireWorkspace(store, user.workspace_id));
 			const cookie = sessions.deviceCookie(user, origin.cookies);
-			return { result: { user: presentUser(user), workspace }, cookies: [cookie] };
+			return { result: { user: presentUser(user), workspace }, cookies: [cookie, passwordSignIn.permit(user)] };
 		}),
 	];
 }

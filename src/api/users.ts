@@ -40,6 +40,7 @@ export function presentUser(record: UserRecord): User {
 		role: record.role,
 		status: record.deactivated_at === null ? 'active' : 'deactivated',
 		has_password: record.password_hash !== null,
+		has_oidc: record.oidc_subject !== null,
 		has_totp: hasTotp(record),
 		created_at: timestamp(record.created_at),
 		updated_at: timestamp(record.updated_at),

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { parseUrl } from '../base/index.ts';
+import { isLoopback, parseUrl } from '../base/index.ts';
 
 /** Whether a text is the address of a website without a path: `https://chat.example.com`, with an optional port. */
 export function isOrigin(text: string): boolean {
@@ -54,6 +54,17 @@ export function isHeaderWord(text: string): boolean {
 /** Whether a text is one visible line without control characters. It is printed in terminals and pages. */
 export function isOneLine(text: string): boolean {
 	return /\S/u.test(text) && !/[\p{Cc}\u2028\u2029]/u.test(text);
+}
+
+/** Whether a text is the URL of an OpenID Connect issuer: https, or http on this machine. */
+export function isIssuer(text: string): boolean {
+	const url = isBaseUrl(text) ? parseUrl(text) : null;
+	return url !== null && (url.protocol === 'https:' || isLoopback(url.hostname.replace(/^\[|\]$/g, '')));
+}
+
+/** Whether a text is a value of a claim with a role: `parley-admins=admin`. */
+export function isRoleMapping(text: string): boolean {
+	return /^.+=(owner|admin|member|agent|viewer)$/.test(text);
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };

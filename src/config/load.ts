@@ -1,8 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
-import { messageOf } from '../base/index.ts';
+import { isLoopback, messageOf } from '../base/index.ts';
 import { checkEmbedder } from './embedder.ts';
-import { isBaseUrl, isHeaderWord, isIpOrCidr, isOneLine, isOrigin, isSecretKey, listenAddress } from './formats.ts';
+import {
+	isBaseUrl,
+	isHeaderWord,
+	isIpOrCidr,
+	isIssuer,
+	isOneLine,
+	isOrigin,
+	isRoleMapping,
+	isSecretKey,
+	listenAddress,
+} from './formats.ts';
 import { providersOf } from './providers.ts';
 import { normaliseSettings, type RawSettings, SETTINGS, type Settings, SettingsSchema } from './settings.ts';
 
@@ -25,6 +35,8 @@ const formats = {
 	'header-word': isHeaderWord,
 	'listen-address': (text: string) => listenAddress(text) !== null,
 	'one-line': isOneLine,
+	issuer: isIssuer,
+	'role-mapping': isRoleMapping,
 };
 const validate = new Ajv({ useDefaults: true, validateSchema: false, verbose: true, formats }).compile(SettingsSchema);
 const FIELDS = Object.entries(SETTINGS) as Array<[keyof Settings, { variable: string; description: string }]>;
@@ -60,6 +72,7 @@ export function loadConfig(sources: ConfigSources): Settings {
 	if (!validate(merged)) throw new ConfigError(validationMessage(validate.errors?.[0] as ErrorObject, origins));
 	const rawSettings = merged as unknown as RawSettings;
 	requireTlsPair(rawSettings);
+	requireOidcSettings(rawSettings);
 	const providers = providersOf(
 		{
 			configured: rawSettings.providers,
@@ -82,6 +95,25 @@ function requireTlsPair({ tls_cert, tls_key }: RawSettings): void {
 	const [present, missing] =
 		tls_key === undefined ? [SETTINGS.tls_cert, SETTINGS.tls_key] : [SETTINGS.tls_key, SETTINGS.tls_cert];
 	throw new ConfigError(`${present.variable} is set without ${missing.variable}. ${missing.description}`);
+}
+
+/** @throws ConfigError for an issuer without what belongs to it, and for passwords that are off without an issuer */
+function requireOidcSettings(settings: RawSettings): void {
+	const { oidc_issuer, oidc_client_id, oidc_roles, public_url, host, password_sign_in } = settings;
+	const { variable } = SETTINGS.oidc_issuer;
+	if (oidc_issuer === undefined) {
+		if (password_sign_in) return;
+		throw new ConfigError(
+			`${SETTINGS.password_sign_in.variable} is 0 without ${variable}: there would be no way to sign in.`,
+		);
+	}
+	const missing = [
+		...(oidc_client_id === undefined ? [SETTINGS.oidc_client_id] : []),
+		...(oidc_roles.length === 0 ? [SETTINGS.oidc_roles] : []),
+		...(public_url === undefined && !isLoopback(host) ? [SETTINGS.public_url] : []),
+	][0];
+	if (missing !== undefined)
+		throw new ConfigError(`${variable} is set without ${missing.variable}. ${missing.description}`);
 }
 
 /** The source of each value. */

@@ -35,6 +35,15 @@ export const SettingsSchema = Type.Object(
 		rate_limit: Type.Optional(Type.Integer({ minimum: 0 })),
 		trusted_proxies: Type.Array(Type.String({ format: 'network' }), { default: [] }),
 		dashboard_networks: Type.Array(Type.String({ format: 'network' }), { default: [] }),
+		oidc_issuer: Type.Optional(Type.String({ format: 'issuer' })),
+		oidc_client_id: Type.Optional(Type.String({ minLength: 1 })),
+		oidc_client_secret: Type.Optional(Type.String({ minLength: 1 })),
+		oidc_scopes: Type.String({ pattern: '^(?:[!-~]+ )*openid(?: [!-~]+)*$', default: 'openid email profile' }),
+		oidc_role_claim: Type.String({ minLength: 1, default: 'roles' }),
+		oidc_roles: Type.Array(Type.String({ format: 'role-mapping' }), { default: [] }),
+		oidc_workspace: Type.Optional(Type.String({ minLength: 1 })),
+		oidc_label: Type.Optional(Type.String({ format: 'one-line', maxLength: 60 })),
+		password_sign_in: Type.Boolean({ default: true }),
 		demo: Type.Optional(Type.Boolean()),
 		allow_private_network: Type.Boolean({ default: false }),
 		refused_networks: Type.Array(Type.String({ format: 'network' }), { default: [] }),
@@ -116,6 +125,45 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 		variable: 'PARLEY_DASHBOARD_NETWORKS',
 		description:
 			'Addresses or CIDR ranges, separated by commas, from which the dashboard and its sessions may be used; API keys and the widget are not concerned. Empty: any address.',
+	},
+	oidc_issuer: {
+		variable: 'PARLEY_OIDC_ISSUER',
+		description:
+			'The URL of an OpenID Connect issuer with which people sign in to the dashboard: https, or http on this machine. It needs oidc_client_id, oidc_roles and, unless the server listens on loopback, public_url.',
+	},
+	oidc_client_id: {
+		variable: 'PARLEY_OIDC_CLIENT_ID',
+		description: 'The id of this server at the issuer.',
+	},
+	oidc_client_secret: {
+		variable: 'PARLEY_OIDC_CLIENT_SECRET',
+		description: 'The secret of this server at the issuer. Without it, the server is a public client.',
+	},
+	oidc_scopes: {
+		variable: 'PARLEY_OIDC_SCOPES',
+		description: 'Scopes that are requested, separated by spaces; openid is one of them.',
+	},
+	oidc_role_claim: {
+		variable: 'PARLEY_OIDC_ROLE_CLAIM',
+		description: 'The claim that decides the role: a name such as groups, or a path such as realm_access.roles.',
+	},
+	oidc_roles: {
+		variable: 'PARLEY_OIDC_ROLES',
+		description:
+			'Values of that claim with their roles (owner, admin, member, agent or viewer), separated by commas: parley-admins=admin,support=agent. A person without any of them is refused.',
+	},
+	oidc_workspace: {
+		variable: 'PARLEY_OIDC_WORKSPACE',
+		description: 'The id of the workspace into which these people sign in. Default: the oldest.',
+	},
+	oidc_label: {
+		variable: 'PARLEY_OIDC_LABEL',
+		description: 'The name of the issuer on the sign-in page, after "Sign in with". Default: its host.',
+	},
+	password_sign_in: {
+		variable: 'PARLEY_PASSWORD_SIGN_IN',
+		description:
+			'0 switches passwords off where people sign in with an issuer. An owner’s password link stays a way back in.',
 	},
 	demo: {
 		variable: 'PARLEY_DEMO',

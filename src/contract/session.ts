@@ -47,6 +47,42 @@ export const SecondFactorCode = Strict({
 	code: Type.String({ minLength: 6, maxLength: 40, pattern: '^[A-Za-z0-9 -]*$', examples: ['492039'] }),
 });
 
+/** The ways to sign in. */
+export const SignInMethods = Type.Object({
+	password: Type.Boolean({ description: 'Whether this browser may sign in with a password.' }),
+	oidc: Type.Union(
+		[
+			Type.Object({
+				label: Type.String({ description: 'The name of the identity provider.', examples: ['Example ID'] }),
+			}),
+			Type.Null(),
+		],
+		{ description: 'Sign-in by OpenID Connect; null where it is not configured.' },
+	),
+});
+
+/** An authorization request of OpenID Connect. */
+export const AuthorizationRequest = Type.Object({
+	url: Type.String({
+		description: 'The page of the identity provider, to which the browser goes.',
+		examples: ['https://login.example.com/authorize?client_id=parley&response_type=code'],
+	}),
+});
+
+const parameter = (example: string, description?: string) =>
+	Type.Optional(
+		Type.String({ minLength: 1, maxLength: 4_000, examples: [example], ...(description && { description }) }),
+	);
+
+/** The parameters with which the identity provider sends the browser back. */
+export const AuthorizationAnswer = Strict({
+	state: Type.String({ minLength: 1, maxLength: 200, examples: ['W1Ze2qXkZ1pUo8kTQ4oN5d2m0aJ7cS9vR3yL6hB8gEI'] }),
+	code: parameter('SplxlOBeZQQYbYS6WxSbIA'),
+	iss: parameter('https://login.example.com', 'The issuer (RFC 9207).'),
+	error: parameter('access_denied', 'In place of the code.'),
+	error_description: parameter('The person has cancelled the sign-in.', 'It is ignored.'),
+});
+
 /** The user whose password was set. */
 export const PasswordOwner = Type.Object({ user: User, workspace: Workspace });
 
@@ -67,6 +103,7 @@ export const sessionOperations = {
 			'unauthorized',
 			'second_factor_required',
 			'csrf_failed',
+			'password_sign_in_disabled',
 			'account_deactivated',
 			'address_not_allowed',
 			'rate_limit_exceeded',
@@ -97,6 +134,61 @@ export const sessionOperations = {
 		status: 201,
 		result: Session,
 	},
+	getSignInMethods: {
+		method: 'GET',
+		path: '/api/v1/session/methods',
+		summary: 'Get the ways to sign in',
+		description: 'For the page on which people sign in.',
+		tag: 'Session',
+		access: asAnyone,
+		errors: ['address_not_allowed', 'rate_limit_exceeded'],
+		result: SignInMethods,
+	},
+	beginOidcSignIn: {
+		setsCookie: true,
+		reads: true,
+		method: 'POST',
+		path: '/api/v1/session/oidc',
+		summary: 'Begin a sign-in by OpenID Connect',
+		description:
+			'The cookie `parley_oidc` binds the sign-in to this browser for ten minutes. The identity provider sends the browser back to `/dashboard`, whose page sends the parameters to `POST /api/v1/session/oidc/callback`. The response is a 404 where the server has no identity provider.',
+		tag: 'Session',
+		access: asAnyone,
+		errors: ['csrf_failed', 'address_not_allowed', 'not_found', 'rate_limit_exceeded', 'identity_provider_failed'],
+		result: AuthorizationRequest,
+	},
+	finishOidcSignIn: {
+		setsCookie: true,
+		method: 'POST',
+		path: '/api/v1/session/oidc/callback',
+		summary: 'End a sign-in by OpenID Connect',
+		description:
+			'With the cookie `parley_oidc` and what the identity provider has added to the address. Each `state` is accepted once. The account is that of the issuer and subject, else that of the verified email address, else a new one; the identity provider gives its role at each sign-in. The session ends after twelve hours.',
+		tag: 'Session',
+		access: asAnyone,
+		body: AuthorizationAnswer,
+		examples: {
+			'a code': {
+				state: 'W1Ze2qXkZ1pUo8kTQ4oN5d2m0aJ7cS9vR3yL6hB8gEI',
+				code: 'SplxlOBeZQQYbYS6WxSbIA',
+				iss: 'https://login.example.com',
+			},
+			'an error': { state: 'W1Ze2qXkZ1pUo8kTQ4oN5d2m0aJ7cS9vR3yL6hB8gEI', error: 'access_denied' },
+		},
+		maxBodyBytes: 4 * SMALL_BODY,
+		errors: [
+			'unauthorized',
+			'csrf_failed',
+			'sign_in_refused',
+			'account_deactivated',
+			'address_not_allowed',
+			'not_found',
+			'rate_limit_exceeded',
+			'identity_provider_failed',
+		],
+		status: 201,
+		result: Session,
+	},
 	getSession: {
 		method: 'GET',
 		path: '/api/v1/session',
@@ -123,12 +215,12 @@ export const sessionOperations = {
 		path: '/api/v1/session/password',
 		summary: 'Set a password by its link',
 		description:
-			'Signs the person out everywhere and revokes the link. Sets the cookie `parley_device`, which gives this browser its own limit of failed sign-ins.',
+			'Signs the person out everywhere and revokes the link. Sets the cookie `parley_device`, which gives this browser its own limit of failed sign-ins. On a server that has switched passwords off, only the link of an owner works; the cookie `parley_password` then lets this browser sign in with the password for a quarter of an hour.',
 		tag: 'Session',
 		access: asAnyone,
 		body: PasswordSet,
 		maxBodyBytes: SMALL_BODY,
-		errors: ['csrf_failed', 'address_not_allowed', 'rate_limit_exceeded', 'unavailable'],
+		errors: ['csrf_failed', 'password_sign_in_disabled', 'address_not_allowed', 'rate_limit_exceeded', 'unavailable'],
 		result: PasswordOwner,
 	},
 } as const satisfies OperationTable;

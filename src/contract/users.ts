@@ -34,6 +34,7 @@ export const User = Type.Object({
 	role,
 	status,
 	has_password: Type.Boolean({ description: 'False until the person has set one by the link.' }),
+	has_oidc: Type.Boolean({ description: 'Whether the person has signed in by OpenID Connect.' }),
 	has_totp: Type.Boolean({ description: 'Whether signing in needs a code of an authenticator app.' }),
 	created_at: Timestamp,
 	updated_at: Timestamp,

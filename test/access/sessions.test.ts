@@ -7,6 +7,7 @@ import {
 	type DeriveKey,
 	DeviceCookies,
 	insertWorkspace,
+	PasswordSignIn,
 	Passwords,
 	PasswordVerifier,
 	PendingSignIns,
@@ -61,7 +62,9 @@ function setUp({ derive = quickDerive, secure = false, on = store }: SetUp = {})
 	const secrets = new SecretBox(Buffer.alloc(32, 7));
 	const pendingSignIns = new PendingSignIns({ secrets, clock, secure });
 	const secondFactor = new SecondFactor(secrets);
-	const sessions = new PasswordSessions({ store: on, verifier, devices, pendingSignIns, secondFactor, clock, secure });
+	const passwordSignIn = new PasswordSignIn({ isEnabled: true, secrets, clock, secure });
+	const steps = { pendingSignIns, passwordSignIn, secondFactor };
+	const sessions = new PasswordSessions({ store: on, verifier, devices, ...steps, clock, secure });
 	const person = async (email: string, { password = PASSWORD, workspace = '' } = {}) => {
 		const id = workspace || (await addWorkspace(on));
 		const { user, token } = await users.create(id, { email, role: 'owner' }, ALL).commit();

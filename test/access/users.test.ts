@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { insertWorkspace, Passwords, Users } from '../../src/access/index.ts';
-import { normaliseEmail } from '../../src/access/users.ts';
+import { normaliseEmail } from '../../src/access/user-record.ts';
 import { deferred, newId } from '../../src/base/index.ts';
 import type { UserPatch } from '../../src/contract/index.ts';
 import { quickDerive } from '../support/app.ts';

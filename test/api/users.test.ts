@@ -46,6 +46,7 @@ test('the first start creates an owner; a new user is a member and gets one link
 		role: 'member',
 		has_password: false,
 		status: 'active',
+		has_oidc: false,
 		has_totp: false,
 	});
 	assert.match(password_link, new RegExp(`^${app.url}/set-password#[\\w-]{43}$`));

@@ -58,6 +58,10 @@ test('a server without settings has the documented defaults', () => {
 		log_level: 'info',
 		trusted_proxies: [],
 		dashboard_networks: [],
+		oidc_scopes: 'openid email profile',
+		oidc_role_claim: 'roles',
+		oidc_roles: [],
+		password_sign_in: true,
 		demo: true,
 		allow_private_network: false,
 		refused_networks: [],
@@ -92,6 +96,15 @@ const VALUES: { [K in keyof Required<Settings>]: [text: string, value: unknown] 
 	rate_limit: ['120', 120],
 	trusted_proxies: ['10.0.0.1, 10.1.0.0/16,::1 ,fd00::/8', ['10.0.0.1', '10.1.0.0/16', '::1', 'fd00::/8']],
 	dashboard_networks: ['192.0.2.7,10.1.0.0/16, 2001:db8::/32', ['192.0.2.7', '10.1.0.0/16', '2001:db8::/32']],
+	oidc_issuer: ['https://login.example.com/realms/staff', 'https://login.example.com/realms/staff'],
+	oidc_client_id: ['parley', 'parley'],
+	oidc_client_secret: ['a secret', 'a secret'],
+	oidc_scopes: ['openid groups', 'openid groups'],
+	oidc_role_claim: ['realm_access.roles', 'realm_access.roles'],
+	oidc_roles: ['parley-admins=admin, a=b=agent', ['parley-admins=admin', 'a=b=agent']],
+	oidc_workspace: ['ws_1', 'ws_1'],
+	oidc_label: ['Example ID', 'Example ID'],
+	password_sign_in: ['1', true],
 	demo: ['0', false],
 	allow_private_network: ['1', true],
 	refused_networks: ['11.1.0.0/16, 2a00:64::/96', ['11.1.0.0/16', '2a00:64::/96']],
@@ -118,15 +131,20 @@ const VALUES: { [K in keyof Required<Settings>]: [text: string, value: unknown] 
 	print_key: ['1', true],
 };
 
+/** Settings that are set together. */
+const TOGETHER: readonly (readonly (keyof Settings)[])[] = [
+	['tls_cert', 'tls_key'],
+	['oidc_issuer', 'oidc_client_id', 'oidc_roles'],
+];
+
 test('every setting can be set in the environment and in the file, with the same effect', () => {
 	const fields = Object.keys(SETTINGS) as Array<keyof Settings>;
 	assert.deepEqual(Object.keys(VALUES).toSorted(), fields.toSorted());
 	for (const field of fields) {
 		const [text, value] = VALUES[field];
-		// The certificate and its key are set together.
-		const isTls = field === 'tls_cert' || field === 'tls_key';
-		const env = isTls ? { PARLEY_TLS_CERT: VALUES.tls_cert[0], PARLEY_TLS_KEY: VALUES.tls_key[0] } : {};
-		const inFile = isTls ? { tls_cert: VALUES.tls_cert[1], tls_key: VALUES.tls_key[1] } : {};
+		const together = TOGETHER.find((fields) => fields.includes(field)) ?? [];
+		const env = Object.fromEntries(together.map((each) => [SETTINGS[each].variable, VALUES[each][0]]));
+		const inFile = Object.fromEntries(together.map((each) => [each, VALUES[each][1]]));
 		const fromVariable = loadConfig({ env: { ...env, [SETTINGS[field].variable]: text }, file: nowhere });
 		assert.deepEqual(fromVariable[field], value, field);
 		assert.deepEqual(fromFile({ ...inFile, [field]: value })[field], value, field);
@@ -142,6 +160,34 @@ test('a certificate without its key is an error, and so is a key without its cer
 		complaint(() => fromFile({ tls_key: 'key.pem' })),
 		/^PARLEY_TLS_KEY is set without PARLEY_TLS_CERT\. /,
 	);
+});
+
+test('an issuer needs its client, roles and the public address; passwords are switched off only beside one', () => {
+	const issuer = {
+		PARLEY_OIDC_ISSUER: 'https://login.example.com',
+		PARLEY_OIDC_CLIENT_ID: 'parley',
+		PARLEY_OIDC_ROLES: 'staff=member',
+	};
+	const outside = { ...issuer, PARLEY_HOST: '0.0.0.0' };
+	for (const [env, expected] of [
+		[{ ...issuer, PARLEY_OIDC_CLIENT_ID: '' }, /^PARLEY_OIDC_ISSUER is set without PARLEY_OIDC_CLIENT_ID\. /],
+		[{ ...issuer, PARLEY_OIDC_ROLES: '' }, /^PARLEY_OIDC_ISSUER is set without PARLEY_OIDC_ROLES\. /],
+		[outside, /^PARLEY_OIDC_ISSUER is set without PARLEY_PUBLIC_URL\. /],
+		[{ ...issuer, PARLEY_OIDC_ISSUER: 'http://login.example.com' }, /^PARLEY_OIDC_ISSUER is not valid\. /],
+		[{ ...issuer, PARLEY_OIDC_ISSUER: 'https://a:b@login.example.com' }, /^PARLEY_OIDC_ISSUER is not valid\. /],
+		[{ ...issuer, PARLEY_OIDC_ROLES: 'staff=boss' }, /^PARLEY_OIDC_ROLES at 0 is not valid\. /],
+		[{ ...issuer, PARLEY_OIDC_SCOPES: 'email' }, /^PARLEY_OIDC_SCOPES is not valid\. /],
+		[{ PARLEY_PASSWORD_SIGN_IN: '0' }, /^PARLEY_PASSWORD_SIGN_IN is 0 without PARLEY_OIDC_ISSUER/],
+	] as const) {
+		assert.match(
+			complaint(() => loadConfig({ env, file: nowhere })),
+			expected,
+		);
+	}
+	const PARLEY_PUBLIC_URL = 'https://chat.example.com';
+	assert.equal(loadConfig({ env: { ...outside, PARLEY_PUBLIC_URL }, file: nowhere }).oidc_client_id, 'parley');
+	const loopback = { ...issuer, PARLEY_OIDC_ISSUER: 'http://[::1]:9000', PARLEY_PASSWORD_SIGN_IN: '0' };
+	assert.equal(loadConfig({ env: loopback, file: nowhere }).password_sign_in, false);
 });
 
 const page = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { TestIssuer } from '../access/identity-provider.ts';
 import { totpCode } from '../access/totp.ts';
 import type { DescribedOperation } from '../support/openapi.ts';
 import { until } from '../support/until.ts';
@@ -12,6 +13,7 @@ interface ResourceMaker {
 	readonly key: string;
 	/** The server's address. */
 	readonly url: string;
+	readonly issuer: TestIssuer;
 	operation(id: string): DescribedOperation;
 	call(operation: DescribedOperation, parts: Parts): Promise<ApiResponse>;
 	done(id: string, parts: Parts): Promise<ApiResponse['body']>;
@@ -208,6 +210,14 @@ export const BODIES: Record<string, (tenant: ResourceMaker) => Promise<unknown>>
 		assert.equal(first.body.error.code, 'second_factor_required');
 		keepHeaders(tenant, 'continueSignIn', { cookie: first.headers.getSetCookie()[0]?.split(';')[0] ?? '' });
 		return { code: recovery_codes[0] };
+	},
+	async finishOidcSignIn(tenant) {
+		const login = `ada-${unique()}`;
+		const email = `${login}@login.example`;
+		tenant.issuer.people.set(login, { email, email_verified: true, groups: ['staff'] });
+		const begun = await tenant.call(tenant.operation('beginOidcSignIn'), {});
+		keepHeaders(tenant, 'finishOidcSignIn', { cookie: begun.headers.getSetCookie()[0]?.split(';')[0] ?? '' });
+		return tenant.issuer.authenticate(begun.body.url, login);
 	},
 	setPassword: async (tenant) => ({ token: (await invited(tenant)).token, password: `correct horse ${unique()}` }),
 };

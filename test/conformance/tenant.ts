@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { TestIssuer } from '../access/identity-provider.ts';
 import type { ApiDescription, DescribedOperation, Media } from '../support/openapi.ts';
 import { type ApiResponse, type Parts, send } from './requests.ts';
 import {
@@ -43,6 +44,10 @@ export class Tenant {
 
 	get url(): string {
 		return this.server.app.url;
+	}
+
+	get issuer(): TestIssuer {
+		return this.server.issuer;
 	}
 
 	operation(id: string): DescribedOperation {

@@ -105,7 +105,7 @@ const EXEMPT: readonly RegExp[] = [
 	// Ids and cursors: any unknown value has its own error.
 	/(^|[/_])ids?$|\/cursor$|\/last_event_id$|\/types$/,
 	// Credentials and secrets: compared, never shown.
-	/^createSession\/|^setPassword\/|\/secret$|\/token$|\/(?:current_)?password$|\/value$/,
+	/^createSession\/|^setPassword\/|^finishOidcSignIn\/|\/secret$|\/token$|\/(?:current_)?password$|\/value$/,
 	// Parsed by stricter rules: user names, headers, PEM keys, URLs.
 	/\/username$|\/auth\/name$|\/headers\/\*$|\/public_key$|\/jwks_url$|^addDocument\/url$/,
 	// Filters: compared, never stored.
