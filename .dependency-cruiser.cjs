@@ -7,6 +7,7 @@ const mayImport = {
 	config: ['base'],
 	contract: ['base'],
 	text: ['base'],
+	redaction: [],
 	parsing: ['base', 'contract', 'text'],
 	retrieval: ['text'],
 	actors: ['base'],
@@ -69,7 +70,7 @@ mayImport.tracing = ['base', 'config', 'http'];
  * Algorithms without durable state: they get values and return values, so they run in any thread. Listed beside the table,
  * which an edit could widen by mistake.
  */
-const pureModules = ['text', 'parsing', 'retrieval', 'extractive'];
+const pureModules = ['text', 'redaction', 'parsing', 'retrieval', 'extractive'];
 
 const browserModules = ['widget', 'api-docs', 'dashboard'];
 const modules = [...Object.keys(mayImport), ...browserModules];
