@@ -158,6 +158,7 @@ export function assistantHandlers({ store, models, cursors, clock }: AssistantsO
 				master_prompt: body.master_prompt ?? '',
 				model,
 				rag_settings: body.rag_settings ?? {},
+				redaction: [],
 				status: 'active',
 				knowledge_base_ids: [],
 				tool_ids: [],

@@ -40,6 +40,15 @@ const query_rewrite = OneOf(['auto', 'never', 'always'], {
 	description:
 		'Whether a provider’s model first writes the query for the search of the documents. `auto` (the default): for messages that depend on the messages before them. It may take 1.5 seconds; then the search does without.',
 });
+const redaction = Type.Array(OneOf(['email', 'phone', 'card']), {
+	maxItems: 3,
+	uniqueItems: true,
+	description:
+		'Values of messages and of results of tools that a provider gets placeholders for, such as `[EMAIL_1]`: `email` addresses, `phone` numbers, numbers of payment `card`s. Replies show the values, and tools are called with them. None by default. `builtin/extractive` does not leave the server and is not concerned.',
+	examples: [['email', 'phone', 'card']],
+});
+/** A kind of values that can be redacted. */
+export type RedactionKind = Static<typeof redaction>[number];
 const status = OneOf(['active', 'archived']);
 
 export const RagSettings = Type.Object({ top_k, min_score, min_confidence, answer_policy, query_rewrite });

@@ -1,6 +1,13 @@
 export { AccountPatch, OwnSession } from './account.ts';
 export { ApiKey } from './api-keys.ts';
-export { Assistant, AssistantCreate, AssistantPatch, completeRagSettings, RagSettings } from './assistants.ts';
+export {
+	Assistant,
+	AssistantCreate,
+	AssistantPatch,
+	completeRagSettings,
+	RagSettings,
+	type RedactionKind,
+} from './assistants.ts';
 export { AuditLogRecord } from './audit-log.ts';
 export { Budget, BudgetCreate, BudgetPatch, mergeBudget } from './budgets.ts';
 export { CannedReply } from './canned-replies.ts';

@@ -6,6 +6,7 @@ import type {
 	DeploymentRateLimit,
 	Features,
 	RagSettings,
+	RedactionKind,
 	Role,
 	Scope,
 } from '../contract/index.ts';
@@ -186,6 +187,8 @@ export interface AssistantRecord extends WorkspaceScopedRecord {
 	knowledge_base_ids: string[];
 	tool_ids: string[];
 	archived_at: number | null;
+	/** What providers of models get placeholders for. */
+	redaction: RedactionKind[];
 }
 
 export interface DeploymentRecord extends WorkspaceScopedRecord {

@@ -92,6 +92,7 @@ async function copyWithOldSchema({ dataDir }: TestApp): Promise<string> {
 		ALTER TABLE workspaces DROP COLUMN require_totp;
 		DROP INDEX deployments_by_retention;
 		ALTER TABLE deployments DROP COLUMN retention_days;
+		ALTER TABLE assistants DROP COLUMN redaction;
 	`);
 	const step = MIGRATIONS.findIndex((sql) => sql.includes('pending TEXT'));
 	db.pragma(`user_version = ${step}`);

@@ -44,6 +44,7 @@ export function assistantRecord(workspaceId: string): AssistantRecord {
 		master_prompt: '',
 		model: 'builtin/extractive',
 		rag_settings: { top_k: 5, min_score: 0 },
+		redaction: [],
 		status: 'active',
 		knowledge_base_ids: [],
 		tool_ids: [],

@@ -47,6 +47,7 @@ const CHECKSUMS = [
 	'deb814a6d23093c1dc6837699d98058be61c8b2d6b040ec35619721949af97cf',
 	'016a62aa1362f117f56477eb0c587feecde1e3c11c29f6b387d305e0502edcdf',
 	'9a6e9f5c32ab80274e880679a51b84ebbec4d9be487ea2daddc17a1fa9a088a1',
+	'e6451185c0d9802a20e6d795cb973c1e5d4dbeb3c587fc00dbbdb64a07593f35',
 ];
 
 async function folderOf(t: TestContext): Promise<string> {

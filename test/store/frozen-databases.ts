@@ -11,7 +11,7 @@ const JSON_OBJECTS = new Set(
 	),
 );
 const JSON_ARRAYS = new Set(
-	'scopes knowledge_base_ids tool_ids allowed_domains citations tool_calls events former_secrets'.split(' '),
+	'scopes knowledge_base_ids tool_ids allowed_domains citations tool_calls events former_secrets redaction'.split(' '),
 );
 
 interface Column {

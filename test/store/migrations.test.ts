@@ -51,6 +51,7 @@ const CHECKSUMS = [
 	'69e1a04866d7e72e0bc2f1a1395d39af18779fc59bfca987278c79fb1e688138',
 	'27cab3109e3aa9d114c7ed851117bbc7a42717c52c796143d95b65affd078296',
 	'11641941220de4ad33e4026f4bcc581fb3fa81e34eaae327d0229dd6d580a3dc',
+	'da0e2b78535177d9f6007c486b5851fc4657bb6d6c85d679cb7c084ffe5ab1ba',
 ];
 
 test('no step of the schema has changed since it was written', () => {

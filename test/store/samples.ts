@@ -15,6 +15,7 @@ export function assistant(given: Partial<Sample<'assistants'>> = {}): Sample<'as
 		master_prompt: 'Answer briefly.',
 		model: 'builtin/extractive',
 		rag_settings: { top_k: 5, min_score: 0.25 },
+		redaction: ['email'],
 		status: 'active',
 		knowledge_base_ids: [],
 		tool_ids: [],

@@ -329,6 +329,7 @@ export const MIGRATIONS: readonly string[] = [
 	CREATE UNIQUE INDEX users_by_oidc_subject ON users (workspace_id, oidc_issuer, oidc_subject) WHERE oidc_subject IS NOT NULL;
 	ALTER TABLE sessions ADD COLUMN signed_in_by TEXT NOT NULL DEFAULT 'password';
 	`,
+	"ALTER TABLE assistants ADD COLUMN redaction TEXT NOT NULL DEFAULT '[]';",
 ];
 
 /**

@@ -155,6 +155,7 @@ export const WORKSPACE_COLUMNS = {
 		created_at: 'plain',
 		updated_at: 'plain',
 		archived_at: 'plain',
+		redaction: 'json',
 	},
 	deployments: {
 		id: 'plain',
