@@ -87,6 +87,8 @@ export interface ChatRequest {
 	tools: readonly ToolDefinition[];
 	/** The rounds of this reply so far, in order. The model continues after them. */
 	rounds: readonly CompletedRound[];
+	/** Values of the conversation are replaced by placeholders such as `[EMAIL_1]`, which the model must keep. */
+	has_placeholders?: boolean;
 	/** Headers of W3C Trace Context for the request to a provider. */
 	trace_headers?: Readonly<Record<string, string>>;
 }

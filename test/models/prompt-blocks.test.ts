@@ -218,3 +218,8 @@ test('sends functions without special texts unchanged, with their members in ord
 	assert.equal(JSON.stringify(tools[0]?.parameters), JSON.stringify(parameters));
 	assert.equal(JSON.stringify(request), before);
 });
+
+test('tells the model of placeholders only where a conversation has them', () => {
+	assert.match(compose({ has_placeholders: true }).system, /\n- Placeholders such as \[EMAIL_1\]/);
+	assert.doesNotMatch(compose({}).system, /EMAIL/);
+});

@@ -7,7 +7,7 @@ import type { AssistantPart, PromptMessage } from './prompt-message.ts';
 import { reasoningIn, remembered } from './round-memory.ts';
 import type { ModelLimits } from './settings.ts';
 import { storedMemory } from './stored-memory.ts';
-import { systemMessage } from './system-message.ts';
+import { PLACEHOLDER_RULE, systemMessage } from './system-message.ts';
 import { firstTokens, MESSAGE_TOKENS, tokensOf } from './tokens.ts';
 import { sanitiseSchema } from './untrusted-schema.ts';
 import { sanitise } from './untrusted-text.ts';
@@ -71,9 +71,10 @@ export function composePrompt(request: ChatRequest, limits: ModelLimits): Compos
 	return { prompt, tools, passages: passages.map(({ index }) => index), omittedTools };
 }
 
-function systemText({ purpose, instructions, search_failed, answer_policy }: ChatRequest): string {
+function systemText({ purpose, instructions, search_failed, answer_policy, has_placeholders }: ChatRequest): string {
 	if (purpose === 'query') return instructions;
-	return systemMessage(search_failed ? withFailedSearch(instructions) : instructions, answer_policy);
+	const text = systemMessage(search_failed ? withFailedSearch(instructions) : instructions, answer_policy);
+	return has_placeholders ? `${text}\n${PLACEHOLDER_RULE}` : text;
 }
 
 /** Without this note, a model would answer as if the documents had no answer, or invent one. */

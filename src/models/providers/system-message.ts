@@ -22,6 +22,10 @@ const POLICY_RULES: Record<RagSettings['answer_policy'], string> = {
 	open: '- Answer from passages and from the results of tools where they answer the question. Where they do not, you may answer from general knowledge: then say that the documents do not have it, and cite nothing for it.',
 };
 
+/** The rule for a conversation whose values are redacted. */
+export const PLACEHOLDER_RULE =
+	'- Placeholders such as [EMAIL_1], [PHONE_1] and [CARD_1] in messages and in results of tools stand for real values, which the reader sees. Where you mean the value, also in the arguments of a tool, write the placeholder exactly as it is, with its brackets. Never ask for a value that has a placeholder, and never make a placeholder or a value up.';
+
 /** The system message: the instructions of the assistant, then the rules. */
 export function systemMessage(instructions: string, policy: RagSettings['answer_policy'] = 'prefer_documents'): string {
 	return `${instructions.trim() || DEFAULT_INSTRUCTIONS}\n\n${RULES}\n${POLICY_RULES[policy]}`;
