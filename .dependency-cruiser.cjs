@@ -25,6 +25,7 @@ const mayImport = {
 	conversations: [
 		'base',
 		'contract',
+		'redaction',
 		'actors',
 		'store',
 		'extractive',

@@ -75,6 +75,7 @@ export const Assistant = Type.Object({
 	master_prompt,
 	model,
 	rag_settings: RagSettings,
+	redaction,
 	status,
 	knowledge_base_ids: Type.Array(Type.String()),
 	tool_ids: Type.Array(Type.String()),
@@ -90,6 +91,7 @@ export const AssistantCreate = Strict({
 	master_prompt: Type.Optional(master_prompt),
 	model: Type.Optional(model),
 	rag_settings: Type.Optional(RagSettingsPatch),
+	redaction: Type.Optional(redaction),
 });
 export type AssistantCreate = Static<typeof AssistantCreate>;
 
@@ -99,6 +101,7 @@ export const AssistantPatch = Patch({
 	master_prompt,
 	model,
 	rag_settings: RagSettingsPatch,
+	redaction,
 	status,
 });
 export type AssistantPatch = Static<typeof AssistantPatch>;
@@ -153,6 +156,7 @@ export const assistantOperations = {
 		examples: {
 			'Change the instructions': { master_prompt: 'Answer in one sentence.' },
 			'Use another model': { model: 'builtin/extractive' },
+			'Let no provider read contact data': { redaction: ['email', 'phone', 'card'] },
 			'Archive it': { status: 'archived' },
 			'Reactivate it': { status: 'active' },
 		},

@@ -1,6 +1,6 @@
 import { AppError, anySignal, messageOf, rejectOnAbort, sleep, type ThrottledLog } from '../base/index.ts';
 import { completeRagSettings, type SearchHit, type SearchResult } from '../contract/index.ts';
-import type { Knowledge } from '../knowledge/index.ts';
+import type { Knowledge, SearchOptions } from '../knowledge/index.ts';
 import type { ChatMessage, Passage } from '../models/index.ts';
 import type { AssistantRecord, KnowledgeBaseRecord, MessageRecord, Store } from '../store/index.ts';
 import type { ReplyProgress } from './reply-progress.ts';
@@ -30,6 +30,8 @@ export interface GroundingRequest {
 	query: string;
 	/** The messages before it, oldest first, on which a follow-up depends. */
 	earlier: readonly ChatMessage[];
+	/** The dialogue as the embedder of a provider gets it; absent if it gets the query and the messages themselves. */
+	embedded: SearchOptions['embedded'];
 	/** The number of passages that the model reads even if the assistant has a lower `top_k`. */
 	minPassages: number;
 	/** The passages are for the prompt of a provider's model. */
@@ -60,7 +62,7 @@ export function shownGrounding(grounding: Grounding, { passages, shownIndexes }:
 /** The best passages for a question; null if the search fails, which is logged. */
 async function search(
 	{ store, knowledge, searchFailures, searchTimeoutMs = SEARCH_TIMEOUT_MS }: GroundingDependencies,
-	{ assistant, question, query, earlier, minPassages, forPrompt }: GroundingRequest,
+	{ assistant, question, query, earlier, embedded, minPassages, forPrompt }: GroundingRequest,
 	signal: AbortSignal,
 ): Promise<SearchResult | null> {
 	const found = await Promise.all(assistant.knowledge_base_ids.map((id) => store.get('knowledge_bases', id)));
@@ -72,6 +74,7 @@ async function search(
 		top_k: Math.max(top_k, minPassages),
 		min_score,
 		earlier,
+		embedded,
 		forPrompt,
 		signal: searchSignal,
 		vectorTimeoutMs: QUESTION_VECTOR_TIMEOUT_MS,

@@ -22,9 +22,10 @@ import {
 import type { AssistantRecord, MessageRecord, Store, ToolRecord } from '../store/index.ts';
 import type { ToolFunction, Tools } from '../tools/index.ts';
 import { acknowledgementFor } from './acknowledgement.ts';
-import { groundingOf, shownGrounding } from './grounding.ts';
-import { addUsage, askForRound, isEmptyOutput, type ModelOutput } from './model-output.ts';
-import { rewriteQuery } from './query-rewrite.ts';
+import { shownGrounding } from './grounding.ts';
+import { askForRound, isEmptyOutput, type ModelOutput } from './model-output.ts';
+import { passagesForReply } from './passages-for-reply.ts';
+import { redactConversation } from './redaction.ts';
 import { outcomeOf, publicError } from './reply-outcome.ts';
 import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
 import { callsOf, type Grounding, type ReplyRound, toCompletedRound } from './reply-rounds.ts';
@@ -32,7 +33,7 @@ import { admitCalls, runCalls } from './tool-calls.ts';
 import type { ReplyOutcome, Turn } from './turn.ts';
 
 export interface ReplyDependencies {
-	store: Pick<Store, 'conversations' | 'get'>;
+	store: Pick<Store, 'conversations' | 'get' | 'list'>;
 	knowledge: Pick<Knowledge, 'search'>;
 	models: Models;
 	tools: Pick<Tools, 'functionsOf'>;
@@ -120,9 +121,16 @@ async function gatherInput(writing: Writing): Promise<ReplyInput> {
 	const settings = completeRagSettings(assistant.rag_settings);
 	const resolved = deps.models.resolve(turn.reply.model);
 	const history = await chatHistory(deps.store, turn.question);
+	const kinds = assistant.redaction;
+	const redaction = kinds.length === 0 ? null : await redactConversation(deps.store, kinds, turn.question, history);
 	const [grounding, functions] = await Promise.all([
 		// The text of earlier rounds cites these passages by number: other passages would change its meaning.
-		turn.rounds[0]?.grounding ?? searchFor(writing, assistant, resolved, history),
+		turn.rounds[0]?.grounding ??
+			passagesForReply(
+				deps,
+				{ assistant, model: resolved, question: turn.question, history, redaction },
+				{ progress, signal, span: writing.span },
+			),
 		functionsOf(deps, assistant, signal),
 	]);
 	progress.passages = grounding.passages;
@@ -144,7 +152,9 @@ async function gatherInput(writing: Writing): Promise<ReplyInput> {
 		tools: functions.map(({ name, description, parameters }) => ({ name, description, parameters })),
 		rounds: turn.rounds.map((round) => toCompletedRound(round, modelId)),
 	};
-	return { modelId, model, grounding, functions, request };
+	// The built-in model does not leave the server.
+	const asked = redaction === null || modelId === BUILTIN_MODEL ? model : redaction.applyTo(model);
+	return { modelId, model: asked, grounding, functions, request };
 }
 
 /** Whether a reply without a citation leaves the question unanswered: the documents alone may answer, or they have nothing about it. */
@@ -163,41 +173,6 @@ async function momentOf(
 	if (!needsMoment) return {};
 	const deployment = await store.get('deployments', conversation.deployment_id);
 	return { moment: { asked_at: question.created_at, time_zone: deployment?.time_zone ?? 'UTC' } };
-}
-
-/** The passages for the question, which a provider's model may write a query for. */
-async function searchFor(
-	{ deps, turn: { question }, progress, signal, span }: Writing,
-	assistant: AssistantRecord,
-	{ id, name, model }: ReturnType<Models['resolve']>,
-	history: readonly ChatMessage[],
-): Promise<Grounding> {
-	const setting = completeRagSettings(assistant.rag_settings).query_rewrite;
-	const rewritten =
-		assistant.knowledge_base_ids.length === 0 || id === BUILTIN_MODEL
-			? null
-			: await rewriteQuery(
-					{
-						setting,
-						model,
-						name,
-						question: question.content,
-						history,
-						log: deps.log,
-						timeoutMs: deps.rewriteTimeoutMs,
-					},
-					signal,
-				);
-	if (rewritten?.usage) progress.usage = addUsage(progress.usage, rewritten.usage);
-	const query = rewritten?.query ?? question.content;
-	const { minPassages = 0 } = model;
-	const request = { assistant, question, query, earlier: history, minPassages, forPrompt: id !== BUILTIN_MODEL };
-	if (assistant.knowledge_base_ids.length === 0) return groundingOf(deps, request, signal);
-	return inSpan(span.child('search'), async (own) => {
-		const grounding = await groundingOf(deps, request, signal);
-		own.set({ 'parley.passages': grounding.passages.length, 'parley.search_failed': grounding.search_failed ?? false });
-		return grounding;
-	});
 }
 
 /** Asks the model until it answers without asking for calls. */

@@ -3,7 +3,7 @@ import type { SearchJob, SearchResult } from '../contract/index.ts';
 import { builtinEmbedders, type Embedders } from '../models/index.ts';
 import type { Network } from '../net/index.ts';
 import type { WorkerPool } from '../pool/index.ts';
-import { type Dialogue, dialogueContext, textInContext } from '../retrieval/index.ts';
+import { type Dialogue, type DialogueContext, dialogueContext, textInContext } from '../retrieval/index.ts';
 import { aroundCommit, type KnowledgeBaseRecord, type Store, type UncommittedChange } from '../store/index.ts';
 import type { Thesauri } from '../thesauri/index.ts';
 import { INGEST, RECOGNISE } from './document-changes.ts';
@@ -55,6 +55,8 @@ const MAX_SEARCH_ATTEMPTS = 3;
 export interface SearchOptions {
 	/** The messages before the query, oldest first. The search uses them if the query depends on them. */
 	earlier?: Dialogue['earlier'] | undefined;
+	/** The dialogue as a provider's embedder gets it; absent if it gets the query and the messages themselves. */
+	embedded?: Dialogue | undefined;
 	top_k: number;
 	min_score: number;
 	/** For the prompt of a model: texts that repeat another hit give way to others, and each hit has the text around it. */
@@ -71,6 +73,10 @@ interface QueryTexts {
 	query: string;
 	/** Absent if the query stands alone. */
 	inContext?: string | undefined;
+}
+
+function textsOf({ message }: Dialogue, context: DialogueContext | null | undefined): QueryTexts {
+	return { query: message, inContext: context ? textInContext(message, context) : undefined };
 }
 
 /** The vectors of a query by a provider's embedder. Null with the built-in embedder, and if the provider fails. */
@@ -205,10 +211,12 @@ export class Knowledge implements AsyncDisposable {
 	async search(
 		knowledgeBases: readonly KnowledgeBaseRecord[],
 		query: string,
-		{ earlier = [], top_k, min_score, forPrompt, settings, signal, vectorTimeoutMs }: SearchOptions,
+		{ earlier = [], embedded, top_k, min_score, forPrompt, settings, signal, vectorTimeoutMs }: SearchOptions,
 	): Promise<SearchResult> {
 		const context = dialogueContext({ message: query, earlier }) ?? undefined;
-		const texts = { query, inContext: context && textInContext(query, context) };
+		const texts = embedded
+			? textsOf(embedded, dialogueContext(embedded))
+			: textsOf({ message: query, earlier }, context);
 		const found = (await this.#thesauri?.synonymsOf(query)) ?? [];
 		const synonyms = found.length === 0 ? undefined : found;
 		const timeoutSignal = vectorTimeoutMs === undefined ? undefined : AbortSignal.timeout(vectorTimeoutMs);

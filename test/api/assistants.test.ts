@@ -29,6 +29,7 @@ test('returns a new assistant with its defaults, and reads it back unchanged', a
 			answer_policy: 'prefer_documents',
 			query_rewrite: 'auto',
 		},
+		redaction: [],
 		status: 'active',
 		knowledge_base_ids: [],
 		tool_ids: [],
@@ -47,6 +48,15 @@ test('applies defaults to RAG settings that a new assistant leaves out', async (
 		answer_policy: 'prefer_documents',
 		query_rewrite: 'auto',
 	});
+});
+
+test('a change replaces the kinds that an assistant redacts, and other changes keep them', async () => {
+	const { body } = await app.call('POST', ASSISTANTS, { name: 'Guide', redaction: ['phone', 'email'] });
+	assert.deepEqual(body.redaction, ['phone', 'email']);
+	const change = async (fields: object) => (await app.call('PATCH', `${ASSISTANTS}/${body.id}`, fields)).body.redaction;
+	assert.deepEqual(await change({ name: 'Other' }), ['phone', 'email']);
+	assert.deepEqual(await change({ redaction: ['card'] }), ['card']);
+	assert.deepEqual(await change({ redaction: [] }), []);
 });
 
 test('merges nested objects field by field and keeps fields that a change does not name', async () => {
@@ -174,6 +184,9 @@ test('rejects values out of bounds and names the field', async () => {
 		[{ name: 'Guide', rag_settings: { min_confidence: 1.1 } }, '/rag_settings/min_confidence'],
 		[{ name: 'Guide', rag_settings: { min_confidence: '0.5' } }, '/rag_settings/min_confidence'],
 		[{ name: 'Guide', rag_settings: null }, '/rag_settings'],
+		[{ name: 'Guide', redaction: ['iban'] }, '/redaction/0'],
+		[{ name: 'Guide', redaction: ['email', 'email'] }, '/redaction'],
+		[{ name: 'Guide', redaction: true }, '/redaction'],
 		[{ name: 'Guide', status: 'archived' }, '/status'],
 		[{ name: 'Guide', colour: 'red' }, '/colour'],
 		[[], ''],
