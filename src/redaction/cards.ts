@@ -15,6 +15,8 @@ const NETWORKS: ReadonlyArray<{ prefix: RegExp; lengths: readonly number[] }> = 
 ];
 const MIN_DIGITS = 13;
 const MAX_DIGITS = 19;
+/** Digits of the first group as cards and people write it. */
+const MIN_GROUP_DIGITS = 3;
 
 /** The card numbers among the groups of a run: digits of a network with a right check digit, in one group or in several. */
 export function findCards(groups: readonly DigitGroup[]): FoundValue[] {
@@ -36,9 +38,10 @@ export function findCards(groups: readonly DigitGroup[]): FoundValue[] {
 /** The last group of the card number that begins with a group; -1 if none does. */
 function lastGroupOfCard(groups: readonly DigitGroup[], first: number): number {
 	let digits = '';
+	if ((groups[first] as DigitGroup).digits.length < MIN_GROUP_DIGITS) return -1;
 	for (let last = first; last < groups.length && digits.length <= MAX_DIGITS; last++) {
 		const group = groups[last] as DigitGroup;
-		if (last > first && group.before !== ' ' && group.before !== '-') return -1;
+		if (last > first && /[()]/.test(group.before)) return -1;
 		digits += group.digits;
 		if (isCardNumber(digits)) return last;
 	}

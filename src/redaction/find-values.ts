@@ -3,6 +3,7 @@ import { comparableText } from './comparable-text.ts';
 import { findEmails } from './emails.ts';
 import type { FoundValue, RedactionKind } from './found-value.ts';
 import { numberRuns } from './number-runs.ts';
+import { NumberContexts } from './phone-context.ts';
 import { findPhones } from './phones.ts';
 
 /**
@@ -29,6 +30,7 @@ function findNumbers(
 	isKnownPhone: (key: string) => boolean,
 ): FoundValue[] {
 	const found: FoundValue[] = [];
+	const search = { text, contexts: new NumberContexts(text), isKnown: isKnownPhone };
 	let next = 0;
 	for (const { start, groups } of numberRuns(text)) {
 		while (next < emails.length && (emails[next] as FoundValue).end <= start) next++;
@@ -39,7 +41,7 @@ function findNumbers(
 		const cards = kinds.has('card') && groups[0]?.before.startsWith('+') !== true ? findCards(rest) : [];
 		found.push(...cards);
 		if (!kinds.has('phone')) continue;
-		for (const part of partsBeside(rest, cards)) found.push(...findPhones(text, part, isKnownPhone));
+		for (const part of partsBeside(rest, cards)) found.push(...findPhones(search, part));
 	}
 	return found;
 }

@@ -13,7 +13,7 @@ export interface DigitGroup {
 }
 
 /** Every alternative begins with a different character or ends at a digit, so a run is matched in linear time. */
-const RUN = /(?:\+ ?\(?|\()?\d+(?:(?: ?[-/] ?|\) ?[-/]? ?|[- ]?\(|[ .])\d+)*/g;
+const RUN = /(?:\+ ?\(?|\()?\d+(?:(?: ?[-/] ?|\) ?[-/]? ?|[- ]?\(| {1,2}|\.)\d+)*/g;
 const GROUP = /(\D*)(\d+)/g;
 const IBAN = /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b/g;
 const MIN_IBAN_CHARS = 15;

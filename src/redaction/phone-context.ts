@@ -186,17 +186,49 @@ const NUMBER_BETWEEN = /\d{4}/;
 /** What the words before a number say that it is: the nearest one counts. */
 export type NumberContext = 'phone' | 'other' | 'none';
 
-export function contextBefore(text: string, start: number): NumberContext {
-	const line = text.slice(Math.max(0, start - CONTEXT_CHARS), start);
-	const before = line.slice(line.lastIndexOf('\n') + 1).toLowerCase();
-	const [phone, other] = [lastMatch(before, PHONE_CONTEXT), lastMatch(before, OTHER_CONTEXT)];
-	if (phone >= 0 && phone >= other) return 'phone';
-	return other < 0 || NUMBER_BETWEEN.test(before.slice(other)) ? 'none' : 'other';
+/** The words before the numbers of a text. Numbers are asked about in order, so that each part of the text is read once. */
+export class NumberContexts {
+	readonly #text: string;
+	/** The part of the text that was read. */
+	#end = 0;
+	#lastPhoneWord = -1;
+	#lastOtherWord = -1;
+
+	constructor(text: string) {
+		this.#text = text;
+	}
+
+	/** What the number that starts here is. */
+	before(start: number): NumberContext {
+		this.#readTo(start);
+		const from = Math.max(0, start - CONTEXT_CHARS);
+		const line = Math.max(from, this.#text.slice(from, start).lastIndexOf('\n') + from + 1);
+		const [phone, other] = [this.#lastPhoneWord, this.#lastOtherWord];
+		if (phone >= line && phone >= other) return 'phone';
+		return other < line || NUMBER_BETWEEN.test(this.#text.slice(other, start)) ? 'none' : 'other';
+	}
+
+	/** No word goes on behind a start, because a number is there. */
+	#readTo(start: number): void {
+		const from = Math.max(this.#end, start - CONTEXT_CHARS);
+		if (from >= start) return;
+		const part = lowerCase(this.#text.slice(from, start));
+		this.#lastPhoneWord = lastMatch(part, PHONE_CONTEXT, from, this.#lastPhoneWord);
+		this.#lastOtherWord = lastMatch(part, OTHER_CONTEXT, from, this.#lastOtherWord);
+		this.#end = start;
+	}
 }
 
-function lastMatch(text: string, words: RegExp): number {
-	let last = -1;
-	for (const { index } of text.matchAll(words)) last = index;
+/** Every code unit keeps its position. */
+function lowerCase(text: string): string {
+	const lower = text.toLowerCase();
+	return lower.length === text.length ? lower : text;
+}
+
+/** The position of the last word in a part of a text; the one before if it has none. */
+function lastMatch(part: string, words: RegExp, offset: number, before: number): number {
+	let last = before;
+	for (const { index } of part.matchAll(words)) last = offset + index;
 	return last;
 }
 

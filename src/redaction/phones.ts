@@ -1,6 +1,6 @@
 import type { FoundValue } from './found-value.ts';
 import { type DigitGroup, digitCount, digitsOf } from './number-runs.ts';
-import { contextBefore } from './phone-context.ts';
+import type { NumberContexts } from './phone-context.ts';
 
 /** Digits of an international number (E.164), and of one that is written with its trunk prefix or after a word for a phone. */
 const INTERNATIONAL = { min: 8, max: 15 };
@@ -23,22 +23,35 @@ const OTHER_FORMS = [
 	/^(?:(?:19|20)\d{2}(?: ?[-/] ?| |$))+$/,
 	/^\d{1,3}(?:\.\d{1,3}){3}$/,
 ];
-const LETTER_BEFORE = /(?:[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}_]|[\p{L}\d]-|\d[.,:])$/u;
-const LETTER_AFTER = /^(?:[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}_@%€$£]|-\p{L}|[.,:]\d| ?[€$£%])/u;
+const LETTER_BEFORE = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}_]$/u;
+/** The beginning of a code such as AB-1234567, and the sign of a number. */
+const CODE_BEFORE = /[\p{L}\d]-$|#$/u;
+const LETTER_AFTER = /^(?:[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}_@%€$£]|-\p{L}| ?[€$£%])/u;
 const URL_BEFORE = /:\/\/|www\./i;
 /** What opens a number; other characters are between it and the number before it. */
 const OPENING = /^(?:\+ ?\(?|\()$/;
 const MAX_URL_CHARS = 200;
 
-/**
- * The phone numbers among the groups of a run of a text.
- * @param isKnown whether the number with this key is a phone number, whatever is before it
- */
-export function findPhones(text: string, run: readonly DigitGroup[], isKnown: (key: string) => boolean): FoundValue[] {
-	return separateNumbers(run).flatMap((groups) => {
-		const range = phoneRange(text, groups, isKnown);
-		return range === null ? [] : [{ kind: 'phone' as const, ...range }];
-	});
+/** A text in which phone numbers are looked for. */
+export interface PhoneSearch {
+	text: string;
+	contexts: NumberContexts;
+	/** Whether the number with this key is a phone number, whatever is before it. */
+	isKnown(key: string): boolean;
+}
+
+/** The phone numbers among the groups of a run of a text. */
+export function findPhones(search: PhoneSearch, run: readonly DigitGroup[]): FoundValue[] {
+	const found: FoundValue[] = [];
+	for (const number of separateNumbers(run)) {
+		for (let at = 0; at < number.length; ) {
+			const groups = longestNumber(number, at);
+			at += groups.length;
+			const range = phoneRange(search, groups);
+			if (range !== null) found.push({ kind: 'phone', ...range });
+		}
+	}
+	return found;
 }
 
 /** Splits a run before a group with a trunk prefix, where the groups before it are a whole number. */
@@ -61,42 +74,63 @@ function separateNumbers(run: readonly DigitGroup[]): DigitGroup[][] {
 	return numbers;
 }
 
-function phoneRange(
-	text: string,
-	groups: DigitGroup[],
-	isKnown: (key: string) => boolean,
-): Omit<FoundValue, 'kind'> | null {
+/** The groups of the longest number that begins with a group; at least this group. */
+function longestNumber(groups: readonly DigitGroup[], from: number): DigitGroup[] {
+	const number = [groups[from] as DigitGroup];
+	let count = digitCount(number);
+	let max = maxDigits(number[0] as DigitGroup);
+	for (let next = from + 1; next < groups.length; next++) {
+		const group = groups[next] as DigitGroup;
+		count += group.digits.length;
+		if (isTrunkInParentheses(group)) max++;
+		if (count > max) break;
+		number.push(group);
+	}
+	return number;
+}
+
+function maxDigits({ before, digits }: DigitGroup): number {
+	if (before.startsWith('+')) return INTERNATIONAL.max;
+	if (/^00[1-9]/.test(digits)) return INTERNATIONAL.max + 2;
+	return digits.startsWith('0') ? NATIONAL.max : AFTER_A_WORD.max;
+}
+
+/** `(0)`, which some people write after the country code. */
+function isTrunkInParentheses({ digits, before }: DigitGroup): boolean {
+	return digits === '0' && before.endsWith('(');
+}
+
+function phoneRange(search: PhoneSearch, groups: readonly DigitGroup[]): Omit<FoundValue, 'kind'> | null {
 	const first = groups[0] as DigitGroup;
-	const isInternational = first.before.startsWith('+') || /^00[1-9]/.test(first.digits);
-	const max = isInternational ? INTERNATIONAL.max + 2 : first.digits.startsWith('0') ? NATIONAL.max : AFTER_A_WORD.max;
-	let count = digitCount(groups);
-	while (groups.length > 1 && count > max) count -= groups.pop()?.digits.length ?? 0;
 	const end = (groups.at(-1) as DigitGroup).end;
 	const hasParentheses = groups.slice(1).some(({ before }) => before.includes(')'));
 	const before = OPENING.test(first.before) ? first.before : '';
 	const opening = hasParentheses ? before : before.replace('(', '');
 	const start = first.start - opening.length;
+	const isInternational = before.startsWith('+') || /^00[1-9]/.test(first.digits);
 	const key = keyOf(groups, isInternational);
-	return isKnown(key) || isPhone(text, groups, start, end, isInternational) ? { start, end, key } : null;
+	const count = digitCount(groups);
+	return search.isKnown(key) || isPhone(search, { start, end, count, isInternational }) ? { start, end, key } : null;
 }
 
-function isPhone(
-	text: string,
-	groups: readonly DigitGroup[],
-	start: number,
-	end: number,
-	isInternational: boolean,
-): boolean {
-	const count = digitCount(groups);
-	if (count < AFTER_A_WORD.min) return false;
+interface Candidate {
+	start: number;
+	end: number;
+	/** Its digits. */
+	count: number;
+	isInternational: boolean;
+}
+
+function isPhone({ text, contexts }: PhoneSearch, { start, end, count, isInternational }: Candidate): boolean {
+	if (count < AFTER_A_WORD.min || LETTER_AFTER.test(text.slice(end, end + 2))) return false;
 	const written = text.slice(start, end);
 	const before = text.slice(Math.max(0, start - 2), start);
-	if (LETTER_BEFORE.test(before) || LETTER_AFTER.test(text.slice(end, end + 2))) return false;
-	if (written.startsWith('+')) return count >= INTERNATIONAL.min && count <= INTERNATIONAL.max + 1;
-	if (OTHER_FORMS.some((form) => form.test(written)) || before.endsWith('#')) return false;
-	const context = contextBefore(text, start);
-	if (context === 'other' || (context === 'none' && isInUrl(text, start))) return false;
-	if (isInternational) return count >= INTERNATIONAL.min + 2 && count <= INTERNATIONAL.max + 2;
+	if (written.startsWith('+')) return count >= INTERNATIONAL.min && !/\d$/.test(before);
+	if (LETTER_BEFORE.test(before) || OTHER_FORMS.some((form) => form.test(written))) return false;
+	const context = contexts.before(start);
+	if (context === 'other') return false;
+	if (context === 'none' && (CODE_BEFORE.test(before) || isInUrl(text, start))) return false;
+	if (isInternational) return count >= INTERNATIONAL.min + 2;
 	if (/^\(?0(?: ?\(?)[1-9]/.test(written) && count >= NATIONAL.min && count <= NATIONAL.max) return true;
 	if (FORMS.some((form) => form.test(written))) return true;
 	return context === 'phone' && count <= AFTER_A_WORD.max;
@@ -110,6 +144,6 @@ function isInUrl(text: string, start: number): boolean {
 /** The digits; of an international number with `+`, without the trunk prefix in parentheses that some people add. */
 function keyOf(groups: readonly DigitGroup[], isInternational: boolean): string {
 	if (!isInternational) return digitsOf(groups);
-	const kept = groups.filter(({ digits, before }) => !(digits === '0' && before.endsWith('(')));
+	const kept = groups.filter((group) => !isTrunkInParentheses(group));
 	return `+${digitsOf(kept).replace(/^00/, '')}`;
 }

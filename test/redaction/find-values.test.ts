@@ -46,6 +46,15 @@ test('finds values beside each other whole', () => {
 	assert.deepEqual(found('0171 1234567 0172 7654321'), ['phone:0171 1234567', 'phone:0172 7654321']);
 	assert.deepEqual(found('4111 1111 1111 1111 12/27'), ['card:4111 1111 1111 1111']);
 	assert.deepEqual(found('call 4111111111111111 0171 1234567'), ['card:4111111111111111', 'phone:0171 1234567']);
+	assert.deepEqual(found('0171 1234567,0172 7654321;0173/1112223'), [
+		...['phone:0171 1234567', 'phone:0172 7654321', 'phone:0173/1112223'],
+	]);
+	assert.deepEqual(found('T+49 171 1234567 20171234'), ['phone:+49 171 1234567']);
+	assert.deepEqual(found('+44 7700 900123 +44 7700 900124'), ['phone:+44 7700 900123', 'phone:+44 7700 900124']);
+	assert.deepEqual(found('phone#07700900123, phone-0171  1234567'), ['phone:07700900123', 'phone:0171  1234567']);
+	assert.deepEqual(found('4111.1111.1111.1111 and 4111  1111 - 1111 1111'), [
+		...['card:4111.1111.1111.1111', 'card:4111  1111 - 1111 1111'],
+	]);
 	assert.deepEqual(found('01711234567@example.com'), ['email:01711234567@example.com']);
 });
 
