@@ -205,7 +205,7 @@ function createModelServices(
 	];
 	return {
 		embedders: createEmbedders(settings.embedder, settings.providers, parts),
-		models: createModels({ defaultModel: settings.default_model, providers }),
+		models: createModels({ defaultModel: settings.default_model, providers, currency: settings.currency }),
 	};
 }
 

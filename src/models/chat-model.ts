@@ -177,6 +177,8 @@ export interface ChatProvider {
 	context_tokens?: number | null;
 	/** The price of a model by its name within the provider; null or absent if unknown. */
 	priceOf?(model: string): ModelPrice | null;
+	/** The names with prices of their own, of a provider that takes any name. */
+	pricedModels?: readonly string[];
 }
 
 /** A model by its name within the provider. */

@@ -1,6 +1,6 @@
 import { AppError } from '../base/index.ts';
 import { builtinProvider } from './builtin-provider.ts';
-import type { ChatModel, ChatProvider } from './chat-model.ts';
+import type { ChatModel, ChatModelDescription, ChatProvider } from './chat-model.ts';
 import type { ModelPrice } from './price.ts';
 
 /** The model that needs no provider; the default of assistants, unless the settings name another. */
@@ -16,6 +16,8 @@ export interface ModelListing {
 	description: string;
 	/** Tokens that it reads and writes at once; null if unknown or without meaning. */
 	context_tokens: number | null;
+	/** Micros of the currency for a million tokens; null without a price. That of a provider is for the names that are not listed. */
+	price: { input_micros: number; output_micros: number; currency: string } | null;
 	/** Whether it is the model of assistants that name none. */
 	default: boolean;
 }
@@ -49,6 +51,8 @@ export interface ModelsOptions {
 	defaultModel?: string | undefined;
 	/** Providers beside the built-in one. */
 	providers?: readonly ChatProvider[] | undefined;
+	/** The code of ISO 4217 in which prices are; USD by default. */
+	currency?: string | undefined;
 }
 
 /** Makes the registry of models from the built-in provider and the given ones. */
@@ -63,7 +67,11 @@ export function createModels(options: ModelsOptions = {}): Models {
 	}
 	const defaultModel = options.defaultModel ?? BUILTIN_MODEL;
 
-	const list = (): ModelListing[] => [...providers.values()].flatMap((provider) => listings(provider, defaultModel));
+	const { currency = 'USD' } = options;
+	const list = (): ModelListing[] =>
+		[...providers.values()].flatMap((provider) =>
+			entriesOf(provider, defaultModel).map((entry) => ({ ...entry, price: priceIn(currency, provider, entry) })),
+		);
 	const resolve = (modelName: string | null): ResolvedModel => {
 		const id = modelName ?? defaultModel;
 		const slash = id.indexOf('/');
@@ -82,18 +90,35 @@ export function createModels(options: ModelsOptions = {}): Models {
 	return { defaultModel, resolve, priceOf, list };
 }
 
-function listings(provider: ChatProvider, defaultModel: string): ModelListing[] {
-	if (!provider.models) {
-		const prefix = `${provider.id}/`;
-		const description = `Any model of the provider '${provider.id}', by its name there.`;
-		const isDefault = defaultModel.startsWith(prefix);
-		const context_tokens = provider.context_tokens ?? null;
-		return [{ id: `${prefix}*`, provider: provider.id, name: null, description, context_tokens, default: isDefault }];
-	}
-	return provider.models.map(({ name, description, context_tokens = null }) => {
-		const id = `${provider.id}/${name}`;
-		return { id, provider: provider.id, name, description, context_tokens, default: id === defaultModel };
+type Entry = Omit<ModelListing, 'price'>;
+
+function entriesOf(provider: ChatProvider, defaultModel: string): Entry[] {
+	if (provider.models) return namedEntries(provider, provider.models, defaultModel);
+	const { id, pricedModels = [], context_tokens = null } = provider;
+	const priced = pricedModels.map((name) => ({
+		...{ name, context_tokens },
+		description: `The model ${name} of the provider '${id}'.`,
+	}));
+	const named = namedEntries(provider, priced, defaultModel);
+	const isDefault = defaultModel.startsWith(`${id}/`) && !named.some((entry) => entry.default);
+	const description = `Any model of the provider '${id}', by its name there.`;
+	return [...named, { id: `${id}/*`, provider: id, name: null, description, context_tokens, default: isDefault }];
+}
+
+function namedEntries(
+	{ id: provider }: ChatProvider,
+	models: readonly ChatModelDescription[],
+	defaultModel: string,
+): Entry[] {
+	return models.map(({ name, description, context_tokens = null }) => {
+		const id = `${provider}/${name}`;
+		return { id, provider, name, description, context_tokens, default: id === defaultModel };
 	});
+}
+
+function priceIn(currency: string, provider: ChatProvider, { name }: Entry): ModelListing['price'] {
+	const price = provider.priceOf?.(name ?? '*');
+	return price ? { input_micros: price.input, output_micros: price.output, currency } : null;
 }
 
 /** A name may come from a request, so the part that an error repeats is bounded. */

@@ -32,6 +32,7 @@ export function createProviders(
 			random,
 		}),
 		priceOf: (model) => priceOf(provider, model),
+		pricedModels: [...provider.prices.keys()].filter((name) => name !== '*'),
 		context_tokens: provider.context_tokens,
 		models:
 			provider.models?.map(({ name, description, context_tokens }) => {
