@@ -66,10 +66,15 @@ async function* exportEndUser(
 	const conversations = pages((after) =>
 		store.list('conversations', { where: { workspace_id, end_user_id }, after, order: 'asc', limit: PAGE_SIZE }),
 	);
+	const visitors = new Set<string>();
 	for await (const page of conversations) {
 		for (const conversation of page) {
 			yield chunkOf('conversation', [presentConversation(conversation)]);
 			for await (const [type, resources] of partsOf(store, conversation)) yield chunkOf(type, resources);
+			const { visitor_id } = conversation;
+			if (visitor_id === null || visitors.has(visitor_id)) continue;
+			visitors.add(visitor_id);
+			for await (const [type, resources] of eventsAbout(store, visitor_id)) yield chunkOf(type, resources);
 		}
 	}
 	yield chunkOf('end', [{ lines: lines + 1 }]);
@@ -88,13 +93,7 @@ async function* partsOf(
 	for await (const page of pages((after) => store.list('notes', { ...inOrder, after }))) {
 		yield ['note', page.map(presentNote)];
 	}
-	for (let seq = 0; ; ) {
-		const events = await store.endUsers.eventsAbout(id, seq, PAGE_SIZE);
-		if (events.length > 0) yield ['event', events.map(presentStoredEvent)];
-		for (const event of events) yield ['delivery', await deliveriesOf(store, event)];
-		if (events.length < PAGE_SIZE) break;
-		seq = events.at(-1)?.seq ?? seq;
-	}
+	yield* eventsAbout(store, id);
 	for (let after = { scope: '', key: '' }; ; ) {
 		const answers = await store.endUsers.answersAbout(id, after, PAGE_SIZE);
 		const present = answers.map(({ key, status, body, expires_at }) => ({
@@ -109,6 +108,17 @@ async function* partsOf(
 		'unanswered_question',
 		questions.map(({ message_id, question, asked_at }) => ({ message_id, question, asked_at: timestamp(asked_at) })),
 	];
+}
+
+/** Pages of the events about a conversation, or about the budget of a visitor, and of their deliveries. */
+async function* eventsAbout(store: ReadingStore, id: string): AsyncGenerator<[type: string, resources: object[]]> {
+	for (let seq = 0; ; ) {
+		const events = await store.endUsers.eventsAbout(id, seq, PAGE_SIZE);
+		if (events.length > 0) yield ['event', events.map(presentStoredEvent)];
+		for (const event of events) yield ['delivery', await deliveriesOf(store, event)];
+		if (events.length < PAGE_SIZE) break;
+		seq = events.at(-1)?.seq ?? seq;
+	}
 }
 
 /** An event of the log or of a conversation's stream, as it is stored. */

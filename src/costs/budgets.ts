@@ -95,10 +95,11 @@ export class Budgets {
 		const { dimension, account, budget, from, to } = limit;
 		const id = noticeId(level, limit);
 		const expires_at = to + DAY_MS + NOTICE_GRACE_MS;
+		const visitorId = dimension === 'visitor' ? visitor_id : null;
 		const data = {
 			scope: dimension,
 			deployment_id: dimension === 'workspace' ? null : deployment_id,
-			visitor_id: dimension === 'visitor' ? visitor_id : null,
+			visitor_id: visitorId,
 			period: budget.period,
 			period_start: timestamp(from),
 			amount_micros: budget.amount_micros,
@@ -111,8 +112,19 @@ export class Budgets {
 			expect: [{ kind: 'budget_notices', id, version: 0 }],
 			write: [
 				{ op: 'insert', kind: 'budget_notices', record: { id, workspace_id, account, created_at: now, expires_at } },
+				// The event has the visitor's id, and is erased with the visitor's last conversation.
+				...(visitorId === null ? [] : [{ op: 'spending.require_visitor', visitor_id: visitorId } as const]),
 			],
-			events: [{ id: newId('event'), stream: workspace_id, type: `budget.${level}`, data, created_at: now }],
+			events: [
+				{
+					id: newId('event'),
+					stream: workspace_id,
+					type: `budget.${level}`,
+					data,
+					subject: visitorId,
+					created_at: now,
+				},
+			],
 		};
 	}
 }

@@ -127,7 +127,7 @@ export interface NewEvent {
 	stream: string;
 	type: string;
 	data: unknown;
-	/** The conversation that it is about, if any: both are erased together. */
+	/** The conversation that it is about, or the visitor whose budget it is about: both are erased together. Null or absent: neither. */
 	subject?: string | null;
 	created_at: number;
 }

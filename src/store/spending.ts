@@ -48,6 +48,8 @@ export type SpendingWrite =
 	 * nothing is added. With `day`, nothing was reserved: the cost is added on that day.
 	 */
 	| { op: 'spending.settle'; message_id: string; cost: number; unreserved?: { spender: Spender; day: number } }
+	/** Refuses the commit as a conflict if the visitor has no conversation: nothing about erased visitors is stored again. */
+	| { op: 'spending.require_visitor'; visitor_id: string }
 	/** Ends the reservations of replies that no process writes, at the amount that was reserved. */
 	| { op: 'spending.settle_abandoned' };
 

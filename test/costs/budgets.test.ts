@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { createLog, systemClock } from '../../src/base/index.ts';
 import { Budgets } from '../../src/costs/index.ts';
+import { signWithSecret } from '../access/signers.ts';
 import { openStoreDirectly } from '../api/direct-store.ts';
 import { createApiFixture } from '../api/fixture.ts';
 import { ManualModel } from '../conversations/manual-model.ts';
@@ -245,6 +246,44 @@ test('a notice that could not be stored is made up for, and two at once make one
 	const budgets = new Budgets({ ...parts, store });
 	await Promise.all([budgets.report(spender), budgets.report(spender), budgets.report(spender)]);
 	assert.deepEqual(await typesOf(deployment), ['budget.warning']);
+});
+
+test('the erasure of an end user reaches the events about the budget', async () => {
+	const secret = 'a secret of the shop, long enough';
+	const deployment = await newDeployment({
+		visitor_budget: budgetOf(RESERVED),
+		features: { jwt_required: true },
+		jwt: { algorithm: 'HS256', secret },
+	});
+	const send = (sub: string) => {
+		const token = signWithSecret(secret, { sub, exp: Math.floor(clock.now() / 1_000) + 3_600 });
+		const body = { deployment_id: deployment, content: 'Hello' };
+		return app.callAsVisitor('POST', '/api/v1/widget/messages', body, { authorization: `Bearer ${token}` });
+	};
+	for (const sub of ['erased', 'kept']) {
+		const asked = model.replies.length;
+		const first = send(sub);
+		await answer(asked, RESERVED, 0);
+		assert.equal((await first).status, 201);
+		assert.equal((await send(sub)).status, 403);
+	}
+	await until('both have reached it', async () => (await typesOf(deployment)).length === 2);
+	const visitorsIn = async () => (await eventsOf(deployment)).map(({ data }: { data: Body }) => data.visitor_id);
+	const visitors = await visitorsIn();
+	const headers = { authorization: `Bearer ${app.key}` };
+	const exported = await fetch(`${app.url}/api/v1/end-users/export?end_user_id=erased`, { headers });
+	const lines = (await exported.text()).trimEnd().split('\n');
+	const told = lines.map((line) => JSON.parse(line)).filter(({ resource }) => resource.type === 'budget.reached');
+	assert.equal(told.length, 1);
+	const { visitor_id } = told[0].resource.data;
+	const { id } = (await app.call('POST', '/api/v1/erasures', { end_user_id: 'erased' })).body;
+	await until('it is erased', async () => (await app.call('GET', `/api/v1/erasures/${id}`)).body.status === 'done');
+	assert.deepEqual(
+		await visitorsIn(),
+		visitors.filter((other: string) => other !== visitor_id),
+	);
+	assert.ok(visitors.includes(visitor_id));
+	assert.equal((await visitorsIn()).length, 1);
 });
 
 test('a suggested reply reserves and costs, and is refused without a budget for it', async () => {

@@ -43,10 +43,12 @@ export function eraseConversation(prepare: Prepare, id: string, limit = -1): voi
 		| undefined;
 	const unanswered_questions = eraseQuestions(prepare, id);
 	const conversations = prepare('DELETE FROM conversations WHERE id = ?').run(id).changes;
-	if (spender?.visitor_id) eraseSpendingOfVisitor(prepare, spender.workspace_id, spender.visitor_id);
 	const aboutIt = prepare('SELECT seq FROM events WHERE subject = ? LIMIT ?').pluck().all(id, limit) as number[];
 	const inItsStream = prepare('SELECT seq FROM events WHERE stream = ? LIMIT ?').pluck().all(id, limit) as number[];
 	const events = eraseEvents(prepare, [...new Set([...aboutIt, ...inItsStream])]);
+	const ofBudgets = spender?.visitor_id
+		? eraseSpendingOfVisitor(prepare, spender.workspace_id, spender.visitor_id)
+		: undefined;
 	const stored_responses = prepare(
 		`DELETE FROM idempotency WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE subject = ? LIMIT ?)`,
 	).run(id, limit).changes;
@@ -60,6 +62,7 @@ export function eraseConversation(prepare: Prepare, id: string, limit = -1): voi
 		const refused = erasure.scope === null ? 0 : eraseResponsesOf(prepare, erasure.scope);
 		const stored = { stored_responses: stored_responses + refused, unanswered_questions };
 		addErased(prepare, erasure.id, { ...counts, ...byTriggers, ...stored });
+		if (ofBudgets) addErased(prepare, erasure.id, ofBudgets);
 	}
 
 	prepare('DELETE FROM jobs WHERE ref = ? AND kind = ?').run(id, CONVERSATION_ERASURE_JOB);

@@ -111,7 +111,7 @@ export function applyDeliveryWrite(prepare: Prepare, write: Exclude<DeliveryWrit
 }
 
 /** Rows that were erased. */
-type ErasedEvents = Pick<ErasureCounts, 'events' | 'deliveries' | 'delivery_attempts'>;
+export type ErasedEvents = Pick<ErasureCounts, 'events' | 'deliveries' | 'delivery_attempts'>;
 
 /** Erases the events with these commit sequences, and their deliveries. */
 export function eraseEvents(prepare: Prepare, seqs: readonly number[]): ErasedEvents {

@@ -17,7 +17,7 @@ import { applyInboxWrite } from './inbox/index.ts';
 import { IS_SEALED, storedResponse } from './readers/idempotency.ts';
 import { applyIndexWrite, dropGenerationsOf } from './search-index.ts';
 import { applySourceWrite } from './source-pages.ts';
-import { applySpendingWrite, eraseOldSpending, OverBudgetError } from './spending/index.ts';
+import { applySpendingWrite, eraseOldSpending, hasConversation, OverBudgetError } from './spending/index.ts';
 import { type Prepare, statementsOf } from './statements.ts';
 import { applyStatisticsWrite, recordExpiry } from './statistics/index.ts';
 import { columnsOf, encodeColumn, insertionOf } from './tables.ts';
@@ -263,6 +263,10 @@ export class Writer {
 			case 'inbox.read_before':
 			case 'inbox.rebuild':
 				applyInboxWrite(this.#prepare, write);
+				return;
+			case 'spending.require_visitor':
+				if (!hasConversation(this.#prepare, write.visitor_id))
+					throw new ConflictError('conversations', write.visitor_id);
 				return;
 			case 'spending.reserve':
 			case 'spending.settle':

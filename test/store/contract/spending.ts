@@ -159,6 +159,25 @@ export function spendingContract(opened: () => Store): void {
 		assert.deepEqual(await sumsOf(spender), [8, 0]);
 	});
 
+	test('the events about the budget of a visitor are erased with the last conversation, and none is stored after it', async () => {
+		const store = opened();
+		const { workspace_id, visitor_id } = spenderOf() as Spender & { visitor_id: string };
+		const record = conversation({ workspace_id, visitor_id });
+		await commit({ op: 'insert', kind: 'conversations', record });
+		const tell = async (subject: string) => {
+			const id = newId('event');
+			const event = { id, stream: workspace_id, type: 'budget.reached', data: {}, subject, created_at: TODAY };
+			const write: Write[] = [{ op: 'spending.require_visitor', visitor_id: subject }];
+			return (await store.commit({ write, events: [event] })).outcome;
+		};
+		assert.deepEqual([await tell(visitor_id), await tell(`${visitor_id}2`)], ['committed', 'conflict']);
+		const stored = async () => (await store.endUsers.eventsAbout(visitor_id, 0, 9)).length;
+		assert.equal(await stored(), 1);
+		await commit({ op: 'erase_conversation', id: record.id });
+		assert.equal(await stored(), 0);
+		assert.equal(await tell(visitor_id), 'conflict');
+	});
+
 	test('the sums of visitors are erased after 62 days, the others after 25 months', async () => {
 		const store = opened();
 		const spender = spenderOf();

@@ -3,6 +3,7 @@ export {
 	applySpendingWrite,
 	eraseOldSpending,
 	eraseSpendingOfVisitor,
+	hasConversation,
 	hasOldSpending,
 	OverBudgetError,
 	settleErasedConversation,

@@ -5,6 +5,7 @@ import {
 	type SpendingLimit,
 	type SpendingWrite,
 } from '../../spending.ts';
+import { type ErasedEvents, eraseEvents } from '../deliveries.ts';
 import type { Prepare } from '../statements.ts';
 
 /** Thrown inside a savepoint to roll it back: the reservation would exceed the limits of these accounts. */
@@ -30,8 +31,11 @@ const DAY_MS = 86_400_000;
 const VISITOR_DAYS = 62;
 const OTHER_DAYS = 762;
 
-/** Applies one write about costs. */
-export function applySpendingWrite(prepare: Prepare, write: SpendingWrite): void {
+/** Applies one write about costs. The writer itself refuses `spending.require_visitor`. */
+export function applySpendingWrite(
+	prepare: Prepare,
+	write: Exclude<SpendingWrite, { op: 'spending.require_visitor' }>,
+): void {
 	switch (write.op) {
 		case 'spending.reserve':
 			reserve(prepare, write);
@@ -55,15 +59,20 @@ export function settleErasedConversation(prepare: Prepare, conversationId: strin
 	for (const reservation of reservations as Reservation[]) settleAsReserved(prepare, reservation);
 }
 
-/** Removes the sums of a visitor without conversations. */
-export function eraseSpendingOfVisitor(prepare: Prepare, workspaceId: string, visitorId: string): void {
-	const found = prepare('SELECT 1 FROM conversations WHERE visitor_id = ? LIMIT 1').get(visitorId);
-	if (found !== undefined) return;
+/** Whether a visitor whose messages cost something has a conversation. */
+export function hasConversation(prepare: Prepare, visitorId: string): boolean {
+	return prepare('SELECT 1 FROM conversations WHERE visitor_id = ? LIMIT 1').get(visitorId) !== undefined;
+}
+
+/** Removes the sums of a visitor without conversations, and the events about the visitor's budget. */
+export function eraseSpendingOfVisitor(prepare: Prepare, workspaceId: string, visitorId: string): ErasedEvents {
+	if (hasConversation(prepare, visitorId)) return eraseEvents(prepare, []);
 	prepare(`DELETE FROM spending WHERE workspace_id = ? AND dimension = 'visitor' AND account = ?`).run(
 		workspaceId,
 		visitorId,
 	);
 	prepare('DELETE FROM budget_notices WHERE account = ?').run(visitorId);
+	return eraseEvents(prepare, prepare('SELECT seq FROM events WHERE subject = ?').pluck().all(visitorId) as number[]);
 }
 
 /** Removes sums that are too old, at most `limit` of each kind. */
