@@ -1,5 +1,5 @@
 import { AppError } from '../base/index.ts';
-import type { Operations } from '../contract/index.ts';
+import type { Message, Operations } from '../contract/index.ts';
 import {
 	type Audience,
 	type Conversations,
@@ -91,10 +91,16 @@ async function wholeTurn(
 		return { ...message, user_message: message };
 	}
 	const reply = 'finishedReply' in turn ? turn.finishedReply : await conversations.reply(turn, signal);
-	if (reply.status === 'failed') throw new AppError('model_error', reply.error?.message);
+	if (reply.status === 'failed') throw failureOf(presentFor(audience, reply));
 	// The reply as it ended: a rating given since then belongs to the message, not to this response.
 	const asEnded = { ...reply, feedback: null, feedback_comment: null };
 	return { ...presentFor(audience, asEnded), user_message: presentFor(audience, turn.question) };
+}
+
+/** The error of a failed reply: of the model, or of a budget that was used up between its rounds. */
+function failureOf({ error }: Pick<Message, 'error'>): AppError {
+	const code = error?.code === 'usage_limit_reached' ? error.code : 'model_error';
+	return new AppError(code, error?.message);
 }
 
 /** Visitors do not learn of budgets: they get the general sentence of the code. */

@@ -6,6 +6,7 @@ import {
 	type Commit,
 	type CommitOutcome,
 	type ConversationRecord,
+	expectVersion,
 	IdempotentReplayError,
 	type Store,
 } from '../store/index.ts';
@@ -26,7 +27,8 @@ import { restartTurn, rewriteTurn } from './restart.ts';
 import { beginRound, endCall } from './round-commits.ts';
 import { beginTurn, endTurn, type ReplyOutcome, storeForHuman, type Turn } from './turn.ts';
 import type { RunningTurn } from './turn-result.ts';
-import { withinBudget } from './within-budget.ts';
+import type { ReplyUsage } from './turn-state.ts';
+import { withinBudget, withNextCall } from './within-budget.ts';
 
 export interface ConversationDependencies extends ReplyTaskDependencies {
 	store: Store;
@@ -150,14 +152,31 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		return DONE;
 	}
 
-	async beginRound({ replyId, round }: Message<'beginRound'>): Promise<ConversationResult> {
+	async beginRound({ replyId, round, used }: Message<'beginRound'>): Promise<ConversationResult> {
 		const turn = this.#turnOf(replyId);
-		if (!turn) return DONE;
-		const begun = beginRound(turn, round, this.#deps.clock.now());
-		await this.#commitReply(begun.commit);
-		this.#turn = begun.turn;
-		this.#task?.confirmRound();
+		if (turn) await this.#commitRound(beginRound(turn, round, this.#deps.clock.now()), used);
 		return DONE;
+	}
+
+	async anotherCall({ replyId, used }: Message<'anotherCall'>): Promise<ConversationResult> {
+		const turn = this.#turnOf(replyId);
+		if (turn) await this.#commitRound({ commit: { expect: [expectVersion('messages', turn.reply)] }, turn }, used);
+		return DONE;
+	}
+
+	/** Stores that the model will be asked again, or tells the reply that a budget does not allow it. */
+	async #commitRound(begun: { commit: Commit; turn: Turn }, used: ReplyUsage): Promise<void> {
+		const { commit, turn } = await withNextCall(this.#deps, begun, used);
+		try {
+			await this.#commitReply(commit);
+		} catch (error) {
+			if (!(error instanceof UsageLimitError)) throw error;
+			void this.#deps.budgets.report(spenderOf(turn), error.exceeded);
+			this.#task?.refuseRound(error);
+			return;
+		}
+		this.#turn = turn;
+		this.#task?.confirmRound();
 	}
 
 	async endCall({ replyId, call }: Message<'endCall'>): Promise<ConversationResult> {
@@ -391,6 +410,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		try {
 			return await inSpan(this.#replySpan.child('commit'), () => this.#commit(commit));
 		} catch (error) {
+			if (error instanceof UsageLimitError) throw error;
 			throw new Error(`The reply could not be stored: ${messageOf(error)}`, { cause: error });
 		}
 	}

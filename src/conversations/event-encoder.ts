@@ -97,7 +97,7 @@ export class EventEncoder {
 			case 'message.failed':
 				// A repeat of the request has restarted the reply since: later events report that.
 				if (record.status !== 'failed') return null;
-				return encoded('message.failed', { message, error: record.error });
+				return encoded('message.failed', { message, error: message.error });
 			case 'message.completed':
 				return encoded('message.completed', { message });
 			default: {

@@ -1,4 +1,4 @@
-import { timestamp, timestampOrNull } from '../base/index.ts';
+import { AppError, timestamp, timestampOrNull } from '../base/index.ts';
 import type {
 	Citation,
 	Conversation,
@@ -78,12 +78,18 @@ export function presentForVisitor(record: MessageRecord): WidgetMessage {
 	const { tool_calls, citations, ...message } = presentMessage(record);
 	const { model: _model, usage: _usage, feedback_comment: _comment, ...timed } = message;
 	const { answered_by: _answeredBy, first_token_ms: _firstToken, duration_ms: _duration, ...priced } = timed;
-	const { cost_micros: _cost, ...visible } = priced;
+	const { cost_micros: _cost, error, ...visible } = priced;
 	return {
 		...visible,
+		error: error && visitorError(error),
 		citations: citations.map(presentCitationForVisitor),
 		tool_calls: tool_calls.map(presentCallForVisitor),
 	};
+}
+
+/** Visitors do not learn of budgets: they get the general sentence of the code. */
+function visitorError(error: NonNullable<Message['error']>): Message['error'] {
+	return error.code === 'usage_limit_reached' ? { ...error, message: new AppError(error.code).message } : error;
 }
 
 function presentCitationForVisitor(citation: Citation): WidgetCitation {

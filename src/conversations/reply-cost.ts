@@ -8,7 +8,7 @@ import {
 	type SpendingLimit,
 	type Write,
 } from '../store/index.ts';
-import type { ReplyOutcome, Turn } from './turn-state.ts';
+import type { ReplyUsage, Turn } from './turn-state.ts';
 
 /** What the end of a reply costs. */
 export interface ReplyCharge {
@@ -28,9 +28,9 @@ export function isCharged(price: ModelPrice | null): price is ModelPrice {
 }
 
 /** The charge for the end of a reply, from the usage that the model has reported. */
-export function chargeFor(turn: Turn, outcome: Pick<ReplyOutcome, 'usage' | 'isUsageComplete'>): ReplyCharge {
+export function chargeFor(turn: Turn, used: ReplyUsage): ReplyCharge {
 	const { reply, billing } = turn;
-	const added = addedCost(turn, outcome);
+	const added = addedCost(turn, used);
 	const cost = added === null ? reply.cost_micros : (reply.cost_micros ?? 0) + added;
 	const isSpending = billing.reserved !== null || (added ?? 0) > 0;
 	const unreserved = { spender: spenderOf(turn), day: dayOf(reply.created_at) };
@@ -61,11 +61,35 @@ export function withReservation(
 	const reserve: Write = {
 		...{ op: 'spending.reserve', message_id: reply.id, conversation_id: conversation.id, amount, day: dayOf(now) },
 		spender: spenderOf(turn),
-		limits: limits.map(({ dimension, amount, from, to }) => ({ dimension, amount, from, to })),
+		limits: limits.map(limitOf),
 	};
 	return {
 		commit: { ...commit, write: [...(commit.write ?? []), reserve] },
-		turn: { ...turn, billing: { price, reserved: amount } },
+		turn: { ...turn, billing: { price, reserved: { amount, day: dayOf(now) } } },
+	};
+}
+
+/** What must be added to the reservation of a reply before the model is called again; 0 where nothing is reserved. */
+export function missingForNextCall(turn: Turn, used: ReplyUsage): number {
+	const { price, reserved } = turn.billing;
+	if (!isCharged(price) || reserved === null) return 0;
+	const calls = unknownCalls(turn, used) + 1;
+	return Math.max(knownCost(turn, price, used) + calls * price.reserved_micros - reserved.amount, 0);
+}
+
+/** A commit that also adds to the reservation of its turn's reply. */
+export function withMoreReserved(
+	{ commit, turn }: { commit: Commit; turn: Turn },
+	amount: number,
+	limits: readonly SpendingLimit[],
+): { commit: Commit; turn: Turn } {
+	const { billing, reply } = turn;
+	if (billing.reserved === null || amount === 0) return { commit, turn };
+	const extend: Write = { op: 'spending.extend', message_id: reply.id, amount, limits: limits.map(limitOf) };
+	const reserved = { ...billing.reserved, amount: billing.reserved.amount + amount };
+	return {
+		commit: { ...commit, write: [...(commit.write ?? []), extend] },
+		turn: { ...turn, billing: { ...billing, reserved } },
 	};
 }
 
@@ -93,18 +117,29 @@ export function spenderOf({
 }
 
 /**
- * The cost of this attempt. A reply that failed has been charged for `reply.usage`. If a call has not reported its usage, the
- * attempt costs what was reserved; without a reservation, what is known of it, or null if nothing is.
+ * The cost of this attempt. A reply that failed has been charged for `reply.usage`. A call that has not reported its usage costs
+ * what was reserved for it; without a reservation the cost is what is known, or null if nothing is.
  */
-function addedCost(
-	{ reply, billing: { price, reserved } }: Turn,
-	{ usage, isUsageComplete }: Parameters<typeof chargeFor>[1],
-) {
-	if (price === null) return reserved;
+function addedCost(turn: Turn, used: ReplyUsage): number | null {
+	const { price, reserved } = turn.billing;
+	if (price === null) return reserved?.amount ?? null;
 	if (!isCharged(price)) return 0;
-	const known = Math.max(costOf(price, usage ?? NO_TOKENS) - costOf(price, reply.usage ?? NO_TOKENS), 0);
-	// The call that a crash has cut off reports nothing any more.
-	const isComplete = isUsageComplete && reply.attempts < 2;
-	if (isComplete) return known;
-	return reserved === null ? known || null : Math.max(known, reserved);
+	const known = knownCost(turn, price, used);
+	const calls = unknownCalls(turn, used);
+	if (calls === 0) return known;
+	if (reserved === null) return known || null;
+	return Math.max(known, Math.min(known + calls * price.reserved_micros, reserved.amount));
+}
+
+function knownCost({ reply }: Turn, price: ModelPrice, { usage }: ReplyUsage): number {
+	return Math.max(costOf(price, usage ?? NO_TOKENS) - costOf(price, reply.usage ?? NO_TOKENS), 0);
+}
+
+/** The call that a crash has cut off reports nothing any more. */
+function unknownCalls({ reply }: Turn, { unreportedCalls }: ReplyUsage): number {
+	return unreportedCalls + Math.max(reply.attempts - 1, 0);
+}
+
+function limitOf({ dimension, amount, from, to }: SpendingLimit): SpendingLimit {
+	return { dimension, amount, from, to };
 }

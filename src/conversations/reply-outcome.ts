@@ -6,6 +6,9 @@ import { progressFrom, type ReplyProgress } from './reply-progress.ts';
 import { callsOf, type ReplyRound, stopIfRunning } from './reply-rounds.ts';
 import type { ReplyOutcome } from './turn.ts';
 
+/** Codes of errors whose sentences are for clients. */
+const PUBLIC_CODES: readonly string[] = ['model_error', 'usage_limit_reached'];
+
 /** A reply that ends with its progress so far. */
 export function outcomeOf(
 	progress: ReplyProgress,
@@ -18,8 +21,7 @@ export function outcomeOf(
 	const ended = { content: text, status, citations: citationsIn(text, citable), tool_calls };
 	const answered_by = answeredBy(ended, progress);
 	const [first_token_ms, duration_ms] = [timer?.firstTokenMs ?? null, timer?.elapsedMs ?? null];
-	const isUsageComplete = unreportedCalls === 0;
-	return { ...ended, usage, error, answered_by, first_token_ms, duration_ms, isUsageComplete };
+	return { ...ended, usage, error, answered_by, first_token_ms, duration_ms, unreportedCalls };
 }
 
 /** A reply that ends with its stored rounds: the process that wrote it has ended, and what its last call has cost is not known. */
@@ -28,12 +30,13 @@ export function interruptedOutcome(
 	status: ReplyOutcome['status'],
 	error: ReplyOutcome['error'] = null,
 ): ReplyOutcome {
-	return { ...outcomeOf(progressFrom(rounds), status, error), isUsageComplete: false };
+	return { ...outcomeOf(progressFrom(rounds), status, error), unreportedCalls: 1 };
 }
 
 /** A failure as the message shows it. A defect of the server shows no internals. */
 export function publicError(error: unknown): { code: string; message: string } {
-	if (error instanceof AppError && error.code === 'model_error') return { code: error.code, message: error.message };
+	if (error instanceof AppError && PUBLIC_CODES.includes(error.code))
+		return { code: error.code, message: error.message };
 	return { code: 'model_error', message: 'The model failed to answer.' };
 }
 

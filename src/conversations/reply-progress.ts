@@ -2,6 +2,7 @@ import type { Usage } from '../contract/index.ts';
 import type { Passage } from '../models/index.ts';
 import { type ReplyRound, textOf } from './reply-rounds.ts';
 import type { ReplyTimer } from './reply-timer.ts';
+import type { ReplyUsage } from './turn-state.ts';
 
 /** The state of a reply while it is written. */
 export interface ReplyProgress {
@@ -27,8 +28,13 @@ export interface ReplyProgress {
 /** Gets the events of a reply while it is written. */
 export interface ReplyListener {
 	text(text: string): void;
-	/** Calls are about to be made. Resolves once the round is on disk; never, if the reply is abandoned. */
-	round(round: ReplyRound): Promise<void>;
+	/**
+	 * Calls are about to be made, and then the model is asked again. Resolves once the round is on disk; never, if the reply is
+	 * abandoned. Rejects with `usage_limit_reached` if a budget does not allow it: then the round is not stored.
+	 */
+	round(round: ReplyRound, used: ReplyUsage): Promise<void>;
+	/** The model is about to be asked again without a round. Ends like `round`. */
+	anotherCall(used: ReplyUsage): Promise<void>;
 	/** A call has ended. */
 	toolCall(call: ReplyRound['calls'][number]): void;
 }

@@ -2,17 +2,20 @@ import { MailboxFullError, type SelfRef } from '../actors/index.ts';
 import { AppError, type Clock, type Deferred, deferred, type Span } from '../base/index.ts';
 import type { ToolCall } from '../contract/index.ts';
 import { type ReplyDependencies, STOPPED, writeReply } from './reply.ts';
+import type { UsageLimitError } from './reply-cost.ts';
 import { outcomeOf } from './reply-outcome.ts';
 import { progressFrom, type ReplyListener, type ReplyProgress } from './reply-progress.ts';
 import type { ReplyRound } from './reply-rounds.ts';
 import { ReplyTimer } from './reply-timer.ts';
 import { ReportQueue } from './report-queue.ts';
 import type { ReplyOutcome, Turn } from './turn.ts';
+import type { ReplyUsage } from './turn-state.ts';
 
 /** What happens to a reply, as its actor gets it. */
 export type ReplyReport =
 	| { type: 'appendText'; replyId: string; text: string }
-	| { type: 'beginRound'; replyId: string; round: ReplyRound }
+	| { type: 'beginRound'; replyId: string; round: ReplyRound; used: ReplyUsage }
+	| { type: 'anotherCall'; replyId: string; used: ReplyUsage }
 	| { type: 'endCall'; replyId: string; call: ToolCall }
 	| { type: 'endReply'; replyId: string; outcome: ReplyOutcome };
 
@@ -67,14 +70,19 @@ export class ReplyTask {
 		return outcomeOf(this.#progress, 'stopped');
 	}
 
-	/** The round that was reported is on disk: its calls may be made. */
+	/** The round that was reported is on disk: its calls may be made, and the model may be asked again. */
 	confirmRound(): void {
 		this.#roundCommitted?.resolve();
 	}
 
+	/** A budget does not allow the round that was reported. */
+	refuseRound(error: UsageLimitError): void {
+		this.#roundCommitted?.reject(error);
+	}
+
 	async #write(deps: ReplyTaskDependencies, turn: Turn, span: Span): Promise<void> {
 		const timer = setTimeout(() => this.abort(replyTimeout()), deps.replyTimeoutMs);
-		const listener = this.#listener();
+		const listener = this.#listener(turn);
 		if (this.#progress.text !== '') listener.text(this.#progress.text);
 		const { signal } = this.#abortController;
 		const outcome = await writeReply(deps, turn, { progress: this.#progress, listener, signal, span });
@@ -82,18 +90,23 @@ export class ReplyTask {
 		this.#reports.add({ type: 'endReply', replyId: this.#replyId, outcome });
 	}
 
-	#listener(): ReplyListener {
+	#listener({ billing }: Turn): ReplyListener {
 		const replyId = this.#replyId;
+		const reportRound = (report: Extract<ReplyReport, { used: ReplyUsage }>): Promise<void> => {
+			const committed = deferred<void>();
+			this.#roundCommitted = committed;
+			this.#reports.add(report);
+			return committed.promise;
+		};
 		return {
 			text: (text) => {
 				this.#progress.timer?.recordText();
 				this.#reports.addText(text, (joined) => ({ type: 'appendText', replyId, text: joined }));
 			},
-			round: (round) => {
-				const committed = deferred<void>();
-				this.#roundCommitted = committed;
-				this.#reports.add({ type: 'beginRound', replyId, round: { ...round, calls: [...round.calls] } });
-				return committed.promise;
+			round: (round, used) =>
+				reportRound({ type: 'beginRound', replyId, round: { ...round, calls: [...round.calls] }, used }),
+			anotherCall: async (used) => {
+				if (billing.reserved !== null) await reportRound({ type: 'anotherCall', replyId, used });
 			},
 			toolCall: (call) => this.#reports.add({ type: 'endCall', replyId, call }),
 		};

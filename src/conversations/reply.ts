@@ -31,6 +31,7 @@ import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
 import { callsOf, type Grounding, type ReplyRound, toCompletedRound } from './reply-rounds.ts';
 import { admitCalls, runCalls } from './tool-calls.ts';
 import type { ReplyOutcome, Turn } from './turn.ts';
+import type { ReplyUsage } from './turn-state.ts';
 
 export interface ReplyDependencies {
 	store: Pick<Store, 'conversations' | 'get' | 'list'>;
@@ -200,6 +201,7 @@ async function askModel(
 	const output = await ask();
 	if (!isEmptyOutput(output)) return output;
 	// After the result of a call some models return nothing at all the first time.
+	if (rounds.length > 0) await rejectOnAbort(listener.anotherCall(usageOf(progress)), signal);
 	const secondOutput = rounds.length > 0 ? await ask() : output;
 	if (isEmptyOutput(secondOutput)) throw new AppError('model_error', 'The model gave an empty answer.');
 	return secondOutput;
@@ -216,7 +218,10 @@ async function runToolRound(
 	const { admitted, refused } = admitCalls(requested, functions, earlier);
 	const completed = { text, ...(memory === undefined ? {} : { memory }) };
 	if (refused.length > 0) deps.log.info({ message: messageId, refused: refused.length }, 'calls of tools were refused');
-	if (admitted.length === 0) return { ...completed, calls: refused };
+	if (admitted.length === 0) {
+		await rejectOnAbort(listener.anotherCall(usageOf(progress)), signal);
+		return { ...completed, calls: refused };
+	}
 	const round: ReplyRound = {
 		number: progress.rounds.length + 1,
 		model: modelId,
@@ -228,9 +233,17 @@ async function runToolRound(
 	};
 	progress.rounds.push(round);
 	// A call is made only after its start is on disk: otherwise a restart could make it twice.
-	await rejectOnAbort(listener.round(round), signal);
+	await rejectOnAbort(listener.round(round, usageOf(progress)), signal).catch((error: unknown) => {
+		// It is not stored, and none of its calls is made.
+		if (!signal.aborted) progress.rounds.pop();
+		throw error;
+	});
 	const results = await runCalls(messageId, round, earlier, functions, { listener, signal, span });
 	return { ...completed, calls: [...results, ...refused] };
+}
+
+function usageOf({ usage, unreportedCalls }: ReplyProgress): ReplyUsage {
+	return { usage, unreportedCalls };
 }
 
 async function functionsOf(

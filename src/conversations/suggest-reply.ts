@@ -43,7 +43,7 @@ const MAX_CONCURRENT = 16;
 const MAX_MESSAGES_BACK = 100;
 
 /** A suggestion has no followers while it is written, and without tools it has no rounds. */
-const SILENT: ReplyListener = { text() {}, round: async () => {}, toolCall() {} };
+const SILENT: ReplyListener = { text() {}, round: async () => {}, anotherCall: async () => {}, toolCall() {} };
 
 /** Writes replies that people may send in place of the model. */
 export class Suggestions {

@@ -1,13 +1,13 @@
 import type { ModelPrice } from '../models/index.ts';
-import type { ConversationRecord, MessageRecord } from '../store/index.ts';
+import type { ConversationRecord, MessageRecord, Reserved } from '../store/index.ts';
 import type { ReplyRound } from './reply-rounds.ts';
 
 /** What a reply is charged by. */
 export interface Billing {
 	/** Of the model that answers; null if it is not known. */
 	price: ModelPrice | null;
-	/** Micros that are reserved for the reply; null where no budget limits it. */
-	reserved: number | null;
+	/** What is reserved for the reply; null where no budget limits it. */
+	reserved: Reserved | null;
 }
 
 /** A stored question and the reply that is being written to it. */
@@ -20,19 +20,15 @@ export interface Turn {
 	billing: Billing;
 }
 
+/** What the calls of the model in a reply have used so far. */
+export type ReplyUsage = Pick<MessageRecord, 'usage'> & {
+	/** Calls that cost something, and have not reported what they used. */
+	unreportedCalls: number;
+};
+
 /** How the reply to a turn ended. */
 export type ReplyOutcome = Pick<
 	MessageRecord,
-	| 'content'
-	| 'status'
-	| 'citations'
-	| 'tool_calls'
-	| 'usage'
-	| 'error'
-	| 'answered_by'
-	| 'first_token_ms'
-	| 'duration_ms'
-> & {
-	/** Whether each call of the model has reported its usage, or cost nothing. */
-	isUsageComplete: boolean;
-};
+	'content' | 'status' | 'citations' | 'tool_calls' | 'error' | 'answered_by' | 'first_token_ms' | 'duration_ms'
+> &
+	ReplyUsage;

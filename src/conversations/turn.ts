@@ -113,11 +113,11 @@ export function storeForHuman(
 /** The commit that stores the end of a reply. A failed reply keeps its rounds: when it is rewritten, it continues from them. */
 export function endTurn(
 	turn: Turn,
-	{ isUsageComplete, ...outcome }: ReplyOutcome,
+	{ unreportedCalls, ...outcome }: ReplyOutcome,
 	now: number,
 ): { commit: Commit; conversation: ConversationRecord } {
 	const { conversation, reply, rounds } = turn;
-	const charge = chargeFor(turn, { usage: outcome.usage, isUsageComplete });
+	const charge = chargeFor(turn, { usage: outcome.usage, unreportedCalls });
 	const end = { ...outcome, cost_micros: charge.cost, completed_at: now };
 	const ended: MessageRecord = { ...reply, ...end, version: reply.version + 1 };
 	const isFirst = reply.seq === FIRST_REPLY_SEQ && outcome.status === 'completed';

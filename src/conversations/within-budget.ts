@@ -1,7 +1,8 @@
 import type { BudgetLimit, Budgets } from '../costs/index.ts';
 import { BUILTIN_MODEL, type Models } from '../models/index.ts';
-import type { Spender } from '../store/index.ts';
-import { isCharged, UsageLimitError } from './reply-cost.ts';
+import type { Commit, Spender } from '../store/index.ts';
+import { isCharged, missingForNextCall, spenderOf, UsageLimitError, withMoreReserved } from './reply-cost.ts';
+import type { ReplyUsage, Turn } from './turn-state.ts';
 
 export interface BudgetDependencies {
 	budgets: Pick<Budgets, 'limitsOf' | 'report'>;
@@ -34,4 +35,19 @@ export async function withinBudget<T>(
 		if (refuses) throw error;
 		return start(BUILTIN_MODEL, []);
 	}
+}
+
+/**
+ * Adds to a commit what another call of the model may cost, if it is more than what is left of the reservation. The budgets are those
+ * of the day on which the reply began.
+ */
+export async function withNextCall(
+	{ budgets }: Pick<BudgetDependencies, 'budgets'>,
+	change: { commit: Commit; turn: Turn },
+	used: ReplyUsage,
+): Promise<{ commit: Commit; turn: Turn }> {
+	const { turn } = change;
+	const missing = missingForNextCall(turn, used);
+	if (missing === 0 || turn.billing.reserved === null) return change;
+	return withMoreReserved(change, missing, await budgets.limitsOf(spenderOf(turn), turn.billing.reserved.day));
 }

@@ -82,6 +82,7 @@ export type {
 export {
 	accountOf,
 	dayOf,
+	type Reserved,
 	type Spender,
 	type SpendingDimension,
 	type SpendingLimit,

@@ -11,7 +11,7 @@ import type {
 	StoredTerms,
 	StoredText,
 } from './search-index.ts';
-import type { SpendingDimension, SpendingQuery, SpendingSum, SpendingSums } from './spending.ts';
+import type { Reserved, SpendingDimension, SpendingQuery, SpendingSum, SpendingSums } from './spending.ts';
 
 export type { ListPosition };
 
@@ -304,7 +304,7 @@ export interface StatisticsReader {
 /** Queries about costs. */
 export interface SpendingReader {
 	/** What is reserved for a reply; null where nothing is. */
-	reservedFor(messageId: string): Promise<number | null>;
+	reservedFor(messageId: string): Promise<Reserved | null>;
 	hasReservations(): Promise<boolean>;
 	/** The sums of an account in a range of days (both inclusive). */
 	sumsOf(

@@ -28,6 +28,12 @@ export interface SpendingLimit {
 	to: number;
 }
 
+/** What is reserved for a reply, and the day on which it counts. */
+export interface Reserved {
+	amount: number;
+	day: number;
+}
+
 /** A change of what was spent. */
 export type SpendingWrite =
 	/**
@@ -43,6 +49,8 @@ export type SpendingWrite =
 			amount: number;
 			limits: readonly SpendingLimit[];
 	  }
+	/** Adds an amount to the reservation of a reply, if there is one. Refused like `spending.reserve`. */
+	| { op: 'spending.extend'; message_id: string; amount: number; limits: readonly SpendingLimit[] }
 	/**
 	 * Ends the reservation of a reply and adds its cost, on the day of the reservation. If the reservation has been ended before,
 	 * nothing is added. With `day`, nothing was reserved: the cost is added on that day.

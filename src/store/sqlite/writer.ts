@@ -269,6 +269,7 @@ export class Writer {
 					throw new ConflictError('conversations', write.visitor_id);
 				return;
 			case 'spending.reserve':
+			case 'spending.extend':
 			case 'spending.settle':
 			case 'spending.settle_abandoned':
 				applySpendingWrite(this.#prepare, write);

@@ -14,9 +14,9 @@ export const conversationMutations = [
 	{
 		name: 'a question that was not stored keeps its reply',
 		file: ACTOR,
-		find: `		const seqs = await committing.catch((error: unknown) => {
-			this.#abandonReply();`,
-		replace: '		const seqs = await committing.catch((error: unknown) => {',
+		find: `			const seqs = await committing.catch((error: unknown) => {
+				this.#abandonReply();`,
+		replace: '			const seqs = await committing.catch((error: unknown) => {',
 	},
 	{
 		name: 'the stream of a turn begins after its question',
@@ -95,9 +95,9 @@ export const conversationMutations = [
 	{
 		name: 'the messages of a turn are counted as one',
 		file: TURN,
-		find: 'const set = { message_count: conversation.message_count + 2, last_message_at: now, updated_at: now, ...requested };',
+		find: '...{ message_count: conversation.message_count + 2, last_message_at: now, updated_at: now, ...requested },',
 		replace:
-			'const set = { message_count: conversation.message_count + 1, last_message_at: now, updated_at: now, ...requested };',
+			'...{ message_count: conversation.message_count + 1, last_message_at: now, updated_at: now, ...requested },',
 	},
 	{
 		name: 'the end of a reply does not close its text',
@@ -157,8 +157,8 @@ export const conversationMutations = [
 	{
 		name: 'a call is made before its start is on disk',
 		file: 'src/conversations/reply.ts',
-		find: 'await rejectOnAbort(listener.round(round), signal);',
-		replace: 'void rejectOnAbort(listener.round(round), signal).catch(() => {});',
+		find: 'await rejectOnAbort(listener.round(round, usageOf(progress)), signal)',
+		replace: 'void rejectOnAbort(listener.round(round, usageOf(progress)), signal)',
 	},
 	{
 		name: 'the receipt of a message names no reply',

@@ -110,11 +110,27 @@ export function spendingContract(opened: () => Store): void {
 		const spender = spenderOf();
 		const { message_id, write } = reserve(spender, 10);
 		await commit(write);
-		assert.equal(await store.spending.reservedFor(message_id), 10);
+		assert.deepEqual(await store.spending.reservedFor(message_id), { amount: 10, day: TODAY });
 		await commit(settle(message_id, 4));
 		await commit(settle(message_id, 4));
 		assert.deepEqual(await sumsOf(spender), [4, 0]);
 		assert.equal(await store.spending.reservedFor(message_id), null);
+	});
+
+	test('a reservation is extended within the limits, and settled as one', async () => {
+		const spender = spenderOf();
+		const { message_id, write } = reserve(spender, 10);
+		const extend = (amount: number, limits = [monthly(30)]): Write => {
+			return { op: 'spending.extend', message_id, amount, limits };
+		};
+		await commit(write, spend(spender, 5));
+		const outcomes = await Promise.all([commit(extend(8)), commit(extend(8)), commit(extend(8, []))]);
+		assert.deepEqual(outcomes, ['committed', 'over_budget', 'committed']);
+		assert.deepEqual(await opened().spending.reservedFor(message_id), { amount: 26, day: TODAY });
+		assert.deepEqual(await sumsOf(spender), [5, 26]);
+		await commit(settle(message_id, 20));
+		assert.equal(await commit(extend(8)), 'committed');
+		assert.deepEqual(await sumsOf(spender), [25, 0]);
 	});
 
 	test('the erasure of a conversation settles its reservation as it was reserved', async () => {

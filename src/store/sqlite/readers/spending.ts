@@ -1,5 +1,5 @@
 import type { SpendingReader } from '../../readers.ts';
-import type { SpendingDimension, SpendingQuery, SpendingSum, SpendingSums } from '../../spending.ts';
+import type { Reserved, SpendingDimension, SpendingQuery, SpendingSum, SpendingSums } from '../../spending.ts';
 import type { Prepare } from '../statements.ts';
 
 /** Above every sum. */
@@ -15,11 +15,9 @@ export class SqliteSpendingReader implements SpendingReader {
 		this.#prepare = prepare;
 	}
 
-	async reservedFor(messageId: string): Promise<number | null> {
-		const amount = this.#prepare('SELECT amount FROM spending_reservations WHERE message_id = ?')
-			.pluck()
-			.get(messageId);
-		return (amount as number | undefined) ?? null;
+	async reservedFor(messageId: string): Promise<Reserved | null> {
+		const found = this.#prepare('SELECT amount, day FROM spending_reservations WHERE message_id = ?').get(messageId);
+		return (found as Reserved | undefined) ?? null;
 	}
 
 	async hasReservations(): Promise<boolean> {

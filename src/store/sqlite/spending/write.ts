@@ -40,6 +40,9 @@ export function applySpendingWrite(
 		case 'spending.reserve':
 			reserve(prepare, write);
 			return;
+		case 'spending.extend':
+			extend(prepare, write);
+			return;
 		case 'spending.settle': {
 			const { message_id, cost, unreserved } = write;
 			const reservation = takeReservation(prepare, message_id);
@@ -98,8 +101,7 @@ function lifetimes(): Array<[dimension: SpendingDimension, days: number]> {
 /** The check and the reservation are one step of the writer: of two at once, the second sees the first. */
 function reserve(prepare: Prepare, write: Extract<SpendingWrite, { op: 'spending.reserve' }>): void {
 	const { message_id, conversation_id, spender, day, amount, limits } = write;
-	const exceeded = limits.filter((limit) => totalOf(prepare, spender, limit) + amount > limit.amount);
-	if (exceeded.length > 0) throw new OverBudgetError(exceeded.map(({ dimension }) => dimension));
+	requireWithin(prepare, spender, amount, limits);
 	prepare(
 		`INSERT INTO spending_reservations (message_id, conversation_id, workspace_id, deployment_id, visitor_id, model, day, amount)
 		 VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -114,6 +116,27 @@ function reserve(prepare: Prepare, write: Extract<SpendingWrite, { op: 'spending
 		amount,
 	);
 	addToAccounts(prepare, spender, day, { spent: 0, reserved: amount });
+}
+
+/** What is added counts on the day of the reservation, so that both are settled as one. */
+function extend(prepare: Prepare, write: Extract<SpendingWrite, { op: 'spending.extend' }>): void {
+	const { message_id, amount, limits } = write;
+	const reservation = prepare('SELECT * FROM spending_reservations WHERE message_id = ?').get(message_id) as
+		| Reservation
+		| undefined;
+	if (!reservation) return;
+	requireWithin(prepare, reservation, amount, limits);
+	prepare(`UPDATE spending_reservations SET amount = min(amount + ?, ${MAX_SUM}) WHERE message_id = ?`).run(
+		amount,
+		message_id,
+	);
+	addToAccounts(prepare, reservation, reservation.day, { spent: 0, reserved: amount });
+}
+
+/** @throws OverBudgetError if an amount exceeds limits of a spender */
+function requireWithin(prepare: Prepare, spender: Spender, amount: number, limits: readonly SpendingLimit[]): void {
+	const exceeded = limits.filter((limit) => totalOf(prepare, spender, limit) + amount > limit.amount);
+	if (exceeded.length > 0) throw new OverBudgetError(exceeded.map(({ dimension }) => dimension));
 }
 
 function totalOf(prepare: Prepare, spender: Spender, { dimension, from, to }: SpendingLimit): number {
