@@ -55,7 +55,8 @@ export function Conflict<T extends object>({
 	);
 }
 
-function plainText<T>(values: T, field: keyof T): string {
+/** A value as a text. */
+export function plainText<T>(values: T, field: keyof T): string {
 	const value = values[field];
 	return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,6 +1,7 @@
 import type { access } from './en/access.ts';
 import type { assistants } from './en/assistants.ts';
 import type { cannedReplies } from './en/canned-replies.ts';
+import type { costs } from './en/costs.ts';
 import type { deployments } from './en/deployments.ts';
 import type { inbox } from './en/inbox.ts';
 import type { inboxTools } from './en/inbox-tools.ts';
@@ -24,6 +25,7 @@ export type PartStrings = Texts<typeof parts>;
 export type AccessStrings = Texts<typeof access>;
 export type StartStrings = Texts<typeof start>;
 export type OverviewStrings = Texts<typeof overview>;
+export type CostStrings = Texts<typeof costs>;
 export type AssistantStrings = Texts<typeof assistants>;
 export type CannedReplyStrings = Texts<typeof cannedReplies>;
 export type ToolStrings = Texts<typeof tools>;
@@ -43,6 +45,7 @@ export interface Strings extends ShellStrings {
 	accessPages: AccessStrings;
 	startPage: StartStrings;
 	assistantPages: AssistantStrings;
+	costTexts: CostStrings;
 	overviewPage: OverviewStrings;
 	cannedReplyPages: CannedReplyStrings;
 	toolPages: ToolStrings;

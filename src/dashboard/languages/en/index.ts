@@ -2,6 +2,7 @@ import type { Strings } from '../strings.ts';
 import { access } from './access.ts';
 import { assistants } from './assistants.ts';
 import { cannedReplies } from './canned-replies.ts';
+import { costs } from './costs.ts';
 import { deployments } from './deployments.ts';
 import { errors } from './errors.ts';
 import { inbox } from './inbox.ts';
@@ -22,6 +23,7 @@ const en: Strings = {
 	accessPages: access,
 	startPage: start,
 	assistantPages: assistants,
+	costTexts: costs,
 	overviewPage: overview,
 	cannedReplyPages: cannedReplies,
 	inboxPages: inbox,

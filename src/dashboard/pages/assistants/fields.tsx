@@ -1,11 +1,12 @@
 import type { ApiError } from '../../api/api-error.ts';
-import type { Resource } from '../../api/client.ts';
+import { type Model, modelList } from '../../api/prices.ts';
 import { useQuery } from '../../api/queries.ts';
 import { SelectField, SliderField, TextArea, TextField } from '../../components/field.tsx';
 import type { Draft } from '../../forms/use-draft.ts';
-import { fill, strings } from '../../languages/index.ts';
+import { fill, locale, strings } from '../../languages/index.ts';
+import { formatMoney } from '../../languages/money.ts';
 import type { AssistantStrings } from '../../languages/strings.ts';
-import { type Assistant, modelList } from './queries.ts';
+import type { Assistant } from './queries.ts';
 
 /** What the form of an assistant changes. */
 export type AssistantFields = Pick<Assistant, 'name' | 'description' | 'master_prompt' | 'model' | 'rag_settings'>;
@@ -95,7 +96,7 @@ function ModelField({
 		return (
 			<TextField
 				label={t.model}
-				hint={any.description}
+				hint={[any.description, priceText(models?.find(({ id }) => id === model) ?? any)].filter(Boolean).join(' ')}
 				maxLength={200}
 				value={model}
 				error={error}
@@ -103,14 +104,15 @@ function ModelField({
 			/>
 		);
 	}
-	const isMissing = models !== undefined && !models.some(({ id }) => id === model);
+	const chosen = models?.find(({ id }) => id === model);
+	const isMissing = models !== undefined && chosen === undefined;
 	const options = (models ?? []).map(toOption);
 	if (isMissing) options.unshift({ value: model, label: fill(t.modelMissing, { model }) });
 	if (models === undefined) options.push({ value: model, label: model });
 	return (
 		<SelectField
 			label={t.model}
-			hint={isMissing ? t.modelMissingHint : model.startsWith('builtin/') ? t.modelHint : undefined}
+			hint={isMissing ? t.modelMissingHint : model.startsWith('builtin/') ? t.modelHint : priceText(chosen)}
 			value={model}
 			options={options}
 			error={error}
@@ -120,6 +122,23 @@ function ModelField({
 }
 
 /** A provider that takes any name is chosen with an empty one, which its text field then asks for. */
-function toOption({ id, provider, name }: Resource<'Model'>): { value: string; label: string } {
-	return name === null ? { value: `${provider}/`, label: `${provider}/…` } : { value: id, label: id };
+function toOption(model: Model): { value: string; label: string } {
+	const { id, provider, name } = model;
+	const prices = pricesOf(model);
+	const shown = name === null ? `${provider}/…` : id;
+	const label = prices === null ? shown : fill(strings().costTexts.modelOption, { model: shown, ...prices });
+	return { value: name === null ? `${provider}/` : id, label };
+}
+
+function priceText(model: Model | undefined): string | undefined {
+	const prices = model && pricesOf(model);
+	return prices ? fill(strings().costTexts.perMillion, prices) : undefined;
+}
+
+/** The prices of a million tokens; null for a model without a price, or that costs nothing. */
+function pricesOf({ price }: Model): { input: string; output: string } | null {
+	if (price === null || price.input_micros + price.output_micros === 0) return null;
+	const { input_micros, output_micros, currency } = price;
+	const [input, output] = [input_micros, output_micros].map((micros) => formatMoney(micros, currency, locale.value));
+	return { input: input as string, output: output as string };
 }

@@ -20,10 +20,3 @@ export function assistantById(id: string): QueryObserverOptions<Versioned<Assist
 			versionedResultOf(api.GET('/api/v1/assistants/{id}', { params: { path: { id } }, signal })),
 	};
 }
-
-export function modelList(): QueryObserverOptions<Resource<'Model'>[]> {
-	return {
-		queryKey: ['models'],
-		queryFn: async ({ signal }) => (await resultOf(api.GET('/api/v1/models', { signal }))).data,
-	};
-}

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
+import { useCurrency } from '../../api/prices.ts';
 import { useQuery } from '../../api/queries.ts';
 import { changeQuery, linkTo } from '../../app/route.ts';
 import { may } from '../../app/session.ts';
@@ -9,6 +10,8 @@ import { PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
 import { currentTab, Tabs } from '../../components/tabs.tsx';
 import { ArchiveButton } from '../../forms/archive-button.tsx';
+import { budgetText } from '../../forms/budget-field.tsx';
+import { plainText } from '../../forms/conflict.tsx';
 import { confirmRetention } from '../../forms/retention-field.tsx';
 import { SaveBar } from '../../forms/save-bar.tsx';
 import { useConditionalSave } from '../../forms/use-conditional-save.tsx';
@@ -87,8 +90,8 @@ async function confirmErasure(days: number | null | undefined): Promise<boolean>
 
 /** The draft of a deployment, and how it and its status are saved. */
 function useDeploymentForm(version: Versioned<Deployment>) {
-	const t = strings().deploymentPages;
 	const stored = version.value;
+	const currency = useCurrency();
 	const draft = useDraft<DeploymentFields>(`deployments/${stored.id}`, fieldsOf(stored));
 	const params = { path: { id: stored.id } };
 	const save = useConditionalSave<Deployment, DeploymentFields>({
@@ -101,7 +104,11 @@ function useDeploymentForm(version: Versioned<Deployment>) {
 			versionedResultOf(api.PATCH('/api/v1/deployments/{id}', { params, body: patchOf(draft.changes), headers })),
 		load: () => versionedResultOf(api.GET('/api/v1/deployments/{id}', { params })),
 		show: showDeployment,
-		labelOf: (field) => labelOf(t, field),
+		labelOf: (field) => labelOf(strings(), field),
+		textOf: (values, field) =>
+			field === 'budget' || field === 'visitor_budget'
+				? budgetText(values[field], currency ?? '')
+				: plainText(values, field),
 	});
 	const wrongPath = save.rejected?.details[0]?.path;
 	useEffect(() => {

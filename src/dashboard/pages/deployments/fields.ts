@@ -1,11 +1,13 @@
 import type { Resource } from '../../api/client.ts';
-import { strings } from '../../languages/index.ts';
-import type { DeploymentStrings } from '../../languages/strings.ts';
+import { type Strings, strings } from '../../languages/index.ts';
 import type { Deployment } from './queries.ts';
 
 type Appearance = Deployment['appearance'];
 type Features = Pick<Deployment['features'], 'streaming' | 'rich_content' | 'ai_disclosure' | 'handoff'>;
-type General = Pick<Deployment, 'name' | 'assistant_id' | 'time_zone' | 'retention_days' | 'allowed_domains'>;
+type General = Pick<
+	Deployment,
+	'name' | 'assistant_id' | 'time_zone' | 'retention_days' | 'allowed_domains' | 'budget' | 'visitor_budget'
+>;
 
 /** What the form of a deployment changes, one member for each control, so that two people may change different ones. */
 export interface DeploymentFields extends General, Appearance, Features {
@@ -23,13 +25,12 @@ const FEATURES = [
 	'handoff',
 ] as const satisfies readonly (keyof Features)[];
 const GENERAL = [
-	'name',
-	'assistant_id',
-	'time_zone',
-	'retention_days',
-	'allowed_domains',
+	...(['name', 'assistant_id', 'time_zone', 'retention_days', 'allowed_domains'] as const),
+	...(['budget', 'visitor_budget'] as const),
 ] as const satisfies readonly (keyof General)[];
-const ON_SETTINGS: readonly string[] = ['name', 'assistant_id', 'time_zone', 'retention_days', 'rate_limit'];
+const ON_SETTINGS: readonly string[] = [
+	...['name', 'assistant_id', 'time_zone', 'retention_days', 'rate_limit', 'budget', 'visitor_budget'],
+];
 
 /** The most suggested questions and allowlist entries; as in the contract. */
 export const MAX_QUESTIONS = 10;
@@ -38,10 +39,11 @@ export const MAX_DOMAINS = 200;
 export function fieldsOf(deployment: Deployment): DeploymentFields {
 	const { name, assistant_id, time_zone, retention_days, allowed_domains, appearance, features, rate_limit } =
 		deployment;
+	const { budget, visitor_budget } = deployment;
 	const { streaming, rich_content, ai_disclosure, handoff } = features;
 	const { messages_per_minute } = rate_limit;
 	return {
-		...{ name, assistant_id, time_zone, retention_days, allowed_domains },
+		...{ name, assistant_id, time_zone, retention_days, allowed_domains, budget, visitor_budget },
 		...appearance,
 		...{ streaming, rich_content, ai_disclosure, handoff, messages_per_minute },
 	};
@@ -100,7 +102,7 @@ export function tabOf(pointer: string): Tab {
 }
 
 /** The labels of the fields, for a conflict. */
-export function labelOf(t: DeploymentStrings, field: keyof DeploymentFields): string {
+export function labelOf({ deploymentPages: t, costTexts }: Strings, field: keyof DeploymentFields): string {
 	const labels: Record<keyof DeploymentFields, string> = {
 		name: t.name,
 		assistant_id: t.assistant,
@@ -124,6 +126,8 @@ export function labelOf(t: DeploymentStrings, field: keyof DeploymentFields): st
 		handoff: t.handoff,
 		messages_per_minute: t.messagesPerMinute,
 		retention_days: strings().accessPages.retention,
+		budget: costTexts.deploymentBudget,
+		visitor_budget: costTexts.visitorBudget,
 	};
 	return labels[field];
 }

@@ -1,16 +1,24 @@
 import type { ApiError } from '../../api/api-error.ts';
+import { useCurrency } from '../../api/prices.ts';
 import { useQuery } from '../../api/queries.ts';
 import { allAssistants } from '../../api/workspace-lists.ts';
 import { Field, SelectField, TextField } from '../../components/field.tsx';
+import { BudgetField } from '../../forms/budget-field.tsx';
 import { RetentionField } from '../../forms/retention-field.tsx';
 import type { Draft } from '../../forms/use-draft.ts';
 import { strings } from '../../languages/index.ts';
 import { type DeploymentFields, pointerOf } from './fields.ts';
 import { assistantOptions } from './queries.ts';
 
-/** Name, assistant, limit, time zone, and how long conversations are kept. */
+/** Budgets to begin with. */
+const SUGGESTED_MICROS = 20_000_000;
+const SUGGESTED_FOR_VISITOR_MICROS = 1_000_000;
+
+/** Name, assistant, limit, time zone, how long conversations are kept, and budgets. */
 export function SettingsFields({ draft, rejected }: { draft: Draft<DeploymentFields>; rejected: ApiError | null }) {
 	const t = strings().deploymentPages;
+	const texts = strings().costTexts;
+	const currency = useCurrency();
 	const { values, change } = draft;
 	const assistants = useQuery(allAssistants()).data;
 	const errorOf = (field: keyof DeploymentFields) => rejected?.messageFor(pointerOf(field));
@@ -67,6 +75,24 @@ export function SettingsFields({ draft, rejected }: { draft: Draft<DeploymentFie
 				error={errorOf('retention_days')}
 				onChange={(retention_days) => change({ retention_days })}
 			/>
+			{currency !== null && (
+				<>
+					<BudgetField
+						label={texts.deploymentBudget}
+						budget={values.budget}
+						{...{ currency, rejected, suggested: SUGGESTED_MICROS, pointer: '/budget' }}
+						onChange={(budget) => change({ budget })}
+					/>
+					<BudgetField
+						label={texts.visitorBudget}
+						hint={texts.visitorBudgetHint}
+						budget={values.visitor_budget}
+						{...{ currency, rejected, suggested: SUGGESTED_FOR_VISITOR_MICROS, pointer: '/visitor_budget' }}
+						onChange={(visitor_budget) => change({ visitor_budget })}
+					/>
+					{(values.budget ?? values.visitor_budget) && <p class="hint budget-hint">{texts.budgetHint}</p>}
+				</>
+			)}
 		</>
 	);
 }

@@ -1,4 +1,5 @@
 import { BASE_URL } from '../../api/client.ts';
+import { useCurrency } from '../../api/prices.ts';
 import { useQuery } from '../../api/queries.ts';
 import { changeQuery, linkTo, route } from '../../app/route.ts';
 import { may } from '../../app/session.ts';
@@ -10,7 +11,8 @@ import { optionsOf } from '../../components/options.ts';
 import { RelativeTime } from '../../components/time.tsx';
 import { eraseEndUser, exportPathOf } from '../../forms/erase-end-user.ts';
 import { useAction } from '../../forms/use-action.ts';
-import { strings } from '../../languages/index.ts';
+import { locale, strings } from '../../languages/index.ts';
+import { formatMoney } from '../../languages/money.ts';
 import { assign, erase } from './actions.ts';
 import { visitorName } from './list.tsx';
 import { Notes } from './notes.tsx';
@@ -28,7 +30,8 @@ export function VisitorPanel({
 }) {
 	const s = strings();
 	const t = s.inboxPages;
-	const { end_user, metadata, id } = conversation;
+	const { end_user, metadata, id, cost_micros } = conversation;
+	const currency = useCurrency();
 	const deployment = useDeploymentName(conversation.deployment_id);
 	const Title = route.value.query.get('details') === '1' ? 'h1' : 'h2';
 	const eraseNow = async () => {
@@ -43,6 +46,7 @@ export function VisitorPanel({
 		[t.channel, conversation.channel === 'api' ? t.channelApi : t.channelWidget],
 		[t.started, <RelativeTime key="started" at={conversation.created_at} />],
 		[t.messageCount, conversation.message_count],
+		[s.costTexts.cost, currency !== null && cost_micros !== null && formatMoney(cost_micros, currency, locale.value)],
 	];
 	return (
 		<aside class="inbox-visitor" aria-label={t.visitor}>
@@ -109,7 +113,7 @@ function Facts({ facts }: { facts: [string, preact.ComponentChildren][] }) {
 	return (
 		<dl class="facts">
 			{facts
-				.filter(([, value]) => value !== null && value !== undefined && value !== '')
+				.filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false)
 				.map(([name, value]) => (
 					<div key={name}>
 						<dt>{name}</dt>

@@ -12,7 +12,7 @@ export function Chart({
 	format = (value) => value.toLocaleString(locale.value),
 }: {
 	title: string;
-	report: Report;
+	report: { buckets: readonly Pick<Report['buckets'][number], 'start'>[]; interval: Report['interval'] };
 	lines: readonly Line[];
 	format?: (value: number) => string;
 }) {
@@ -30,16 +30,18 @@ export function Chart({
 		<figure class="card chart">
 			<figcaption>
 				<h2>{title}</h2>
-				<ul class="legend">
-					{lines.map(({ label, colour, dash }) => (
-						<li key={label}>
-							<svg viewBox="0 0 24 8" width="24" height="8" aria-hidden="true" class={`legend${colour}`}>
-								<path d="M1 4h22" stroke-dasharray={dash?.join(' ')} />
-							</svg>
-							{label}
-						</li>
-					))}
-				</ul>
+				{lines.length > 1 && (
+					<ul class="legend">
+						{lines.map(({ label, colour, dash }) => (
+							<li key={label}>
+								<svg viewBox="0 0 24 8" width="24" height="8" aria-hidden="true" class={`legend${colour}`}>
+									<path d="M1 4h22" stroke-dasharray={dash?.join(' ')} />
+								</svg>
+								{label}
+							</li>
+						))}
+					</ul>
+				)}
 			</figcaption>
 			<p class="chart-reading" aria-hidden="true">
 				{pointed && point !== null && (

@@ -1,11 +1,12 @@
 import { strings } from '../../languages/index.ts';
 import { Chart } from './chart.tsx';
+import { CostChart, type Costs } from './costs.tsx';
 import type { Line } from './draw-chart.ts';
 import { duration } from './format.ts';
 import type { Figures, Report } from './queries.ts';
 
-/** Messages, what answers them, and how fast. */
-export function Charts({ report }: { report: Report }) {
+/** Messages, what answers them, how fast, and at what cost. */
+export function Charts({ report, costs }: { report: Report; costs: Costs | null }) {
 	const t = strings().overviewPage;
 	const line = (
 		label: string,
@@ -44,6 +45,7 @@ export function Charts({ report }: { report: Report }) {
 					line(t.wholeReply, '--amber', ({ duration_ms }) => duration_ms.median, [6, 4]),
 				]}
 			/>
+			{costs && <CostChart costs={costs} />}
 		</div>
 	);
 }

@@ -1,4 +1,6 @@
 import { fill, locale, strings } from '../../languages/index.ts';
+import { formatMoney } from '../../languages/money.ts';
+import { type Costs, costsSince } from './costs.tsx';
 import { change, changeOfShare, duration, questionsOf, share } from './format.ts';
 import type { Figures as FiguresOf, Report } from './queries.ts';
 
@@ -10,12 +12,13 @@ interface Figure {
 }
 
 /** The most important figures, each with its change. */
-export function Figures({ report: { total, before } }: { report: Report }) {
+export function Figures({ report: { total, before }, costs }: { report: Report; costs: Costs | null }) {
 	// A workspace that is newer than the range has nothing to compare with: "none before" on every card says nothing.
 	const hasBefore = before.conversations > 0 || questionsOf(before) > 0;
+	const figures = costs ? [...figuresIn(total, before), costFigure(costs)] : figuresIn(total, before);
 	return (
 		<dl class="figures">
-			{figuresIn(total, before).map(({ label, value, detail, change: changed }) => (
+			{figures.map(({ label, value, detail, change: changed }) => (
 				<div key={label} class="figure">
 					<dt>{label}</dt>
 					<dd class="figure-value">{value}</dd>
@@ -25,6 +28,16 @@ export function Figures({ report: { total, before } }: { report: Report }) {
 			))}
 		</dl>
 	);
+}
+
+function costFigure(costs: Costs): Figure {
+	const { total, before, currency } = costs;
+	return {
+		label: strings().costTexts.costs,
+		value: formatMoney(total, currency, locale.value),
+		detail: costsSince(costs),
+		change: change(total, before),
+	};
 }
 
 function figuresIn(total: FiguresOf, before: FiguresOf): Figure[] {

@@ -9,6 +9,7 @@ import { EmptyState, PageHeader } from '../../components/page.tsx';
 import { QueryContent } from '../../components/query-content.tsx';
 import { strings } from '../../languages/index.ts';
 import { Charts } from './charts.tsx';
+import { type Costs, CostTables, useCosts } from './costs.tsx';
 import { Models, TopDocuments, UncitedDocuments } from './documents.tsx';
 import { Figures } from './figures.tsx';
 import { questionsOf } from './format.ts';
@@ -25,6 +26,9 @@ export default function Overview() {
 	const assistants = optionsOf(useQuery(allAssistants()).data);
 	const assistantId = filterValue('assistant_id', assistants);
 	const query = useQuery(reportOf(range, assistantId));
+	const allCosts = useCosts(range);
+	// Costs are not known by assistant.
+	const costs = assistantId === undefined ? allCosts : null;
 	useLiveQueries(
 		['conversation.created', 'conversation.updated', 'message.created', 'knowledge_base.indexed'],
 		OVERVIEW_KEY,
@@ -36,12 +40,22 @@ export default function Overview() {
 				<RangeChips chosen={range} />
 				{assistants.length > 1 && <FilterSelect name="assistant_id" label={t.assistant} options={assistants} />}
 			</Filters>
-			<QueryContent query={query}>{(report) => <Content report={report} assistantId={assistantId} />}</QueryContent>
+			<QueryContent query={query}>
+				{(report) => <Content report={report} costs={costs} assistantId={assistantId} />}
+			</QueryContent>
 		</>
 	);
 }
 
-function Content({ report, assistantId }: { report: Report; assistantId: string | undefined }) {
+function Content({
+	report,
+	costs,
+	assistantId,
+}: {
+	report: Report;
+	costs: Costs | null;
+	assistantId: string | undefined;
+}) {
 	const t = strings().overviewPage;
 	const isEmpty = questionsOf(report.total) + report.total.messages.visitor + report.total.conversations === 0;
 	return (
@@ -54,8 +68,8 @@ function Content({ report, assistantId }: { report: Report; assistantId: string 
 				</EmptyState>
 			) : (
 				<>
-					<Figures report={report} />
-					<Charts report={report} />
+					<Figures report={report} costs={costs} />
+					<Charts report={report} costs={costs} />
 				</>
 			)}
 			<Unanswered assistantId={assistantId} />
@@ -64,6 +78,7 @@ function Content({ report, assistantId }: { report: Report; assistantId: string 
 				<UncitedDocuments report={report} />
 			</div>
 			<Models report={report} />
+			{costs && <CostTables costs={costs} />}
 		</div>
 	);
 }

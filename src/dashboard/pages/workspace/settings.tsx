@@ -1,7 +1,10 @@
 import { api, type Versioned, versionedResultOf } from '../../api/client.ts';
+import { useCurrency } from '../../api/prices.ts';
 import { queryClient } from '../../api/queries.ts';
 import { may, replaceWorkspace } from '../../app/session.ts';
 import { Checkbox, TextField } from '../../components/field.tsx';
+import { BudgetField, budgetText } from '../../forms/budget-field.tsx';
+import { plainText } from '../../forms/conflict.tsx';
 import { confirmRetention, RetentionField } from '../../forms/retention-field.tsx';
 import { SaveForm } from '../../forms/save-form.tsx';
 import { useConditionalSave } from '../../forms/use-conditional-save.tsx';
@@ -9,23 +12,29 @@ import { useDraft } from '../../forms/use-draft.ts';
 import { strings } from '../../languages/index.ts';
 import { type Workspace, workspace } from './queries.ts';
 
-type WorkspaceFields = Pick<Workspace, 'name' | 'retention_days' | 'require_totp'>;
+type WorkspaceFields = Pick<Workspace, 'name' | 'retention_days' | 'require_totp' | 'budget'>;
 
-const fieldsOf = ({ name, retention_days, require_totp }: Workspace): WorkspaceFields => ({
+/** A budget to begin with. */
+const SUGGESTED_MICROS = 50_000_000;
+
+const fieldsOf = ({ name, retention_days, require_totp, budget }: Workspace): WorkspaceFields => ({
 	name,
 	retention_days,
 	require_totp,
+	budget,
 });
 
-/** The name of the workspace, how long it keeps conversations, and whether people need a second factor. */
+/** The name of the workspace, how long it keeps conversations, whether people need a second factor, and what replies may cost. */
 export function WorkspaceForm({ stored: version }: { stored: Versioned<Workspace> }) {
 	const t = strings().accessPages;
+	const texts = strings().costTexts;
+	const currency = useCurrency();
 	const draft = useDraft<WorkspaceFields>('workspace', fieldsOf(version.value));
 	const save = useConditionalSave<Workspace, WorkspaceFields>({
 		version,
 		draft,
 		fieldsOf,
-		pointers: ['/name', '/retention_days', '/require_totp'],
+		pointers: ['/name', '/retention_days', '/require_totp', '/budget'],
 		confirm: async () => {
 			const { retention_days } = draft.changes;
 			return retention_days == null || confirmRetention(retention_days);
@@ -36,7 +45,13 @@ export function WorkspaceForm({ stored: version }: { stored: Versioned<Workspace
 			queryClient.setQueryData(workspace().queryKey, next);
 			replaceWorkspace(next.value);
 		},
-		labelOf: (field) => ({ name: t.workspaceName, retention_days: t.retention, require_totp: t.requireTotp })[field],
+		labelOf: (field) =>
+			({
+				...{ name: t.workspaceName, retention_days: t.retention, require_totp: t.requireTotp },
+				budget: texts.workspaceBudget,
+			})[field],
+		textOf: (values, field) =>
+			field === 'budget' ? budgetText(values.budget, currency ?? '') : plainText(values, field),
 	});
 	return (
 		<div>
@@ -62,6 +77,22 @@ export function WorkspaceForm({ stored: version }: { stored: Versioned<Workspace
 					checked={draft.values.require_totp}
 					onChange={(require_totp) => draft.change({ require_totp })}
 				/>
+				{currency !== null && (
+					<>
+						<BudgetField
+							label={texts.workspaceBudget}
+							hint={texts.workspaceBudgetHint}
+							budget={draft.values.budget}
+							currency={currency}
+							suggested={SUGGESTED_MICROS}
+							rejected={save.rejected}
+							pointer="/budget"
+							disabled={!may('settings:write')}
+							onChange={(budget) => draft.change({ budget })}
+						/>
+						{draft.values.budget && <p class="hint budget-hint">{texts.budgetHint}</p>}
+					</>
+				)}
 			</SaveForm>
 		</div>
 	);
