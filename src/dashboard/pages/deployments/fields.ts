@@ -25,11 +25,22 @@ const FEATURES = [
 	'handoff',
 ] as const satisfies readonly (keyof Features)[];
 const GENERAL = [
-	...(['name', 'assistant_id', 'time_zone', 'retention_days', 'allowed_domains'] as const),
-	...(['budget', 'visitor_budget'] as const),
+	'name',
+	'assistant_id',
+	'time_zone',
+	'retention_days',
+	'allowed_domains',
+	'budget',
+	'visitor_budget',
 ] as const satisfies readonly (keyof General)[];
 const ON_SETTINGS: readonly string[] = [
-	...['name', 'assistant_id', 'time_zone', 'retention_days', 'rate_limit', 'budget', 'visitor_budget'],
+	'name',
+	'assistant_id',
+	'time_zone',
+	'retention_days',
+	'rate_limit',
+	'budget',
+	'visitor_budget',
 ];
 
 /** The most suggested questions and allowlist entries; as in the contract. */
