@@ -46,7 +46,7 @@ import { Notices, Outbox } from './outbox/index.ts';
 import { createWorkerPool } from './pool/index.ts';
 import { EndUserErasures } from './privacy/index.ts';
 import { Statistics } from './statistics/index.ts';
-import { backupSeries, type openSqliteStore, UpgradeCopies } from './store/index.ts';
+import { backupSeries, DatabaseCopies, type openSqliteStore } from './store/index.ts';
 import type { Thesauri } from './thesauri/index.ts';
 import { Tools, type ToolsOptions } from './tools/index.ts';
 import { Deliverer, DeliveryNotices, Sender, SigningSecrets } from './webhooks/index.ts';
@@ -115,13 +115,13 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const retention = resources.use(
 		new Retention({ store, conversations, jumpDetector, log, intervalMs: overrides.retentionIntervalMs }),
 	);
-	const upgradeCopies = resources.use(new UpgradeCopies({ dataDir: settings.data_dir, jumpDetector, log }));
+	const databaseCopies = resources.use(new DatabaseCopies({ dataDir: settings.data_dir, jumpDetector, log }));
 	const erasures = resources.use(
 		new EndUserErasures({
 			...{ store, conversations, clock, log },
 			backupExpiry: async () => ({
 				backups_gone_at: backupsGoneAt(settings, clock.now()),
-				upgrade_copies_gone_at: await upgradeCopies.goneAt(),
+				upgrade_copies_gone_at: await databaseCopies.goneAt(),
 			}),
 			intervalMs: overrides.erasureIntervalMs,
 		}),
@@ -154,7 +154,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 		statistics,
 		sweeper: resources.use(new Sweeper({ store, jumpDetector, log })),
 		tools,
-		upgradeCopies,
+		databaseCopies,
 		visitorTokens: new VisitorTokens({ secrets, network, clock, log }),
 	};
 }
@@ -231,7 +231,7 @@ export async function startServices(services: Services): Promise<void> {
 	services.erasures.start();
 	services.statistics.start();
 	services.backupSchedule?.start();
-	services.upgradeCopies.start();
+	services.databaseCopies.start();
 }
 
 /** Waits up to `ms` milliseconds for running replies, then for the deliveries that they caused. Starts no new work. */

@@ -11,6 +11,7 @@ import {
 	databaseFile,
 	dataFolderError,
 	lockForBackup,
+	requireSoundLog,
 } from '../store/index.ts';
 import { DATABASE, END_BYTES, entryBytes } from './archive-entries.ts';
 import { isDatabaseDamage, writeError } from './archive-errors.ts';
@@ -49,6 +50,7 @@ export async function createBackup(options: BackupOptions): Promise<Backup> {
 	const folder = isInFolder ? resolve(options.target) : dirname(resolve(options.target));
 	try {
 		await stat(databaseFile(dataDir));
+		requireSoundLog(dataDir);
 		const series = backupSeries(dataDir);
 		const file = isInFolder ? join(folder, backupFileName(series, madeAt)) : resolve(options.target);
 		if (isInFolder) makeDurableFolder(folder, 0o700);

@@ -16,7 +16,7 @@ const repair: Command = {
 		const { frame, commits } = done.damage;
 		const what = frame === 0 ? 'The commits of the log' : `${commits} commits from frame ${frame} on`;
 		invocation.print(`${what} were left out. The damaged log is kept in ${done.copy}.`);
-		invocation.printInfo('It may hold data of people: delete it when you no longer need it. Start the server now.');
+		invocation.printInfo('The server deletes it after seven days. Start the server now.');
 	},
 };
 

@@ -55,7 +55,8 @@ export const Erasure = Type.Object({
 			}),
 			upgrade_copies_gone_at: NullableText({
 				format: 'date-time',
-				description: 'When it has deleted the copies of the database from before an upgrade; null: there is none.',
+				description:
+					'When it has deleted the copies of the database from before an upgrade, and of damaged logs; null: there is none.',
 			}),
 		}),
 		{ description: 'Copies that have the data. Null until the erasure is done.' },

@@ -26,6 +26,7 @@ export type {
 	StoredCitation,
 } from './conversation-records.ts';
 export { damagedDatabaseError, dataFolderError } from './data-folder-error.ts';
+export { DatabaseCopies } from './database-copies.ts';
 export type { BackupExpiry, ErasureCounts, ErasureRecord } from './erasure-record.ts';
 export { NOTHING_ERASED } from './erasure-record.ts';
 export type {
@@ -106,6 +107,7 @@ export {
 	repairLog,
 	repairSearchIndex,
 	requireKnownSchema,
+	requireSoundLog,
 	SCHEMA_VERSION,
 	type SnapshotBlob,
 	type StoreState,
@@ -127,4 +129,3 @@ export {
 	type UncommittedChange,
 	withAddition,
 } from './uncommitted-change.ts';
-export { UpgradeCopies } from './upgrade-copies.ts';

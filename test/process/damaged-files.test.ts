@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { open, readFile, stat } from 'node:fs/promises';
+import { open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { runProgram } from '../support/run-command.ts';
@@ -86,4 +86,60 @@ test('a server whose write-ahead log is damaged refuses to start until it is rep
 	assert.deepEqual(found, names.slice(0, found.length).sort());
 	assert.deepEqual(await server.stop(), { code: 0, signal: null });
 	assert.match((await runProgram(dataDir, ['doctor'])).out, /^ok +database /m);
+});
+
+test('a log whose beginning was lost does not make a new, empty server', async (t) => {
+	const { dataDir, start } = await createRestartableServer(t);
+	{
+		await using server = await start();
+		assert.equal((await server.call('POST', '/api/v1/assistants', { name: 'Guide' })).status, 201);
+		await server.kill();
+	}
+	const log = join(dataDir, 'parley.db-wal');
+	const whole = await readFile(log);
+	for (const damage of [Buffer.alloc(32), Buffer.alloc(65_536), Buffer.alloc(whole.length)]) {
+		await writeFile(log, Buffer.concat([damage, whole.subarray(damage.length)]));
+		const { code, err } = await runProgram(dataDir, ['serve'], { PARLEY_PORT: '0' });
+		assert.equal(code, 1);
+		assert.match(
+			err,
+			/is damaged: the header of its write-ahead log is damaged, and the commits of the log cannot be read\./,
+		);
+	}
+	await writeFile(log, whole);
+	await truncate(log, 20);
+	assert.match((await runProgram(dataDir, ['serve'], { PARLEY_PORT: '0' })).err, /the header of its write-ahead log/);
+	assert.match((await runProgram(dataDir, ['backup', `${dataDir}/copy`])).err, /the header of its write-ahead log/);
+	await writeFile(log, whole);
+	await using server = await start();
+	const { body } = await server.call('GET', '/api/v1/assistants');
+	assert.deepEqual(
+		body.data.map(({ name }: { name: string }) => name),
+		['Guide'],
+	);
+});
+
+test('a server whose database has vanished does not begin anew beside its uploads', async (t) => {
+	const { dataDir, start } = await createRestartableServer(t);
+	{
+		await using server = await start();
+		assert.deepEqual(await server.stop(), { code: 0, signal: null });
+	}
+	const path = join(dataDir, 'parley.db');
+	const lost =
+		/^parley: The database in .+ is damaged: it is empty, although a server has run there\. Bring back parley\.db and parley\.db-wal, or restore a backup\. For a new start, empty the folder\.\n$/;
+	const database = await readFile(path);
+	await rm(path);
+	assert.match((await runProgram(dataDir, ['serve'], { PARLEY_PORT: '0' })).err, lost);
+	await assert.rejects(stat(path), { code: 'ENOENT' });
+	await writeFile(path, '');
+	assert.match((await runProgram(dataDir, ['serve'], { PARLEY_PORT: '0' })).err, lost);
+	assert.match(
+		(await runProgram(dataDir, ['doctor'])).out,
+		/^FAILED +database .*it is empty, although a server has run there/m,
+	);
+	await rm(`${path}-wal`, { force: true });
+	await writeFile(path, database);
+	await using server = await start();
+	assert.deepEqual(await server.stop(), { code: 0, signal: null });
 });

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { createLog } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
-import { databaseFile, openSqliteStore, UpgradeCopies } from '../../src/store/index.ts';
+import { DatabaseCopies, databaseFile, openSqliteStore } from '../../src/store/index.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
 import { mountSmallDisk, skipWithoutSmallDisk } from '../support/small-disk.ts';
 import { temporaryPlace } from './contract/life.ts';
@@ -77,7 +77,7 @@ test('a copy is deleted after seven days, but not by a clock that is suspect', a
 		await utimes(path, new Date(made), new Date(name.includes('3') ? made + week : made));
 	}
 	let now: number | null = made + week;
-	const copies = new UpgradeCopies({ dataDir, log: createLog('silent'), jumpDetector: { trustedNow: () => now } });
+	const copies = new DatabaseCopies({ dataDir, log: createLog('silent'), jumpDetector: { trustedNow: () => now } });
 	t.after(() => copies[Symbol.asyncDispose]());
 	const afterRun = async (time: number | null) => {
 		now = time;

@@ -1,4 +1,5 @@
 export { databaseFile, openReadOnly } from './connection.ts';
+export { newestDatabaseCopy, removeDatabaseCopies } from './database-copies.ts';
 export { lockDataFolder, lockForBackup } from './file-lock.ts';
 export { type DatabaseReport, inspectDatabase, namedBlobs, repairSearchIndex } from './inspection.ts';
 export { openReaders } from './open-readers.ts';
@@ -11,6 +12,5 @@ export {
 	type SnapshotBlob,
 } from './snapshot.ts';
 export { type CommitObserver, openSqliteStore, type SqliteStoreOptions, type StoreState } from './sqlite-store.ts';
-export { newestUpgradeCopy, removeUpgradeCopies } from './upgrade-copy.ts';
-export { repairLog } from './wal-repair.ts';
+export { repairLog, requireSoundLog } from './wal-repair.ts';
 export { runWriterThread, type WriterThreadData } from './writer-thread.ts';

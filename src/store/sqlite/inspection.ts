@@ -3,6 +3,7 @@ import Database from 'better-sqlite3';
 import { messageOf } from '../../base/index.ts';
 import { dataFolderError } from '../data-folder-error.ts';
 import { databaseFile, openReadOnly, openWritable } from './connection.ts';
+import { isLost, LOST } from './lost-database.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { repairLanguages } from './search-index.ts';
 import { findWalDamage } from './wal-inspection.ts';
@@ -88,6 +89,8 @@ function inspect(file: string, dataDir: string): DatabaseReport | null {
 			report.schema = db.pragma('user_version', { simple: true }) as number;
 			const found = db.prepare('PRAGMA integrity_check(20)').pluck().all() as string[];
 			report.problems = found.filter((line) => line !== 'ok');
+			if (isLost(db, dataDir))
+				report.problems.unshift(`${LOST} (bring back parley.db and parley.db-wal, or restore a backup)`);
 			// First, because a server refuses to start on it.
 			if (damage !== null)
 				report.problems.unshift(`${walSentence(damage)} (restore a backup, or run "parley database repair")`);

@@ -363,4 +363,6 @@ export function migrate(db: Database): void {
 		}).immediate();
 	}
 	db.transaction(repairLanguages).immediate(db);
+	// The file alone has the schema from now on, so that an empty one is known to be damaged.
+	if (version < MIGRATIONS.length) db.pragma('wal_checkpoint(PASSIVE)');
 }

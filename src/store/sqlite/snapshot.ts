@@ -3,7 +3,6 @@ import type { Database } from 'better-sqlite3';
 import { AppError } from '../../base/index.ts';
 import { databaseFile, openReadOnly } from './connection.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { requireSoundLog } from './wal-repair.ts';
 
 /** A blob that a database names. */
 export interface SnapshotBlob {
@@ -25,7 +24,7 @@ const COUNTED_TABLES = ['workspaces', 'users', 'assistants', 'documents', 'conve
  * Copies the database of a data directory to a new file, with or without a running server. The copy is the state after one commit,
  * with all commits before it. A read transaction lasts as long as the copy: otherwise each commit would start the copy again.
  * @param onSize is called with the size of the copy in bytes before it begins, and may refuse it
- * @throws AppError `unavailable` when a newer Parley wrote it, or its write-ahead log is damaged; the signal's reason
+ * @throws AppError `unavailable` when a newer Parley wrote it; the signal's reason
  */
 export async function copyDatabase(
 	dataDir: string,
@@ -33,7 +32,6 @@ export async function copyDatabase(
 	signal: AbortSignal,
 	onSize: (bytes: number) => Promise<void> = async () => {},
 ): Promise<void> {
-	requireSoundLog(dataDir);
 	const db = openReadOnly(databaseFile(dataDir));
 	try {
 		db.exec('BEGIN');

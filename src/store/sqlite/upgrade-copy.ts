@@ -1,11 +1,9 @@
-import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { fsyncFolder, requireFreeSpace } from '../../base/index.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { copyDatabase } from './snapshot.ts';
-
-const NAME = /^parley-schema-\d+\.db$/;
 
 /** The copy of the database before it was migrated from a schema version. */
 export function upgradeCopyFile(dataDir: string, schema: number): string {
@@ -38,23 +36,4 @@ export async function copyBeforeMigration(db: Database, dataDir: string): Promis
 	} finally {
 		await rm(partial, { force: true });
 	}
-}
-
-/** Deletes the copies that were made before a time (ms since the epoch). Returns their names. */
-export async function removeUpgradeCopies(dataDir: string, before: number): Promise<string[]> {
-	const removed: string[] = [];
-	for (const name of await readdir(dataDir)) {
-		const path = join(dataDir, name);
-		if (!NAME.test(name) || (await stat(path)).mtimeMs >= before) continue;
-		await rm(path, { force: true });
-		removed.push(name);
-	}
-	return removed;
-}
-
-/** When the newest copy was made (ms since the epoch); null where there is none. */
-export async function newestUpgradeCopy(dataDir: string): Promise<number | null> {
-	const names = (await readdir(dataDir)).filter((name) => NAME.test(name));
-	const times = await Promise.all(names.map(async (name) => Math.ceil((await stat(join(dataDir, name))).mtimeMs)));
-	return times.length === 0 ? null : Math.max(...times);
 }

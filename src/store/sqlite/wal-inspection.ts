@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** The first bytes of a log whose checksums are over big-endian words; one less: over little-endian words. */
+/** The first bytes of a log whose checksums are over little-endian words, and over big-endian words. */
+const MAGIC_LITTLE_ENDIAN = 0x377f0682;
 const MAGIC_BIG_ENDIAN = 0x377f0683;
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
@@ -46,9 +47,13 @@ function readLog(file: string): WalDamage | null {
 
 function readFrames(descriptor: number): WalDamage | null {
 	const header = Buffer.alloc(HEADER_BYTES);
-	if (readSync(descriptor, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return null;
-	const isBigEndian = header.readUInt32BE(0) === MAGIC_BIG_ENDIAN;
+	const bytes = readSync(descriptor, header, 0, HEADER_BYTES, 0);
+	if (bytes === 0) return null;
+	const magic = header.readUInt32BE(0);
 	const pageBytes = header.readUInt32BE(8);
+	const isLog = (magic === MAGIC_LITTLE_ENDIAN || magic === MAGIC_BIG_ENDIAN) && isPageSize(pageBytes);
+	if (bytes < HEADER_BYTES || !isLog) return { frame: 0, commits: 0 };
+	const isBigEndian = magic === MAGIC_BIG_ENDIAN;
 	let previous = addChecksum([0, 0], header.subarray(0, 24), isBigEndian);
 	if (!hasChecksum(header, 24, previous)) return { frame: 0, commits: 0 };
 	const frame = Buffer.alloc(FRAME_HEADER_BYTES + pageBytes);
@@ -78,6 +83,8 @@ function readFrames(descriptor: number): WalDamage | null {
 	}
 	return damagedFrame !== null && longestChain > 1 ? { frame: damagedFrame, commits } : null;
 }
+
+const isPageSize = (bytes: number) => bytes >= 512 && bytes <= 65_536 && (bytes & (bytes - 1)) === 0;
 
 type Checksum = readonly [number, number];
 

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
 import { makeDurableFolder, messageOf } from '../../base/index.ts';
@@ -7,6 +7,7 @@ import { requireCompleteRestore } from '../interrupted-restore.ts';
 import { GONE_CODE } from '../write-health.ts';
 import { databaseFile, openWritable, WRITER_BUSY_MS } from './connection.ts';
 import { lockDataFolder } from './file-lock.ts';
+import { requireContent } from './lost-database.ts';
 import { migrate, requireSchema } from './migrations.ts';
 import { Overwriting } from './overwriting.ts';
 import { copyBeforeMigration } from './upgrade-copy.ts';
@@ -85,8 +86,11 @@ async function openDatabase({ dataDir, role, owner }: WriterThreadData): Promise
 	const lock = isServer ? lockDataFolder(dataDir) : undefined;
 	requireCompleteRestore(dataDir, databaseFile(dataDir));
 	requireSoundLog(dataDir);
+	// Opening would make the file.
+	if (isServer && !existsSync(databaseFile(dataDir))) requireContent(null, dataDir);
 	const db = openWritable(databaseFile(dataDir));
 	if (isServer) {
+		requireContent(db, dataDir);
 		await copyBeforeMigration(db, dataDir);
 		migrate(db);
 	} else requireSchema(db);

@@ -72,7 +72,7 @@ export const privacy: PrivacyStrings = {
 	copies: 'Kopien mit den Daten',
 	copiesLater: 'Steht fest, sobald die Löschung abgeschlossen ist.',
 	backups: 'Sicherungen des Servers',
-	upgradeCopies: 'Kopien aus der Zeit vor einem Update',
+	upgradeCopies: 'Kopien von vor einem Update oder einer Reparatur',
 	goneAt: 'Gelöscht bis {time}',
 	noneMade: 'Keine',
 	copiesHint:

@@ -66,7 +66,7 @@ export const privacy = {
 	copies: 'Copies that have the data',
 	copiesLater: 'Stated when the erasure is done.',
 	backups: 'Backups of the server',
-	upgradeCopies: 'Copies from before an upgrade',
+	upgradeCopies: 'Copies from before an upgrade or a repair',
 	goneAt: 'Gone by {time}',
 	noneMade: 'None',
 	copiesHint:
