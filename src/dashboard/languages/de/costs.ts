@@ -27,8 +27,8 @@ export const costs: Strings['costTexts'] = {
 	amountWrong: 'Schreiben Sie einen Betrag, zum Beispiel {example}.',
 	atLimit: 'Wenn es aufgebraucht ist',
 	refuse: 'Nachrichten ablehnen',
-	fallback: 'Das eingebaute Modell antwortet',
-	budgetHint: 'Tage und Monate beginnen um Mitternacht UTC. Webhooks erfahren, wenn 80 % verbraucht sind.',
+	fallback: 'Eingebautes Modell nutzen',
+	budgetHint: 'Tage und Monate beginnen um Mitternacht UTC. Webhooks erhalten bei 80 % und am Limit ein Ereignis.',
 	perDay: '{amount} pro Tag',
 	perMonth: '{amount} pro Monat',
 };

@@ -28,7 +28,7 @@ export const costs = {
 	atLimit: 'When it is used up',
 	refuse: 'Refuse messages',
 	fallback: 'The built-in model answers',
-	budgetHint: 'Days and months begin at midnight UTC. Webhooks learn when 80 % are used.',
+	budgetHint: 'Days and months begin at midnight UTC. Webhooks get an event at 80 % and at the limit.',
 	perDay: '{amount} a day',
 	perMonth: '{amount} a month',
 };
