@@ -171,7 +171,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 			await this.#commitReply(commit);
 		} catch (error) {
 			if (!(error instanceof UsageLimitError)) throw error;
-			void this.#deps.budgets.report(spenderOf(turn), error.exceeded);
+			this.#reportBudgets(turn, error.exceeded);
 			this.#task?.refuseRound(error);
 			return;
 		}
@@ -257,7 +257,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		await this.#commitRequest(change, result.commit, changed);
 		this.#record = result.conversation;
 		if (change.to === 'human') {
-			if (turn?.billing.reserved != null) void this.#deps.budgets.report(spenderOf(turn));
+			if (turn) this.#reportBudgets(turn);
 			this.#abandonReply();
 		}
 		return changed;
@@ -361,7 +361,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	async #endTurn(turn: Turn, outcome: ReplyOutcome, store: (commit: Commit) => Promise<number[]>): Promise<void> {
 		const { commit, conversation } = endTurn(turn, outcome, this.#deps.clock.now());
 		await store(commit);
-		if (turn.billing.reserved !== null) void this.#deps.budgets.report(spenderOf(turn));
+		this.#reportBudgets(turn);
 		this.#replySpan.set({ 'parley.reply.status': outcome.status });
 		this.#replySpan.end(outcome.error ?? undefined);
 		this.#record = conversation;
@@ -374,6 +374,11 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		this.#turn = turn;
 		this.#replySpan = span;
 		this.#task = new ReplyTask(this.#deps, this.#self, turn, { committed, span });
+	}
+
+	#reportBudgets(turn: Turn, exceeded?: UsageLimitError['exceeded']): void {
+		const { reserved } = turn.billing;
+		if (reserved !== null) void this.#deps.budgets.report(spenderOf(turn), reserved.day, exceeded);
 	}
 
 	/** Stops writing the reply; later reports of it are ignored. */

@@ -115,7 +115,8 @@ export class Suggestions {
 		const { cost: cost_micros, writes } = chargeFor(turn, outcome);
 		// If the process ends before, the next one settles the reservation.
 		if (writes.length > 0) requireCommitted(await this.#deps.store.commit({ write: writes }));
-		if (turn.billing.reserved !== null) void this.#deps.budgets.report(spenderOf(turn));
+		const { reserved } = turn.billing;
+		if (reserved !== null) void this.#deps.budgets.report(spenderOf(turn), reserved.day);
 		if (deadline.aborted && outcome.error) throw new AppError('model_error', 'The model took too long to answer.');
 		return { outcome, cost_micros };
 	}

@@ -62,11 +62,12 @@ export class Budgets {
 	/**
 	 * Tells the webhooks of each budget of a spender that is nearly or wholly used, once for each period. If it fails or the process
 	 * ends before, the next message of the spender makes up for it.
+	 * @param at a time in the periods of the budgets: when the reply was reserved, which may have been before midnight
 	 * @param exceeded budgets for which a message was refused, or answered by the fallback
 	 */
-	async report(spender: Spender, exceeded: readonly SpendingLimit['dimension'][] = []): Promise<void> {
+	async report(spender: Spender, at: number, exceeded: readonly SpendingLimit['dimension'][] = []): Promise<void> {
 		try {
-			for (const limit of await this.limitsOf(spender, this.#options.clock.now())) {
+			for (const limit of await this.limitsOf(spender, at)) {
 				await this.#reportLimit(spender, limit, exceeded.includes(limit.dimension));
 			}
 		} catch (error) {

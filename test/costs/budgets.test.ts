@@ -224,6 +224,21 @@ test('webhooks get one event at 80 percent and one when the budget is reached', 
 	assert.deepEqual(await typesOf(deployment), ['budget.warning', 'budget.reached']);
 });
 
+test('webhooks learn of the use of a budget on the day on which the reply began', async () => {
+	const deployment = await newDeployment({ budget: budgetOf(1_000) });
+	const day = Math.floor(clock.now() / DAY) * DAY;
+	const asked = model.replies.length;
+	const sent = post(deployment);
+	await model.reply(asked);
+	clock.advance(DAY);
+	await answer(asked, 800, 0);
+	assert.equal((await sent).status, 201);
+	await until('the warning is there', async () => (await typesOf(deployment)).length === 1);
+	const [{ type, data }] = await eventsOf(deployment);
+	assert.deepEqual([type, data.period_start, data.cost_micros], ['budget.warning', new Date(day).toISOString(), 800]);
+	clock.advance(-DAY);
+});
+
 test('a notice that could not be stored is made up for, and two at once make one', async () => {
 	const deployment = await newDeployment({ budget: budgetOf(1_000) });
 	await using store = await openStoreDirectly(app);
@@ -241,10 +256,14 @@ test('a notice that could not be stored is made up for, and two at once make one
 	});
 	const failing = withOverrides(store, { commit: async () => Promise.reject(new Error('The disk is full.')) });
 	const parts = { clock: { ...systemClock, now: () => clock.now() }, log: createLog('silent'), currency: 'USD' };
-	await new Budgets({ ...parts, store: failing }).report(spender);
+	await new Budgets({ ...parts, store: failing }).report(spender, clock.now());
 	assert.deepEqual(await typesOf(deployment), []);
 	const budgets = new Budgets({ ...parts, store });
-	await Promise.all([budgets.report(spender), budgets.report(spender), budgets.report(spender)]);
+	await Promise.all([
+		budgets.report(spender, clock.now()),
+		budgets.report(spender, clock.now()),
+		budgets.report(spender, clock.now()),
+	]);
 	assert.deepEqual(await typesOf(deployment), ['budget.warning']);
 });
 
