@@ -5,6 +5,7 @@ import { migrate } from '../../src/store/sqlite/migrations.ts';
 import { takeFence, Writer } from '../../src/store/sqlite/writer.ts';
 import * as samples from '../store/samples.ts';
 import { checkStatement } from './check-statements.ts';
+import type { Plan } from './plan.ts';
 import { START } from './scheduler.ts';
 
 const WORKSPACE_ID = 'ws_simulated';
@@ -64,17 +65,25 @@ function prepareConnection(db: Database.Database): void {
 /** Stores what exists before the first message. Returns the id of the deployment. */
 export function insertWorkspace(
 	db: Database.Database,
-	{ hasTool, retentionDays }: { hasTool: boolean; retentionDays: number | null },
+	{
+		hasTool,
+		retentionDays,
+		isRetentionOfDeployment,
+	}: Pick<Plan, 'hasTool' | 'retentionDays' | 'isRetentionOfDeployment'>,
 ): string {
 	const common = { workspace_id: WORKSPACE_ID, created_at: START, updated_at: START };
 	const tool = { ...common, id: 'tool_simulated', name: 'lookup', description: null, type: 'api' as const, config: {} };
 	const assistant = samples.assistant({ ...common, model: 'simulated/any', tool_ids: hasTool ? [tool.id] : [] });
-	const deployment = samples.deployment({ ...common, assistant_id: assistant.id });
+	const deployment = samples.deployment({
+		...common,
+		assistant_id: assistant.id,
+		retention_days: isRetentionOfDeployment ? retentionDays : null,
+	});
 	const workspace = {
 		id: WORKSPACE_ID,
 		name: 'Shop',
 		plan: 'unlimited',
-		retention_days: retentionDays,
+		retention_days: isRetentionOfDeployment ? null : retentionDays,
 		budget: null,
 		require_totp: false,
 	};

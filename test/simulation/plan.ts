@@ -35,6 +35,8 @@ export interface Plan {
 	hasTool: boolean;
 	keyedChance: number;
 	retentionDays: number | null;
+	/** Whether the retention is that of the deployment, not of the workspace. */
+	isRetentionOfDeployment: boolean;
 }
 
 const ACTIONS: ReadonlyArray<readonly [ActionName, number, presence: number]> = [
@@ -91,6 +93,8 @@ export function makePlan(seed: number): { plan: Plan; random: Random } {
 		hasTool: random.chance(0.3),
 		keyedChance: random.next(),
 		retentionDays: random.chance(0.5) ? 1 : null,
+		// Not drawn: the seeds play what they played before there was such a retention.
+		isRetentionOfDeployment: seed % 2 === 1,
 	};
 	return { plan, random };
 }
