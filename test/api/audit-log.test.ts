@@ -3,6 +3,7 @@ import test, { after } from 'node:test';
 import Database from 'better-sqlite3';
 import { isAudited, type Operation, operations } from '../../src/contract/index.ts';
 import { databaseFile } from '../../src/store/index.ts';
+import { startIssuer } from '../access/identity-provider.ts';
 import {
 	addUser,
 	type CookieClient,
@@ -19,8 +20,11 @@ import { startReceiver } from '../webhooks/receiver.ts';
 import { createApiFixture, createResource, untilProcessed, untilSettled, upload } from './fixture.ts';
 
 const pool = new PausablePool();
+const issuer = await startIssuer();
+after(() => issuer[Symbol.asyncDispose]());
+issuer.people.set('linus', { email: 'linus@shop.example', email_verified: true, groups: ['staff'] });
 const people = await startAppWithUsers({
-	settings: { rate_limit: 0, allow_private_network: true },
+	settings: { rate_limit: 0, allow_private_network: true, ...issuer.settings },
 	overrides: { pool },
 });
 const { app, owner, signIn } = people;
@@ -158,6 +162,8 @@ async function changeOfEachOperation(): Promise<Record<string, Change>> {
 			body: { code: recoveryCodes[0] },
 			by: { call: (method, path, body) => continuing.call(method, path, body, pending) },
 		},
+		// A sign-in that has failed begins again.
+		finishOidcSignIn: { path: '/api/v1/session/oidc/callback', by: { call: finishOidcSignIn } },
 		resetUserTotp: { path: `/api/v1/users/${lostId}/reset-totp` },
 		endSession: { path: `/api/v1/sessions/${elsewhereId}`, by: leaving },
 		endOtherSessions: { path: '/api/v1/sessions', by: leaving },
@@ -173,6 +179,14 @@ async function changeOfEachOperation(): Promise<Record<string, Change>> {
 		// The last: it continues in the background.
 		eraseEndUser: { path: '/api/v1/erasures', body: { end_user_id: 'customer-4711' } },
 	};
+}
+
+/** Ends a sign-in by OpenID Connect, which it begins. */
+async function finishOidcSignIn(method: string, path: string) {
+	const browser = openCookieClient(app);
+	const begun = await browser.call('POST', '/api/v1/session/oidc');
+	const answer = await issuer.authenticate(begun.body.url, 'linus');
+	return browser.call(method, path, answer, { cookie: begun.headers.getSetCookie()[0]?.split(';')[0] as string });
 }
 
 /** Two groups of questions without an answer, by their ids. */
