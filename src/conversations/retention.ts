@@ -23,8 +23,9 @@ const BATCH_MESSAGES = 1_000;
 const BATCH_PAUSE_MS = 200;
 /** The lease of a job that erases the rest of a conversation. */
 const LEASE_MS = 10 * 60_000;
-/** Workspaces read at once. */
+/** Workspaces, or deployments, read at once. */
 const PAGE_SIZE = 100;
+const PAGE_PAUSE_MS = 5;
 
 /**
  * Erases conversations whose retention is over: without a message for more than `retention_days` of their deployment, or of their
@@ -74,7 +75,8 @@ export class Retention implements AsyncDisposable {
 			const page = await this.#store.list('workspaces', { where: {}, order: 'asc', after, limit: PAGE_SIZE });
 			for (const { id, retention_days } of page) {
 				try {
-					if (await this.#store.conversations.hasDeploymentRetention(id)) await this.#expireByDeployment(id, signal);
+					const hasOwn = await this.#store.conversations.hasDeploymentRetention(id);
+					if (hasOwn) await this.#expireByDeployment(id, retention_days, signal);
 					else if (retention_days !== null) await this.#expireIdle(id, null, signal);
 				} catch (error) {
 					// What keeps one workspace from it is not to keep the others.
@@ -98,15 +100,19 @@ export class Retention implements AsyncDisposable {
 	}
 
 	/** Where a deployment keeps conversations longer, each sweep would read all of them in the list of the workspace. */
-	async #expireByDeployment(workspace_id: string, signal: AbortSignal): Promise<void> {
+	async #expireByDeployment(workspace_id: string, days: number | null, signal: AbortSignal): Promise<void> {
 		let after: ListPosition | undefined;
 		while (!signal.aborted) {
 			const query = { where: { workspace_id }, order: 'asc', after, limit: PAGE_SIZE } as const;
 			const page = await this.#store.list('deployments', query);
-			for (const { id } of page) await this.#expireIdle(workspace_id, id, signal);
+			for (const { id, retention_days } of page) {
+				if ((retention_days ?? days) !== null) await this.#expireIdle(workspace_id, id, signal);
+			}
 			const last = page.at(-1);
 			if (!last || page.length < PAGE_SIZE) return;
 			after = { at: last.created_at, id: last.id };
+			// The reads themselves do not let other work run.
+			await sleep(PAGE_PAUSE_MS, signal);
 		}
 	}
 
