@@ -88,7 +88,7 @@ test('an owner finds a person, exports what is stored, and erases it after typin
 });
 
 test('the panel of a conversation exports and erases its visitor, and none without a token', { skip }, async () => {
-	const id = await ask('customer-3', 'Is the kettle blue?');
+	const id = await ask('customer-3', 'Only of the third');
 	const { body } = await app.call('POST', '/api/v1/messages', { deployment_id: deployment, content: 'Hello?' });
 	await addUser(app, 'agent@example.com', 'agent');
 	await using browser = await startBrowser();
@@ -106,6 +106,9 @@ test('the panel of a conversation exports and erases its visitor, and none witho
 	await page.keyboard.press('Enter');
 	await page.getByText('Erased', { exact: true }).waitFor();
 	assert.equal(await conversationsOf('customer-3'), 0);
+	await page.goto(`${app.url}/dashboard#/inbox`);
+	await page.getByRole('link', { name: 'Hello?' }).waitFor();
+	await page.getByRole('link', { name: 'Only of the third' }).waitFor({ state: 'detached' });
 	assert.deepEqual(agent.problems, []);
 });
 

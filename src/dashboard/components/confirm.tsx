@@ -32,7 +32,7 @@ export function ConfirmDialog() {
 	const dialog = useRef<HTMLDialogElement>(null);
 	const asked = question.value;
 	const [typed, setTyped] = useState('');
-	const isLocked = asked?.typed !== undefined && typed.trim() !== asked.typed.trim();
+	const isLocked = asked?.typed !== undefined && normalized(typed) !== normalized(asked.typed);
 	// Before the next event: that of a former dialog's end may come after the next question.
 	useLayoutEffect(() => {
 		setTyped('');
@@ -93,4 +93,9 @@ export function ConfirmDialog() {
 			)}
 		</dialog>
 	);
+}
+
+/** A field of one line has no line breaks, and copying may add spaces. */
+function normalized(text: string): string {
+	return text.trim().replace(/\s+/g, ' ');
 }

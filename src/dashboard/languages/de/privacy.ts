@@ -45,6 +45,7 @@ export const privacy: PrivacyStrings = {
 	status_overwriting: 'Wird überschrieben',
 	status_done: 'Gelöscht',
 
+	receipt: 'Beleg',
 	receiptTitle: 'Beleg einer Löschung',
 	receiptPurpose:
 		'Er enthält keine persönlichen Daten. Notieren Sie anderswo, wen er betrifft, wenn Sie es nachweisen müssen.',

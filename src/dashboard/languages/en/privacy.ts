@@ -40,6 +40,7 @@ export const privacy = {
 	status_overwriting: 'Overwriting',
 	status_done: 'Erased',
 
+	receipt: 'Receipt',
 	receiptTitle: 'Receipt of an erasure',
 	receiptPurpose: 'It has no personal data. Note elsewhere whom it concerns, if you must prove it.',
 	course: 'Progress',

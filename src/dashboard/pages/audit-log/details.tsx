@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { changeQuery } from '../../app/route.ts';
+import { changeQuery, linkTo } from '../../app/route.ts';
 import { Button } from '../../components/button.tsx';
 import { ShortId } from '../../components/copy-button.tsx';
 import { DetailList } from '../../components/detail-list.tsx';
@@ -20,6 +20,7 @@ export function RecordDialog({ record }: { record: AuditRecord }) {
 		{ label: t.when, value: absoluteText(new Date(record.created_at)) },
 		{ label: t.who, value: <Named name={actor.name} id={actor.id} /> },
 		{ label: t.on, value: <Named name={`${kindOf(resource.type)} ${resource.name ?? ''}`} id={resource.id} /> },
+		{ label: s.privacyPages.receipt, value: resource.type === 'erasure' ? <ReceiptLink id={resource.id} /> : null },
 		{ label: t.fields, value: fields.join(', ') },
 		{ label: t.action, value: <code>{action}</code> },
 		{ label: t.path, value: <code>{record.path}</code> },
@@ -45,6 +46,10 @@ export function RecordDialog({ record }: { record: AuditRecord }) {
 			</div>
 		</dialog>
 	);
+}
+
+function ReceiptLink({ id }: { id: string }) {
+	return <a href={linkTo(['privacy', id])}>{strings().privacyPages.receiptTitle}</a>;
 }
 
 function Named({ name, id }: { name: string; id: string }) {
