@@ -23,6 +23,10 @@ function preloadModules(names: readonly string[] = []): void {
 	for (const name of names) preload({ rel: 'modulepreload', href: new URL(name, import.meta.url).href });
 }
 
+function preloadResponse(href: string): void {
+	preload({ rel: 'preload', as: 'fetch', crossOrigin: 'anonymous', href });
+}
+
 // In this order: where the bytes of all wait for each other, a person who has to sign in does not wait for the page behind that.
 const session = fetch('api/v1/session', { credentials: 'same-origin' });
 preloadModules(MODULES.languages[wantedLanguage()]);
@@ -32,8 +36,8 @@ const page = /^[^/?]*/.exec(path)?.[0] ?? '';
 if (Object.hasOwn(MODULES.pages, page)) preloadModules(MODULES.pages[page]);
 session.then(
 	({ ok }) => {
-		if (!ok || path !== FIRST_PAGE) return;
-		for (const href of FIRST_REQUESTS) preload({ rel: 'preload', as: 'fetch', crossOrigin: 'anonymous', href });
+		if (!ok) preloadResponse('api/v1/session/methods');
+		else if (path === FIRST_PAGE) FIRST_REQUESTS.forEach(preloadResponse);
 	},
 	() => {
 		// The frame shows the failure.

@@ -2,9 +2,10 @@ import { render } from 'preact';
 import { ErrorState } from '../components/page.tsx';
 import { loadLanguage } from '../languages/index.ts';
 import './parts.ts';
+import { takeAuthorizationAnswer } from './oidc.ts';
 import { CurrentPage } from './pages.tsx';
 import { SecondFactorGate } from './second-factor-gate.tsx';
-import { loadSession, sessionState } from './session.ts';
+import { finishOidcSignIn, loadSession, sessionState } from './session.ts';
 import { EmptyShell, Shell } from './shell.tsx';
 import { SignIn } from './sign-in.tsx';
 
@@ -18,7 +19,12 @@ function Dashboard() {
 			return <ErrorState error={state.error} onRetry={() => void loadSession()} />;
 		case 'signed-out':
 		case 'expired':
-			return <SignIn hasExpired={state.status === 'expired'} />;
+			return (
+				<SignIn
+					hasExpired={state.status === 'expired'}
+					problem={state.status === 'signed-out' ? state.problem : undefined}
+				/>
+			);
 		case 'signed-in':
 			if (state.session.needs_totp_setup) return <SecondFactorGate />;
 			return (
@@ -34,7 +40,8 @@ function Dashboard() {
  * @param sessionResponse the response to the request for the session, which is on its way already
  */
 export async function start(sessionResponse: Promise<Response>): Promise<void> {
-	const session = loadSession(sessionResponse);
+	const answer = takeAuthorizationAnswer();
+	const session = answer === null ? loadSession(sessionResponse) : finishOidcSignIn(answer);
 	await loadLanguage();
 	// The empty frame that the document has until now.
 	document.body.replaceChildren();

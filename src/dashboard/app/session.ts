@@ -5,12 +5,15 @@ import { startLive, stopLive } from '../api/live.ts';
 import { queryClient } from '../api/queries.ts';
 
 export type Session = Resource<'Session'>;
+/** The parameters with which an identity provider sends the browser back. */
+export type AuthorizationAnswer = Resource<'AuthorizationAnswer'>;
 
 /** Who is signed in. `unknown` until the server has answered; `expired`: the session ended while the dashboard was open. */
 export type SessionState =
 	| { status: 'unknown' }
 	| { status: 'failed'; error: Error }
-	| { status: 'signed-out' | 'expired' }
+	| { status: 'signed-out'; problem?: Error }
+	| { status: 'expired' }
 	| { status: 'signed-in'; session: Session };
 
 /** The user whose drafts this tab holds. */
@@ -65,6 +68,20 @@ export async function signIn(email: string, password: string): Promise<void> {
 	const session = await resultOf(api.POST('/api/v1/session', { body: { email, password } }));
 	queryClient.clear();
 	begin(session);
+}
+
+/**
+ * Ends a sign-in with an identity provider. A refusal shows the page for signing in.
+ * @param body what the provider has added to the address
+ */
+export async function finishOidcSignIn(body: AuthorizationAnswer): Promise<void> {
+	try {
+		const session = await resultOf(api.POST('/api/v1/session/oidc/callback', { body }));
+		queryClient.clear();
+		begin(session);
+	} catch (error) {
+		sessionState.value = { status: 'signed-out', problem: error as Error };
+	}
 }
 
 /** The second step of signing in. @param code of an authenticator app, or a recovery code */

@@ -1,29 +1,83 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api/api-error.ts';
+import { api, type Resource, resultOf } from '../api/client.ts';
 import { Button } from '../components/button.tsx';
 import { TextField } from '../components/field.tsx';
 import { sentenceOf } from '../components/page.tsx';
-import { strings } from '../languages/index.ts';
+import { fill, strings } from '../languages/index.ts';
+import { beginOidcSignIn } from './oidc.ts';
 import { continueSignIn, signIn } from './session.ts';
 
-/** Signs a person in: the password, then a code where the account needs one. @param hasExpired the session ended while the dashboard was open */
-export function SignIn({ hasExpired }: { hasExpired: boolean }) {
+type SignInMethods = Resource<'SignInMethods'>;
+
+export interface SignInProps {
+	/** The session ended while the dashboard was open. */
+	hasExpired: boolean;
+	/** Why the sign-in with the identity provider has failed. */
+	problem?: Error | undefined;
+}
+
+/** Signs a person in: with the identity provider, or the password and then a code where the account needs one. */
+export function SignIn({ hasExpired, problem }: SignInProps) {
 	const s = strings();
+	const [methods, setMethods] = useState<SignInMethods | null>(null);
 	const [needsCode, setNeedsCode] = useState(false);
 	useEffect(() => {
 		document.title = `${s.signInTitle} – Parley`;
+		// Without an answer, the password shows the failure.
+		const fallback = { password: true, oidc: null };
+		resultOf(api.GET('/api/v1/session/methods')).then(setMethods, () => setMethods(fallback));
 	}, []);
 	return (
 		<main class="sign-in">
 			<h1>{s.signInTitle}</h1>
 			{hasExpired && <p role="status">{s.signInExpired}</p>}
+			{problem && <Problem error={problem} />}
 			{needsCode ? (
 				<CodeForm onBack={() => setNeedsCode(false)} />
 			) : (
-				<PasswordForm onCodeNeeded={() => setNeedsCode(true)} />
+				methods && (
+					<>
+						{methods.password && <PasswordForm onCodeNeeded={() => setNeedsCode(true)} />}
+						{methods.oidc && <OidcButton label={methods.oidc.label} isOnly={!methods.password} />}
+						{!methods.oidc && <p class="soft">{s.signInHint}</p>}
+					</>
+				)
 			)}
 		</main>
+	);
+}
+
+/** Goes to the identity provider. */
+function OidcButton({ label, isOnly }: { label: string; isOnly: boolean }) {
+	const [error, setError] = useState<Error | null>(null);
+	const [isBusy, setBusy] = useState(false);
+	const go = async () => {
+		setBusy(true);
+		setError(null);
+		try {
+			await beginOidcSignIn();
+		} catch (failure) {
+			setError(failure as Error);
+			setBusy(false);
+		}
+	};
+	return (
+		<div class="other-way">
+			<Button look={isOnly ? 'primary' : 'secondary'} isBusy={isBusy} onClick={() => void go()}>
+				{fill(strings().signInWith, { label })}
+			</Button>
+			{error && <Problem error={error} />}
+		</div>
+	);
+}
+
+function Problem({ error }: { error: Error }) {
+	return (
+		<p class="field-error" role="alert">
+			{sentenceOf(error)}
+		</p>
 	);
 }
 
@@ -40,20 +94,17 @@ function PasswordForm({ onCodeNeeded }: { onCodeNeeded: () => void }) {
 		}
 	};
 	return (
-		<>
-			<StepForm submit={submit}>
-				<TextField label={s.email} type="email" autocomplete="username" required value={email} onChange={setEmail} />
-				<TextField
-					label={s.password}
-					type="password"
-					autocomplete="current-password"
-					required
-					value={password}
-					onChange={setPassword}
-				/>
-			</StepForm>
-			<p class="soft">{s.signInHint}</p>
-		</>
+		<StepForm submit={submit}>
+			<TextField label={s.email} type="email" autocomplete="username" required value={email} onChange={setEmail} />
+			<TextField
+				label={s.password}
+				type="password"
+				autocomplete="current-password"
+				required
+				value={password}
+				onChange={setPassword}
+			/>
+		</StepForm>
 	);
 }
 
@@ -84,7 +135,7 @@ function CodeForm({ onBack }: { onBack: () => void }) {
 function StepForm({ submit, children }: { submit: () => Promise<void>; children: ComponentChildren }) {
 	const s = strings();
 	const form = useRef<HTMLFormElement>(null);
-	const [error, setError] = useState<string | null>(null);
+	const [error, setError] = useState<Error | null>(null);
 	const [isBusy, setBusy] = useState(false);
 	useEffect(() => form.current?.querySelector('input')?.focus(), []);
 	const run = async (event: Event) => {
@@ -94,18 +145,14 @@ function StepForm({ submit, children }: { submit: () => Promise<void>; children:
 		try {
 			await submit();
 		} catch (failure) {
-			setError(sentenceOf(failure as Error));
+			setError(failure as Error);
 			setBusy(false);
 		}
 	};
 	return (
 		<form class="card" ref={form} onSubmit={(event) => void run(event)}>
 			{children}
-			{error && (
-				<p class="field-error" role="alert">
-					{error}
-				</p>
-			)}
+			{error && <Problem error={error} />}
 			<Button type="submit" look="primary" isBusy={isBusy}>
 				{s.signIn}
 			</Button>

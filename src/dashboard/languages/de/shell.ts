@@ -73,6 +73,7 @@ export const shell: ShellStrings = {
 	email: 'E-Mail-Adresse',
 	password: 'Passwort',
 	signIn: 'Anmelden',
+	signInWith: 'Mit {label} anmelden',
 	signInCode: 'Code',
 	signInCodeHint: 'Aus Ihrer Authenticator-App, oder einer Ihrer Wiederherstellungscodes.',
 	signInBack: 'Als jemand anderes anmelden',

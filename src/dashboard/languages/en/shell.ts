@@ -71,6 +71,7 @@ export const shell = {
 	email: 'E-mail address',
 	password: 'Password',
 	signIn: 'Sign in',
+	signInWith: 'Sign in with {label}',
 	signInCode: 'Code',
 	signInCodeHint: 'From your authenticator app, or one of your recovery codes.',
 	signInBack: 'Sign in as somebody else',

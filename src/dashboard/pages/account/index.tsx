@@ -14,14 +14,16 @@ import { SessionList } from './sessions.tsx';
 /** The account of the signed-in user. */
 export default function Account() {
 	const t = strings().accessPages;
+	// People of an identity provider may have no password, to which these belong.
+	const { has_password } = currentSession().user;
 	return (
 		<>
 			<PageHeader title={t.titles.account} purpose={t.accountPurpose} />
 			<div class="columns">
 				<div>
 					<Profile />
-					<PasswordForm />
-					<SecondFactor />
+					{has_password && <PasswordForm />}
+					{has_password && <SecondFactor />}
 				</div>
 				<SessionList />
 			</div>

@@ -70,11 +70,11 @@ function PeopleTable({
 			columns={[
 				{
 					title: t.name,
-					cell: ({ id, name, email, status, has_password, has_totp }) => (
+					cell: ({ id, name, email, status, has_password, has_oidc, has_totp }) => (
 						<>
 							<strong>{name}</strong> {id === ownId && <span class="soft">({t.you})</span>}{' '}
 							{status === 'deactivated' && <Status tone="red">{t.deactivated}</Status>}
-							{!has_password && <Status tone="amber">{t.noPassword}</Status>}
+							{!has_password && !has_oidc && <Status tone="amber">{t.noPassword}</Status>}
 							{has_totp && <Status tone="green">{t.secondFactor}</Status>}
 							<br />
 							<span class="hint">{email}</span>
