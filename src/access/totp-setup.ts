@@ -1,6 +1,6 @@
 import { AppError, type Clock } from '../base/index.ts';
 import {
-	decideAndCommit,
+	aroundCommit,
 	expectVersion,
 	prepareChange,
 	type Store,
@@ -9,7 +9,6 @@ import {
 	type UserRecord,
 	type Write,
 } from '../store/index.ts';
-import type { AuditWrites } from './audit-writes.ts';
 import type { PasswordVerifier, SignInOrigin } from './password-verifier.ts';
 import { requireOwnerRights } from './roles.ts';
 import { hasTotp, type SecondFactor } from './second-factor.ts';
@@ -25,6 +24,20 @@ export interface TotpSetupOptions {
 }
 
 type OwnSession = Pick<UserSession, 'user' | 'session'>;
+
+/** A secret that waits for its first code. */
+export interface BegunTotp {
+	user: UserRecord;
+	secret: string;
+	uri: string;
+}
+
+/** A second factor that is in effect. */
+export interface ConfirmedTotp {
+	user: UserRecord;
+	/** Shown only now. */
+	recoveryCodes: string[];
+}
 
 /** How users set up and remove the second factor of their own accounts. */
 export class TotpSetup {
@@ -44,81 +57,94 @@ export class TotpSetup {
 	 * Makes a secret. It has no effect until a code of it is confirmed; another call replaces it.
 	 * @throws AppError `invalid_request` where the password is wrong or a second factor is set up, `rate_limit_exceeded`
 	 */
-	async begin(
-		{ user: { id } }: OwnSession,
-		password: string,
-		origin: SignInOrigin,
-		audit: AuditWrites,
-	): Promise<{ secret: string; uri: string }> {
-		await this.#verifier.verifyOwn(id, password, origin);
+	begin({ user: { id } }: OwnSession, password: string, origin: SignInOrigin): UncommittedChange<BegunTotp> {
 		const secret = createTotpSecret();
 		const totp = { secret: this.#secondFactor.seal(secret), enabled_at: null, last_step: 0, recovery_hashes: [] };
-		const { email } = await this.#change(id, audit, (user) => {
-			if (!hasTotp(user)) return { totp, write: [] };
-			throw new AppError('invalid_request', 'A second factor is set up already. Remove it first.');
-		});
-		return { secret, uri: totpUri(secret, email) };
+		const change = this.#change(
+			id,
+			(user) => {
+				if (!hasTotp(user)) return { totp, write: [] };
+				throw new AppError('invalid_request', 'A second factor is set up already. Remove it first.');
+			},
+			(user) => ({ user, secret, uri: totpUri(secret, user.email) }),
+		);
+		return this.#withPassword(id, password, origin, change);
 	}
 
 	/**
 	 * Requires codes from now on, and ends the other sessions. Wrong codes count as failed sign-ins.
-	 * @returns the recovery codes, which are shown only now
 	 * @throws AppError `invalid_request` where the code is wrong, `rate_limit_exceeded`
 	 */
-	async confirm(
-		{ user, session }: OwnSession,
-		code: string,
-		origin: SignInOrigin,
-		audit: AuditWrites,
-	): Promise<string[]> {
-		const codes = createRecoveryCodes();
-		const recovery_hashes = codes.map((each) => this.#secondFactor.hashRecoveryCode(each));
-		const confirmed = await this.#verifier.limited(user, origin, async () => {
-			const now = this.#clock.now();
-			let isAccepted = false;
-			await this.#change(user.id, audit, (current) => {
+	confirm({ user, session }: OwnSession, code: string, origin: SignInOrigin): UncommittedChange<ConfirmedTotp> {
+		const recoveryCodes = createRecoveryCodes();
+		const recovery_hashes = recoveryCodes.map((each) => this.#secondFactor.hashRecoveryCode(each));
+		const change = this.#change(
+			user.id,
+			(current) => {
 				if (current.totp === null || hasTotp(current)) {
 					throw new AppError('invalid_request', 'There is no second factor to confirm. Begin its setup first.');
 				}
+				const now = this.#clock.now();
 				const accepted = this.#secondFactor.accept(current.totp, code, now);
-				isAccepted = accepted !== null;
 				if (accepted === null) return null;
 				const write: Write[] = [{ op: 'end_sessions', user_id: user.id, except: session.id }];
 				return { totp: { ...accepted, enabled_at: now, recovery_hashes }, write };
-			});
-			return isAccepted ? codes : null;
-		});
-		if (confirmed !== null) return confirmed;
-		const details = [{ path: '/code', message: 'is not the present code' }];
-		throw new AppError('invalid_request', '/code is not the present code.', { details });
+			},
+			(confirmed) => ({ user: confirmed, recoveryCodes }),
+		);
+		return {
+			commit: async (addition) => {
+				// A wrong code changes nothing, so nothing is added.
+				const added = addition && ((confirmed: ConfirmedTotp | null) => addition(confirmed as ConfirmedTotp));
+				const confirmed = await this.#verifier.limited(user, origin, () => change.commit(added));
+				if (confirmed !== null) return confirmed;
+				const details = [{ path: '/code', message: 'is not the present code' }];
+				throw new AppError('invalid_request', '/code is not the present code.', { details });
+			},
+		};
 	}
 
 	/** Removes the second factor. @throws AppError `invalid_request` where the password is wrong, `rate_limit_exceeded` */
-	async disable(
-		{ user: { id } }: OwnSession,
-		password: string,
-		origin: SignInOrigin,
-		audit: AuditWrites,
-	): Promise<UserRecord> {
-		await this.#verifier.verifyOwn(id, password, origin);
-		return this.#change(id, audit, () => ({ totp: null, write: [] }));
+	disable({ user: { id } }: OwnSession, password: string, origin: SignInOrigin): UncommittedChange<UserRecord> {
+		const change = this.#change(
+			id,
+			() => ({ totp: null, write: [] }),
+			(user) => user,
+		);
+		return this.#withPassword(id, password, origin, change);
 	}
 
-	/** @param decide null: nothing changes */
-	#change(
+	/** The same change, once the present password is verified. A change with a password always changes something. */
+	#withPassword<T>(
 		id: string,
-		audit: AuditWrites,
+		password: string,
+		origin: SignInOrigin,
+		change: UncommittedChange<T | null>,
+	): UncommittedChange<T> {
+		return aroundCommit(change as UncommittedChange<T>, async (commit) => {
+			await this.#verifier.verifyOwn(id, password, origin);
+			return commit();
+		});
+	}
+
+	/**
+	 * @param decide null: nothing changes
+	 * @param resultOf makes the result from the changed user
+	 */
+	#change<T>(
+		id: string,
 		decide: (user: UserRecord) => { totp: TotpRecord | null; write: Write[] } | null,
-	): Promise<UserRecord> {
-		return decideAndCommit(this.#store, async () => {
+		resultOf: (user: UserRecord) => T,
+	): UncommittedChange<T | null> {
+		return prepareChange<T | null>(this.#store, async () => {
 			const user = await this.#store.get('users', id);
 			if (!user) throw new AppError('unauthorized');
 			const decided = decide(user);
-			if (decided === null) return { commit: null, result: user };
+			if (decided === null) return { commit: null, result: null };
 			const set = { totp: decided.totp, updated_at: this.#clock.now() };
 			const next = { ...user, ...set, version: user.version + 1 };
-			const write: Write[] = [{ op: 'patch', kind: 'users', id, set }, ...decided.write, ...audit(next, next)];
-			return { commit: { expect: [expectVersion('users', user)], write }, result: next };
+			const write: Write[] = [{ op: 'patch', kind: 'users', id, set }, ...decided.write];
+			return { commit: { expect: [expectVersion('users', user)], write }, result: resultOf(next) };
 		});
 	}
 }

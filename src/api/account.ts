@@ -2,12 +2,13 @@ import { type CredentialMonitor, lastUseOf, type OwnAccount, type Sessions, type
 import { timestamp } from '../base/index.ts';
 import { type OwnSession, operations } from '../contract/index.ts';
 import type { Route } from '../http/index.ts';
-import type { SessionRecord } from '../store/index.ts';
+import type { SessionRecord, UserRecord } from '../store/index.ts';
 import { byCreation, type Cursors } from './cursors.ts';
-import { type SessionRouteOptions, userRouteFactory } from './session-route.ts';
+import type { IdempotencyOptions } from './idempotent-call.ts';
+import { ownChangeRouteFactory, type SessionRouteOptions, userRouteFactory } from './session-route.ts';
 import { presentUser } from './users.ts';
 
-export interface AccountRoutesOptions extends SessionRouteOptions {
+export interface AccountRoutesOptions extends SessionRouteOptions, IdempotencyOptions {
 	sessions: Sessions;
 	ownAccount: OwnAccount;
 	totpSetup: TotpSetup;
@@ -26,10 +27,14 @@ function presentSession(record: SessionRecord, currentId: string): OwnSession {
 	};
 }
 
+/** What the audit log names as changed. */
+const userOf = ({ user: { id, name } }: { user: UserRecord }) => ({ id, name });
+
 /** The account of the signed-in user: name, password and sessions. */
 export function accountRoutes(options: AccountRoutesOptions): Route[] {
 	const { sessions, ownAccount, totpSetup, credentialMonitor, cursors } = options;
 	const userRoute = userRouteFactory(options);
+	const ownChangeRoute = ownChangeRouteFactory(options);
 	return [
 		userRoute(operations.updateAccount, async ({ caller, body, origin, audit }) => {
 			const user = await ownAccount.change(caller.userSession, body, origin, audit);
@@ -39,19 +44,21 @@ export function accountRoutes(options: AccountRoutesOptions): Route[] {
 			return { result: presentUser(user), cookies: [cookie] };
 		}),
 
-		userRoute(operations.beginTotp, async ({ caller, body, origin, audit }) => ({
-			result: await totpSetup.begin(caller.userSession, body.current_password, origin, audit),
-		})),
-
-		userRoute(operations.confirmTotp, async ({ caller, body, origin, audit }) => {
-			const recovery_codes = await totpSetup.confirm(caller.userSession, body.code, origin, audit);
-			await credentialMonitor.recheckAll();
-			return { result: { recovery_codes } };
+		ownChangeRoute(operations.beginTotp, ({ caller, body, origin, commit }) => {
+			const change = totpSetup.begin(caller.userSession, body.current_password, origin);
+			return commit(change, ({ secret, uri }) => ({ secret, uri }), userOf);
 		}),
 
-		userRoute(operations.disableTotp, async ({ caller, body, origin, audit }) => ({
-			result: presentUser(await totpSetup.disable(caller.userSession, body.current_password, origin, audit)),
-		})),
+		ownChangeRoute(operations.confirmTotp, async ({ caller, body, origin, commit }) => {
+			const change = totpSetup.confirm(caller.userSession, body.code, origin);
+			const confirmed = await commit(change, ({ recoveryCodes }) => ({ recovery_codes: recoveryCodes }), userOf);
+			await credentialMonitor.recheckAll();
+			return confirmed;
+		}),
+
+		ownChangeRoute(operations.disableTotp, ({ caller, body, origin, commit }) =>
+			commit(totpSetup.disable(caller.userSession, body.current_password, origin), presentUser),
+		),
 
 		userRoute(operations.listSessions, async ({ caller, query }) => {
 			const { session, user } = caller.userSession;

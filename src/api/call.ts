@@ -16,8 +16,13 @@ export interface Call<O extends Operation> extends OperationInput<O> {
 	 * Commits the change that the response reports, and in the same transaction its record in the audit log, and the response for
 	 * repeats, where the client sent an Idempotency-Key.
 	 * @param present makes the operation's result from that of the change
+	 * @param resource what the audit log names as changed. Default: the operation's result
 	 */
-	commit<T>(change: UncommittedChange<T>, present: (result: T) => HandlerResult<O>): Promise<HandlerResult<O>>;
+	commit<T>(
+		change: UncommittedChange<T>,
+		present: (result: T) => HandlerResult<O>,
+		resource?: (result: T) => unknown,
+	): Promise<HandlerResult<O>>;
 	/**
 	 * The write that records a change that an actor commits, for its commit.
 	 * @param resource what is changed: an object with its id, and its name if it has one

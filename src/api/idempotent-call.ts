@@ -122,13 +122,13 @@ export function createIdempotentCall<O extends Operation>(
 		responses,
 		runIdempotently,
 		auditWrites,
-		commit: async (change, present) => {
+		commit: async (change, present, resource) => {
 			audit?.trail.take();
 			const committed = await change.commit((result) => {
 				const presented = present(result);
 				return {
 					idempotency: currentClaim?.receipt(responses.toStored(presented)),
-					write: auditWrites(presented),
+					write: auditWrites(resource ? resource(result) : presented),
 				};
 			});
 			return present(committed);

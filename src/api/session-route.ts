@@ -1,10 +1,16 @@
 import type { Access, AuditWrites, Caller, SignInOrigin, UserSession } from '../access/index.ts';
 import type { AppError } from '../base/index.ts';
-import type { Operation, OperationInput, OperationResult } from '../contract/index.ts';
+import { type Operation, type OperationInput, type OperationResult, takesIdempotencyKey } from '../contract/index.ts';
 import { errorResponse, type HttpRequest, type Route, type RouteResponse } from '../http/index.ts';
 import { type AdmissionOptions, admitAnonymous, admitCaller } from './admission.ts';
-import { AuditTrail, type AuditTrailOptions } from './audit-trail.ts';
-import { requireWellFormedKey } from './idempotent-call.ts';
+import { AuditTrail, type AuditTrailOptions, auditActorOf } from './audit-trail.ts';
+import type { Call, HandlerResult } from './call.ts';
+import {
+	createIdempotentCall,
+	fingerprintOf,
+	type IdempotencyOptions,
+	requireWellFormedKey,
+} from './idempotent-call.ts';
 import { inputReader } from './pipeline.ts';
 
 export interface SessionRouteOptions extends AdmissionOptions, AuditTrailOptions {
@@ -65,6 +71,7 @@ export function anonymousRouteFactory(options: SessionRouteOptions): RouteFactor
 /** Makes routes for signed-in users: only the session counts. */
 export function userRouteFactory(options: SessionRouteOptions): RouteFactory<Pick<UserCall<Operation>, 'caller'>> {
 	return (operation, handle) => {
+		if (takesIdempotencyKey(operation)) throw new Error(`${operation.path} honours an Idempotency-Key`);
 		const read = inputReader(operation);
 		return {
 			method: operation.method,
@@ -81,6 +88,43 @@ export function userRouteFactory(options: SessionRouteOptions): RouteFactory<Pic
 						const audit = auditOf(operation, request, input, options);
 						const call = { ...input, origin: originOf(request), audit, caller };
 						return toResponse(operation, await handle(call as never), request, options);
+					},
+					options,
+				),
+		};
+	};
+}
+
+/** A change that a signed-in user makes of the own account. */
+interface OwnChange<O extends Operation> extends Omit<UserCall<O>, 'audit'>, Pick<Call<O>, 'commit'> {}
+
+/** Makes routes for changes of the own account that honour an Idempotency-Key, which belongs to the session. */
+export function ownChangeRouteFactory(options: SessionRouteOptions & IdempotencyOptions) {
+	return <O extends Operation>(operation: O, handle: (change: OwnChange<O>) => Promise<HandlerResult<O>>): Route => {
+		const read = inputReader(operation);
+		return {
+			method: operation.method,
+			path: operation.path,
+			handle: (request) =>
+				admitCaller(
+					request,
+					(credentials) => {
+						requireWellFormedKey(request);
+						return options.access.authenticateUser(credentials);
+					},
+					async (caller) => {
+						const input = { params: request.params, query: read.query(request), body: await read.body(request) };
+						const { workspaceId, credentialId } = caller;
+						const scope = `${workspaceId} ${credentialId} ${operation.method} ${operation.path}`;
+						const audit = { actor: auditActorOf(caller), trail: new AuditTrail(operation, request, input, options) };
+						const idempotent = createIdempotentCall(operation, scope, request, options, audit);
+						const { responses, runIdempotently, commit } = idempotent;
+						const change = { ...input, origin: originOf(request), caller, commit };
+						const result = await runIdempotently(
+							() => fingerprintOf(input.body),
+							() => handle(change as never),
+						);
+						return responses.toResponse(result);
 					},
 					options,
 				),

@@ -66,6 +66,7 @@ export const accountOperations = {
 		result: User,
 	},
 	beginTotp: {
+		secret: true,
 		method: 'POST',
 		path: '/api/v1/session/totp',
 		summary: 'Begin to set up a second factor',
@@ -79,6 +80,7 @@ export const accountOperations = {
 		result: TotpSecret,
 	},
 	confirmTotp: {
+		secret: true,
 		method: 'POST',
 		path: '/api/v1/session/totp/confirm',
 		summary: 'Confirm a second factor',

@@ -123,12 +123,11 @@ export interface OperationInput<O extends Operation> {
 export type OperationResult<O extends Operation> = Static<O['result']>;
 
 /**
- * Whether an operation honours an Idempotency-Key: POSTs with a credential that change something, and visitors' messages. Those of the
- * own account do not: a code is accepted once.
+ * Whether an operation honours an Idempotency-Key: POSTs with a credential that change something, and visitors' messages.
  */
 export function takesIdempotencyKey({ method, access, status, reads }: Operation): boolean {
 	if (method !== 'POST' || reads) return false;
-	return access.kind === 'key' || (access.kind === 'widget' && status === 201);
+	return access.kind === 'key' || access.kind === 'session' || (access.kind === 'widget' && status === 201);
 }
 
 /** Whether a request to an operation leaves a record in the audit log: changes, and exports of the log. Visitors' requests leave none. */

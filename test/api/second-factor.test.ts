@@ -88,6 +88,42 @@ test('a code is accepted once, also where two requests send it at once, and from
 	assert.equal((await second(cookie, spaced)).status, 201, 'a clock behind, and a space in the code');
 });
 
+test('a repeat with the same Idempotency-Key gets the first response, sealed until then; the key is the session’s', async () => {
+	const email = 'repeats@totp.example';
+	await addUser(app, email, 'member');
+	const browser = await signIn(email);
+	const key = { 'idempotency-key': 'set up once' };
+	const send = (path: string, body: object, from = browser) => from.call('POST', SESSION + path, body, key);
+	const password = { current_password: PASSWORD };
+	const both = await Promise.all([send('/totp', password), send('/totp', password)]);
+	const { secret, uri } = both[0].body;
+	assert.deepEqual(both[1].body, { secret, uri }, 'the secret is made once');
+	assertRefused(await send('/totp', { current_password: 'another' }), 400, 'idempotency_key_reused');
+	const elsewhere = await signIn(email);
+	assert.notEqual((await send('/totp', password, elsewhere)).body.secret, secret, 'another session');
+	assert.notEqual((await browser.call('POST', `${SESSION}/totp`, password)).body.secret, secret, 'without a key');
+
+	const last = await beginTotp(browser);
+	assertRefused(await send('/totp/confirm', { code: '000000' }), 400, 'invalid_request', 'may be tried again');
+	const code = { code: totpCode(last, clock.now()) };
+	const first = await send('/totp/confirm', code);
+	assert.equal(first.headers.get('idempotent-replayed'), null);
+	const repeated = await send('/totp/confirm', code);
+	assert.deepEqual([repeated.status, repeated.body], [200, first.body]);
+	assert.equal(repeated.headers.get('idempotent-replayed'), 'true');
+	const db = new Database(databaseFile(app.dataDir), { readonly: true });
+	const stored = db.prepare('SELECT group_concat(body) FROM idempotency').pluck().get() as string;
+	db.close();
+	for (const text of [secret, last, ...first.body.recovery_codes]) assert.ok(!stored.includes(text));
+
+	const removed = await send('/totp/disable', password);
+	assert.deepEqual((await send('/totp/disable', password)).body, removed.body);
+	const records = (await app.call('GET', `/api/v1/audit-log?resource=${removed.body.id}&limit=100`)).body.data;
+	const actions = records.map(({ action }: { action: string }) => action);
+	assert.equal(actions.filter((action: string) => action === 'confirmTotp').length, 1, 'recorded once');
+	assert.equal(actions.filter((action: string) => action === 'disableTotp').length, 1);
+});
+
 test('a recovery code signs in once', async () => {
 	const { email, recoveryCodes } = await userWithTotp('recovery@totp.example');
 	const [one = '', two = ''] = recoveryCodes;
