@@ -64,7 +64,7 @@ export type { AppOverrides } from './app-overrides.ts';
 export interface App extends AsyncDisposable {
 	/** Where it listens, for example `http://127.0.0.1:8080`. */
 	url: string;
-	/** Whether no owner has a password: then no owner can sign in. */
+	/** Whether no owner has a password and there is no identity provider: then no owner can sign in. */
 	isSignInImpossible: boolean;
 	/** Whether this was the first start on the data folder. */
 	isFirstStart: boolean;
@@ -133,7 +133,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	readiness.writes = store.health;
 	clientNames.useKey(new SecretBox(secretKey).key('client addresses'));
 	const first = await runFirstStart(store, clock, settings, overrides, address());
-	const isSignInImpossible = await hasNoPasswordOfOwner(store);
+	const isSignInImpossible = settings.oidc_issuer === undefined && (await hasNoPasswordOfOwner(store));
 	const jumpDetector = new ClockJumpDetector(clock, await readTrustedTime(store));
 
 	const base = { settings, overrides, clock, log, jumpDetector, shares, recognition, thesauri, metrics, address };

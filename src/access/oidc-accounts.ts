@@ -120,11 +120,13 @@ function refused(user: UserRecord | null, sentence: string): RefusedIdentity {
 	return { refusal: new AppError('sign_in_refused', sentence), user };
 }
 
-/** The normal form of an address that the issuer has verified; null for others. */
+/**
+ * The normal form of an address that the issuer has verified; null for others. An address that composing would change is another
+ * mailbox than its normal form: with a Kelvin sign in place of a K it would be somebody else's.
+ */
 function usableEmail({ email, isEmailVerified }: Identity): string | null {
-	return isEmailVerified && email !== null && email.length <= MAX_EMAIL && EMAIL.test(email)
-		? normaliseEmail(email)
-		: null;
+	if (!isEmailVerified || email === null || email.length > MAX_EMAIL || !EMAIL.test(email)) return null;
+	return email.normalize('NFC') === email ? normaliseEmail(email) : null;
 }
 
 /** The name for a new account; null where it is none for a line. */

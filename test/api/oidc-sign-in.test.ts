@@ -227,6 +227,13 @@ test('an existing person is found by the verified e-mail address once, and by th
 	assert.deepEqual(await usersOf(email), []);
 });
 
+test('an address that only looks like that of a person does not get the account', async () => {
+	await addUser(app, 'mike@login.example', 'member');
+	const { login } = person({ email: 'mi\u212ae@login.example' });
+	assertRefused((await signInBy(login)).finished, 403, 'sign_in_refused');
+	assert.equal((await usersOf('mike@login.example'))[0].has_oidc, false);
+});
+
 test('two first sign-ins of one person at once make one account', async () => {
 	const { login, email } = person();
 	const results = await Promise.all([signInBy(login), signInBy(login), signInBy(login)]);
