@@ -52,6 +52,7 @@ import { createEmbedders, createModels, createProviders } from './models/index.t
 import { createNetwork, type Network } from './net/index.ts';
 import { findRecognitionPackages, workerEntry } from './pool/index.ts';
 import { Readiness } from './readiness.ts';
+import { censorPersonalData } from './redaction/index.ts';
 import { createServices, drainServices, type Foundation, type Services, startServices } from './services.ts';
 import { damagedDatabaseError, dataFolderError, openSqliteStore, type Store } from './store/index.ts';
 import { openThesauri, type Thesauri } from './thesauri/index.ts';
@@ -93,7 +94,7 @@ export async function startApp(settings: Settings, overrides: AppOverrides = {})
 async function buildApp(settings: Settings, overrides: AppOverrides): Promise<App> {
 	await using resources = new AsyncDisposableStack();
 	const clock = overrides.clock ?? systemClock;
-	const log = overrides.log ?? createLog(settings.log_level);
+	const log = overrides.log ?? createLog(settings.log_level, censorPersonalData);
 	checkCertificate(settings, clock, log);
 	const recognition = recognitionOf(settings);
 	const thesauri = resources.use(await thesauriOf(settings));

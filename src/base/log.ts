@@ -8,6 +8,11 @@ export type Log = Logger;
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'key', 'token', 'signing_secret'];
 const SECRET_PATHS = ['', '*.', '*.*.'].flatMap((prefix) => SECRET_FIELDS.map((field) => prefix + field));
 
+/** Fields with the text of an error, besides `err`. */
+const ERROR_FIELDS = ['error', 'cause', 'detail', 'reason', 'problem'];
+/** Levels of causes and fields of a logged error. */
+const MAX_ERROR_DEPTH = 5;
+
 /** Shared by all logs of the process, so that lines are not mixed. */
 let standardError: LogDestination | undefined;
 
@@ -15,11 +20,29 @@ let standardError: LogDestination | undefined;
  * A logger of JSON lines on standard error (standard output is for the output of commands). Lines are written
  * asynchronously, and all of them before the process exits.
  * @param level pino's levels, or `silent`
+ * @param censor removes from the text of an error what must not reach a log: services quote requests in their errors
  */
-export function createLog(level: string): Log {
+export function createLog(level: string, censor: (text: string) => string = (text) => text): Log {
 	standardError ??= new LogDestination(2, (lines) => {
 		log.warn({ lines }, 'log lines were lost: standard error was too slow');
 	});
-	const log: Log = pino({ level, base: null, redact: { paths: SECRET_PATHS, censor: '***' } }, standardError);
+	const redact = { paths: SECRET_PATHS, censor: '***' };
+	const log: Log = pino({ level, base: null, redact, serializers: errorSerializers(censor) }, standardError);
 	return log;
+}
+
+/** Serializers of the fields that have the text of an error. */
+function errorSerializers(censor: (text: string) => string): Record<string, (value: unknown) => unknown> {
+	const censorText = (value: unknown) => (typeof value === 'string' ? censor(value) : value);
+	const fields = Object.fromEntries(ERROR_FIELDS.map((field) => [field, censorText]));
+	return { ...fields, err: (value) => censorTexts(pino.stdSerializers.err(value as Error), censor, MAX_ERROR_DEPTH) };
+}
+
+function censorTexts(value: unknown, censor: (text: string) => string, depth: number): unknown {
+	if (typeof value === 'string') return censor(value);
+	if (typeof value !== 'object' || value === null || depth === 0) return value;
+	if (Array.isArray(value)) return value.map((item) => censorTexts(item, censor, depth - 1));
+	return Object.fromEntries(
+		Object.entries(value).map(([name, member]) => [name, censorTexts(member, censor, depth - 1)]),
+	);
 }

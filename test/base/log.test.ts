@@ -58,3 +58,18 @@ test('a full disk under the log neither ends the process nor blocks its exit', {
 		closeSync(full);
 	}
 });
+
+test('a log censors the texts of errors, with their causes', () => {
+	const { lines } = written(
+		'info',
+		`const censoring = createLog('info', (text) => text.replaceAll('ada@example.com', '[email]'));
+		const error = new Error('no ada@example.com', { cause: new Error('for ada@example.com') });
+		censoring.warn({ err: Object.assign(error, { input: { to: ['ada@example.com'] } }) }, 'failed');
+		censoring.warn({ error: 'of ada@example.com', detail: 'ada@example.com', status: 400 }, 'failed');
+		log.warn({ error: 'a code' }, 'failed');`,
+	);
+	assert.equal(lines.length, 3);
+	assert.doesNotMatch(JSON.stringify(lines), /ada@/);
+	assert.equal((lines[0] as { err: Error }).err.message, 'no [email]: for [email]');
+	assert.deepEqual([lines[1]?.error, lines[1]?.status, lines[2]?.error], ['of [email]', 400, 'a code']);
+});
