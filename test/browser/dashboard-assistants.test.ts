@@ -110,6 +110,25 @@ test('unsaved changes stay when the page is left, and are saved by the keyboard'
 	assert.equal((await app.call('GET', `/api/v1/assistants/${id}`)).body.master_prompt, 'Answer in one sentence.');
 });
 
+test('a person chooses what providers get placeholders for', { skip }, async () => {
+	const { id } = await create('/api/v1/assistants', { name: 'Discretion', redaction: ['phone'] });
+	await using browser = await startBrowser();
+	await using owner = await openDashboard(app, browser, {}, `#/assistants/${id}`);
+	const { page } = owner;
+	const kinds = page.getByRole('group', { name: 'Hide from model providers' });
+	assert.equal(await kinds.getByLabel('Phone numbers').isChecked(), true);
+	await kinds.getByLabel('E-mail addresses').check();
+	await page.getByText('Unsaved changes', { exact: true }).waitFor();
+	await kinds.getByLabel('E-mail addresses').uncheck();
+	await page.getByText('Unsaved changes', { exact: true }).waitFor({ state: 'detached' });
+	await kinds.getByLabel('Card numbers').check();
+	await kinds.getByLabel('E-mail addresses').check();
+	await page.keyboard.press('Control+s');
+	await page.getByText('Saved.').waitFor();
+	const { body } = await app.call('GET', `/api/v1/assistants/${id}`);
+	assert.deepEqual(body.redaction, ['email', 'phone', 'card']);
+});
+
 test('a conflict shows both versions, and the person chooses one', { skip }, async () => {
 	const { id } = await create('/api/v1/assistants', { name: 'Shared' });
 	await using browser = await startBrowser();

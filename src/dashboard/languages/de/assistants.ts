@@ -19,6 +19,12 @@ export const assistants: AssistantStrings = {
 	retrieval: 'Suche in Dokumenten',
 	topK: 'Textstellen für eine Antwort',
 	minScore: 'Kleinster Wert einer Textstelle',
+	redaction: 'Vor Modellanbietern verbergen',
+	redactEmail: 'E-Mail-Adressen',
+	redactPhone: 'Telefonnummern',
+	redactCard: 'Kartennummern',
+	redactionHint:
+		'Der Anbieter bekommt Platzhalter für das, was Besucher schreiben und Werkzeuge liefern. Antworten und Werkzeuge haben die Werte. Anweisungen und Dokumente bleiben, wie sie sind.',
 	knowledgeBases: 'Wissensbasen',
 	noKnowledgeBases: 'Es gibt noch keine Wissensbasis.',
 	tools: 'Werkzeuge',

@@ -17,6 +17,12 @@ export const assistants = {
 	retrieval: 'Search in documents',
 	topK: 'Passages for a reply',
 	minScore: 'Least score of a passage',
+	redaction: 'Hide from model providers',
+	redactEmail: 'E-mail addresses',
+	redactPhone: 'Phone numbers',
+	redactCard: 'Card numbers',
+	redactionHint:
+		'The provider gets placeholders for what visitors write and tools return. Replies and tools have the values. Instructions and documents stay as they are.',
 	knowledgeBases: 'Knowledge bases',
 	noKnowledgeBases: 'There is no knowledge base yet.',
 	tools: 'Tools',

@@ -7,15 +7,20 @@ import { fill, locale, strings } from '../../languages/index.ts';
 import { formatMoney } from '../../languages/money.ts';
 import type { AssistantStrings } from '../../languages/strings.ts';
 import type { Assistant } from './queries.ts';
+import { RedactionField } from './redaction-field.tsx';
 
 /** What the form of an assistant changes. */
-export type AssistantFields = Pick<Assistant, 'name' | 'description' | 'master_prompt' | 'model' | 'rag_settings'>;
+export type AssistantFields = Pick<
+	Assistant,
+	'name' | 'description' | 'master_prompt' | 'model' | 'rag_settings' | 'redaction'
+>;
 
 /** The fields whose errors the form shows beside them. */
 export const FIELD_POINTERS = ['/name', '/description', '/master_prompt', '/model'];
 
-export function fieldsOf({ name, description, master_prompt, model, rag_settings }: Assistant): AssistantFields {
-	return { name, description, master_prompt, model, rag_settings };
+export function fieldsOf(assistant: Assistant): AssistantFields {
+	const { name, description, master_prompt, model, rag_settings, redaction } = assistant;
+	return { name, description, master_prompt, model, rag_settings, redaction };
 }
 
 export function labelsOf(t: AssistantStrings): Record<keyof AssistantFields, string> {
@@ -25,6 +30,7 @@ export function labelsOf(t: AssistantStrings): Record<keyof AssistantFields, str
 		master_prompt: t.instructions,
 		model: t.model,
 		rag_settings: t.retrieval,
+		redaction: t.redaction,
 	};
 }
 
@@ -75,6 +81,7 @@ export function Fields({ draft, rejected }: { draft: Draft<AssistantFields>; rej
 					onChange={(min_score) => change({ rag_settings: { ...rag_settings, min_score } })}
 				/>
 			</fieldset>
+			<RedactionField value={values.redaction} onChange={(redaction) => change({ redaction })} />
 		</>
 	);
 }
