@@ -1,5 +1,7 @@
 import type { FoundValue } from './found-value.ts';
 
+/** In a URL it is encoded. */
+const AT_SIGN = /@|%40/g;
 const MAX_LOCAL_CHARS = 64;
 const MAX_DOMAIN_CHARS = 255;
 /** Letters of scripts without spaces between words are left out: the words beside an address would be part of it. */
@@ -8,18 +10,24 @@ const DOMAIN_CHARACTER = /[a-z0-9.\-\p{Script=Latin}\p{Script=Cyrillic}\p{Script
 const LABEL = /^[^-](?:.{0,61}[^-])?$/u;
 const TOP_LEVEL_LABEL = /^(?:xn--[a-z0-9-]+|\p{L}{2,63})$/iu;
 
-/** The e-mail addresses in a text. Takes linear time: each `@` is compared with a bounded number of characters around it. */
+/** The e-mail addresses in a text. Takes linear time: each at sign is compared with a bounded number of characters around it. */
 export function findEmails(text: string): FoundValue[] {
 	const found: FoundValue[] = [];
 	let from = 0;
-	for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+	for (const { 0: sign, index: at } of text.matchAll(AT_SIGN)) {
 		const start = startOfLocalPart(text, Math.max(from, at - MAX_LOCAL_CHARS), at);
-		const end = start < at ? endOfDomain(text, at + 1) : at;
-		if (end <= at + 1) continue;
-		found.push({ kind: 'email', start, end, key: text.slice(start, end).toLowerCase() });
+		const domain = at + sign.length;
+		const end = start < at ? endOfDomain(text, domain) : domain;
+		if (end <= domain) continue;
+		found.push({ kind: 'email', start, end, key: decodedEmail(text.slice(start, end)).toLowerCase() });
 		from = end;
 	}
 	return found;
+}
+
+/** The address itself where it is written as in a URL. */
+export function decodedEmail(address: string): string {
+	return address.replace('%40', '@');
 }
 
 function startOfLocalPart(text: string, least: number, at: number): number {

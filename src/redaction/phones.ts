@@ -2,7 +2,7 @@ import type { FoundValue } from './found-value.ts';
 import { type DigitGroup, digitCount, digitsOf } from './number-runs.ts';
 import type { NumberContexts } from './phone-context.ts';
 
-/** Digits of an international number (E.164), and of one that is written with its trunk prefix or after a word for a phone. */
+/** Digits of an international number (E.164), of a national number with its trunk prefix, and of a number after a word for a phone. */
 const INTERNATIONAL = { min: 8, max: 15 };
 const NATIONAL = { min: 9, max: 13 };
 const AFTER_A_WORD = { min: 7, max: 15 };

@@ -1,3 +1,4 @@
+import { decodedEmail } from './emails.ts';
 import { findValues } from './find-values.ts';
 import type { FoundValue, RedactionKind } from './found-value.ts';
 import { PLACEHOLDER } from './placeholder-pattern.ts';
@@ -23,7 +24,7 @@ export class Placeholders {
 		return this.#values.size === 0;
 	}
 
-	/** The value of a placeholder, as it was first written; undefined for one that was not given. */
+	/** The value of a placeholder, as it was first written; undefined for an unknown placeholder. */
 	valueOf(placeholder: string): string | undefined {
 		return this.#values.get(placeholder);
 	}
@@ -88,7 +89,8 @@ export class Placeholders {
 		const placeholder = `[${NAMES[kind]}_${number}]`;
 		this.#counts.set(kind, number);
 		this.#byKey.set(`${kind} ${key}`, placeholder);
-		this.#values.set(placeholder, text.slice(start, end));
+		const value = text.slice(start, end);
+		this.#values.set(placeholder, kind === 'email' ? decodedEmail(value) : value);
 		return placeholder;
 	}
 }

@@ -23,6 +23,8 @@ test('values get placeholders in the order in which they come, the same for each
 		'[EMAIL_2] knows [EMAIL_1], [PHONE_1] and [CARD_1]',
 	);
 	assert.equal(placeholders.redact('0044 7700 900123'), '[PHONE_1]');
+	assert.equal(placeholders.redact('/?to=ada%40example.com&cc=eve%40example.com'), '/?to=[EMAIL_1]&cc=[EMAIL_3]');
+	assert.equal(placeholders.valueOf('[EMAIL_3]'), 'eve@example.com');
 });
 
 test('the same texts in the same order give the same placeholders', () => {
