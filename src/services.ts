@@ -34,7 +34,7 @@ import { durationMs, type Settings, schemeOf } from './config/index.ts';
 import type { TextRecognition } from './contract/index.ts';
 import { Conversations, Retention } from './conversations/index.ts';
 import { Costs } from './costs/index.ts';
-import { Deployments } from './deployments/index.ts';
+import { Deployments, visitorAccount } from './deployments/index.ts';
 import { IdleCollector } from './idle-collection.ts';
 import { Inbox, InboxProjector } from './inbox/index.ts';
 import { ChangeNotices, Knowledge } from './knowledge/index.ts';
@@ -119,6 +119,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const erasures = resources.use(
 		new EndUserErasures({
 			...{ store, conversations, clock, log },
+			visitorAccount: (deploymentId, visitorKey) => visitorAccount(secrets, deploymentId, visitorKey),
 			backupExpiry: async () => ({
 				backups_gone_at: backupsGoneAt(settings, clock.now()),
 				upgrade_copies_gone_at: await databaseCopies.goneAt(),

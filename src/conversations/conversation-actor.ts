@@ -378,7 +378,9 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 
 	#reportBudgets(turn: Turn, exceeded?: UsageLimitError['exceeded']): void {
 		const { reserved } = turn.billing;
-		if (reserved !== null) void this.#deps.budgets.report(spenderOf(turn), reserved.day, exceeded);
+		if (reserved === null) return;
+		const refusal = exceeded === undefined ? undefined : { exceeded, reserved: reserved.amount };
+		void this.#deps.budgets.report(spenderOf(turn), reserved.day, refusal);
 	}
 
 	/** Stops writing the reply; later reports of it are ignored. */

@@ -1,7 +1,7 @@
 import { AppError, rejectOnAbort } from '../base/index.ts';
 import type { Usage } from '../contract/index.ts';
 import type { ChatModel, ChatRequest, ModelEvent, ModelToolCall } from '../models/index.ts';
-import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
+import type { ReplyListener, ReplyProgress, UnreportedCall } from './reply-progress.ts';
 import { SurrogatePairJoiner } from './surrogate-pair-joiner.ts';
 
 /** What a model returned in one round. */
@@ -58,6 +58,7 @@ export async function askForRound(
 	const call = new BilledCall(model, progress);
 	const answer = streamUntilAborted(model, request, signal, (event) => {
 		call.take(event);
+		if (event.type === 'prompt') return;
 		if (!started) {
 			started = true;
 			const indexes = event.type === 'passages' ? event.indexes : progress.passages.map(({ index }) => index);
@@ -91,19 +92,20 @@ export async function askForRound(
 /** Counts a call among the unreported ones until its usage is known. */
 class BilledCall {
 	readonly #progress: ReplyProgress;
-	#isUnreported: boolean;
+	readonly #call: UnreportedCall = { promptTokens: null, answeredCharacters: 0 };
 	#hasBegun = false;
 
 	constructor({ isFree = false }: ChatModel, progress: ReplyProgress) {
 		this.#progress = progress;
-		this.#isUnreported = !isFree;
-		if (!isFree) progress.unreportedCalls++;
+		if (!isFree) progress.unreportedCalls.push(this.#call);
 	}
 
-	take({ type }: ModelEvent): void {
-		// The passages are chosen before the provider is asked.
-		if (type !== 'passages') this.#hasBegun = true;
-		if (type === 'usage') this.#report();
+	take(event: ModelEvent): void {
+		if (event.type === 'prompt') this.#call.promptTokens = event.input_tokens;
+		// The prompt is composed before the provider is asked.
+		else if (event.type !== 'passages') this.#hasBegun = true;
+		if (event.type === 'delta') this.#call.answeredCharacters += event.text.length;
+		if (event.type === 'usage') this.#report();
 	}
 
 	/** Providers charge nothing for a request that they refuse. An answer that broke off is charged. */
@@ -112,8 +114,9 @@ class BilledCall {
 	}
 
 	#report(): void {
-		if (this.#isUnreported) this.#progress.unreportedCalls--;
-		this.#isUnreported = false;
+		const { unreportedCalls } = this.#progress;
+		const at = unreportedCalls.indexOf(this.#call);
+		if (at >= 0) unreportedCalls.splice(at, 1);
 	}
 }
 

@@ -1,5 +1,6 @@
 import { AppError } from '../base/index.ts';
-import { costOf, type ModelPrice } from '../models/index.ts';
+import type { Usage } from '../contract/index.ts';
+import { costOf, type ModelPrice, tokensOf } from '../models/index.ts';
 import {
 	type Commit,
 	dayOf,
@@ -57,7 +58,7 @@ export function withReservation(
 	const { price } = turn.billing;
 	if (price === null || limits.length === 0) return { commit, turn };
 	const { reply, conversation } = turn;
-	const amount = price.reserved_micros;
+	const amount = costOfCall(turn, price);
 	const reserve: Write = {
 		...{ op: 'spending.reserve', message_id: reply.id, conversation_id: conversation.id, amount, day: dayOf(now) },
 		spender: spenderOf(turn),
@@ -73,8 +74,8 @@ export function withReservation(
 export function missingForNextCall(turn: Turn, used: ReplyUsage): number {
 	const { price, reserved } = turn.billing;
 	if (!isCharged(price) || reserved === null) return 0;
-	const calls = unknownCalls(turn, used) + 1;
-	return Math.max(knownCost(turn, price, used) + calls * price.reserved_micros - reserved.amount, 0);
+	const needed = knownCost(turn, price, used) + unreportedCost(turn, price, used) + costOfCall(turn, price);
+	return Math.max(needed - reserved.amount, 0);
 }
 
 /** A commit that also adds to the reservation of its turn's reply. */
@@ -125,19 +126,42 @@ function addedCost(turn: Turn, used: ReplyUsage): number | null {
 	if (price === null) return reserved?.amount ?? null;
 	if (!isCharged(price)) return 0;
 	const known = knownCost(turn, price, used);
-	const calls = unknownCalls(turn, used);
-	if (calls === 0) return known;
+	if (used.unreportedCalls.length + lostCalls(turn) === 0) return known;
 	if (reserved === null) return known || null;
-	return Math.max(known, Math.min(known + calls * price.reserved_micros, reserved.amount));
+	return Math.max(known, Math.min(known + unreportedCost(turn, price, used), reserved.amount));
 }
 
 function knownCost({ reply }: Turn, price: ModelPrice, { usage }: ReplyUsage): number {
 	return Math.max(costOf(price, usage ?? NO_TOKENS) - costOf(price, reply.usage ?? NO_TOKENS), 0);
 }
 
-/** The call that a crash has cut off reports nothing any more. */
-function unknownCalls({ reply }: Turn, { unreportedCalls }: ReplyUsage): number {
-	return unreportedCalls + Math.max(reply.attempts - 1, 0);
+/** What calls without a report may have cost: by their prompt and their text where these are known. */
+function unreportedCost(turn: Turn, price: ModelPrice, { unreportedCalls }: ReplyUsage): number {
+	const ofCall = costOfCall(turn, price);
+	const costs = unreportedCalls.map((usage) => (usage === null ? ofCall : Math.min(costOf(price, usage), ofCall)));
+	return costs.reduce((sum, cost) => sum + cost, 0) + lostCalls(turn) * ofCall;
+}
+
+/** Calls that a crash has cut off: they report nothing any more. */
+function lostCalls({ reply }: Turn): number {
+	return Math.max(reply.attempts - 1, 0);
+}
+
+/** The tokens that are reserved for each call of the model in a turn; undefined where none are. */
+export function reservedTokensOf({ question, billing: { price, reserved } }: Turn): Usage | undefined {
+	return reserved === null || price === null ? undefined : tokensOfCall(price, question);
+}
+
+/** What one call of the model costs at most. */
+function costOfCall({ question }: Turn, price: ModelPrice): number {
+	const tokens = tokensOfCall(price, question);
+	return tokens === undefined ? price.reserved_micros : costOf(price, tokens);
+}
+
+function tokensOfCall({ reserved_tokens }: ModelPrice, { content }: MessageRecord): Usage | undefined {
+	if (reserved_tokens === undefined) return undefined;
+	const { input_tokens, output_tokens, context_tokens } = reserved_tokens;
+	return { input_tokens: Math.min(input_tokens + tokensOf(content), context_tokens), output_tokens };
 }
 
 function limitOf({ dimension, amount, from, to }: SpendingLimit): SpendingLimit {

@@ -2,7 +2,7 @@ import { AppError } from '../base/index.ts';
 import { type Passage, supportedCitations } from '../models/index.ts';
 import type { StoredCitation } from '../store/index.ts';
 import { answeredBy } from './answered-by.ts';
-import { progressFrom, type ReplyProgress } from './reply-progress.ts';
+import { progressFrom, type ReplyProgress, usageOf } from './reply-progress.ts';
 import { callsOf, type ReplyRound, stopIfRunning } from './reply-rounds.ts';
 import type { ReplyOutcome } from './turn.ts';
 
@@ -15,13 +15,13 @@ export function outcomeOf(
 	status: ReplyOutcome['status'],
 	error: ReplyOutcome['error'] = null,
 ): ReplyOutcome {
-	const { text, passages, shownIndexes, rounds, usage, timer, unreportedCalls } = progress;
+	const { text, passages, shownIndexes, rounds, timer } = progress;
 	const citable = passages.filter(({ index }) => shownIndexes.has(index));
 	const tool_calls = callsOf(rounds).map(stopIfRunning);
 	const ended = { content: text, status, citations: citationsIn(text, citable), tool_calls };
 	const answered_by = answeredBy(ended, progress);
 	const [first_token_ms, duration_ms] = [timer?.firstTokenMs ?? null, timer?.elapsedMs ?? null];
-	return { ...ended, usage, error, answered_by, first_token_ms, duration_ms, unreportedCalls };
+	return { ...ended, ...usageOf(progress), error, answered_by, first_token_ms, duration_ms };
 }
 
 /** A reply that ends with its stored rounds: the process that wrote it has ended, and what its last call has cost is not known. */
@@ -30,7 +30,7 @@ export function interruptedOutcome(
 	status: ReplyOutcome['status'],
 	error: ReplyOutcome['error'] = null,
 ): ReplyOutcome {
-	return { ...outcomeOf(progressFrom(rounds), status, error), unreportedCalls: 1 };
+	return { ...outcomeOf(progressFrom(rounds), status, error), unreportedCalls: [null] };
 }
 
 /** A failure as the message shows it. A defect of the server shows no internals. */

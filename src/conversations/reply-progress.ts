@@ -4,6 +4,19 @@ import { type ReplyRound, textOf } from './reply-rounds.ts';
 import type { ReplyTimer } from './reply-timer.ts';
 import type { ReplyUsage } from './turn-state.ts';
 
+/** The most tokens of a character of prose, in most scripts. */
+const TOKENS_OF_CHARACTER = 1;
+/** Tokens that a provider may have written before it noticed that nobody listens. */
+const UNSEEN_TOKENS = 100;
+
+/** A call that has not reported its usage. */
+export interface UnreportedCall {
+	/** The most tokens of its prompt; null if the model does not say. */
+	promptTokens: number | null;
+	/** Characters that it has answered so far. */
+	answeredCharacters: number;
+}
+
 /** The state of a reply while it is written. */
 export interface ReplyProgress {
 	text: string;
@@ -13,8 +26,8 @@ export interface ReplyProgress {
 	/** With the calls that are running. */
 	rounds: ReplyRound[];
 	usage: Usage | null;
-	/** Calls of the model whose usage is not known: a running call, and calls that broke off after they had begun. */
-	unreportedCalls: number;
+	/** Calls of the model that have not reported their usage: a running call, and calls that broke off after they had begun. */
+	unreportedCalls: UnreportedCall[];
 	/** Whether the knowledge bases must have the answer: without a citation the question is unanswered. */
 	needsCitation: boolean;
 	/** The search for passages has failed: an answer may exist. */
@@ -48,10 +61,23 @@ export function progressFrom(rounds: readonly ReplyRound[], timer: ReplyTimer | 
 		shownIndexes: new Set(passages.map(({ index }) => index)),
 		rounds: rounds.map((round) => ({ ...round, calls: [...round.calls] })),
 		usage: rounds.at(-1)?.usage ?? null,
-		unreportedCalls: 0,
+		unreportedCalls: [],
 		needsCitation: false,
 		searchFailed: false,
 		isRefused: false,
 		timer,
+	};
+}
+
+/** What a reply has used so far. */
+export function usageOf({ usage, unreportedCalls }: ReplyProgress): ReplyUsage {
+	return { usage, unreportedCalls: unreportedCalls.map(mostOf) };
+}
+
+function mostOf({ promptTokens, answeredCharacters }: UnreportedCall): Usage | null {
+	if (promptTokens === null) return null;
+	return {
+		input_tokens: promptTokens,
+		output_tokens: Math.ceil(answeredCharacters * TOKENS_OF_CHARACTER) + UNSEEN_TOKENS,
 	};
 }

@@ -26,12 +26,12 @@ import { shownGrounding } from './grounding.ts';
 import { askForRound, isEmptyOutput, type ModelOutput } from './model-output.ts';
 import { passagesForReply } from './passages-for-reply.ts';
 import { redactConversation } from './redaction.ts';
+import { reservedTokensOf } from './reply-cost.ts';
 import { outcomeOf, publicError } from './reply-outcome.ts';
-import type { ReplyListener, ReplyProgress } from './reply-progress.ts';
+import { type ReplyListener, type ReplyProgress, usageOf } from './reply-progress.ts';
 import { callsOf, type Grounding, type ReplyRound, toCompletedRound } from './reply-rounds.ts';
 import { admitCalls, runCalls } from './tool-calls.ts';
 import type { ReplyOutcome, Turn } from './turn.ts';
-import type { ReplyUsage } from './turn-state.ts';
 
 export interface ReplyDependencies {
 	store: Pick<Store, 'conversations' | 'get' | 'list'>;
@@ -141,6 +141,7 @@ async function gatherInput(writing: Writing): Promise<ReplyInput> {
 	const isRefused = settings.answer_policy === 'documents_only' && !mayCallModel;
 	// The built-in model refuses in the language of the question, and still returns a greeting.
 	const { id: modelId, name, model } = isRefused ? deps.models.resolve(BUILTIN_MODEL) : resolved;
+	const reservedTokens = reservedTokensOf(turn);
 	const request: ChatRequest = {
 		model: name,
 		instructions: assistant.master_prompt,
@@ -152,6 +153,7 @@ async function gatherInput(writing: Writing): Promise<ReplyInput> {
 		min_confidence: settings.min_confidence,
 		tools: functions.map(({ name, description, parameters }) => ({ name, description, parameters })),
 		rounds: turn.rounds.map((round) => toCompletedRound(round, modelId)),
+		...(reservedTokens === undefined ? {} : { reserved_tokens: reservedTokens }),
 	};
 	// The built-in model does not leave the server.
 	const asked = redaction === null || modelId === BUILTIN_MODEL ? model : redaction.applyTo(model);
@@ -240,10 +242,6 @@ async function runToolRound(
 	});
 	const results = await runCalls(messageId, round, earlier, functions, { listener, signal, span });
 	return { ...completed, calls: [...results, ...refused] };
-}
-
-function usageOf({ usage, unreportedCalls }: ReplyProgress): ReplyUsage {
-	return { usage, unreportedCalls };
 }
 
 async function functionsOf(

@@ -1,3 +1,4 @@
+import type { Usage } from '../contract/index.ts';
 import type { ModelPrice } from '../models/index.ts';
 import type { ConversationRecord, MessageRecord, Reserved } from '../store/index.ts';
 import type { ReplyRound } from './reply-rounds.ts';
@@ -22,8 +23,8 @@ export interface Turn {
 
 /** What the calls of the model in a reply have used so far. */
 export type ReplyUsage = Pick<MessageRecord, 'usage'> & {
-	/** Calls that cost something, and have not reported what they used. */
-	unreportedCalls: number;
+	/** Calls that cost something and have not reported what they used: the most that each may have used, or null if that is not known. */
+	unreportedCalls: readonly (Usage | null)[];
 };
 
 /** How the reply to a turn ended. */

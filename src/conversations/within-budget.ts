@@ -28,7 +28,7 @@ export async function withinBudget<T>(
 	} catch (error) {
 		if (!(error instanceof UsageLimitError)) throw error;
 		const { exceeded } = error;
-		void budgets.report(spender, now, exceeded);
+		void budgets.report(spender, now, { exceeded, reserved: 0 });
 		const refuses = limits.some(
 			({ dimension, budget }) => exceeded.includes(dimension) && budget.at_limit === 'refuse',
 		);

@@ -24,6 +24,15 @@ export interface BudgetLimit extends SpendingLimit {
 	budget: Budget;
 }
 
+/** A message or a round that budgets do not allow. */
+export interface Refusal {
+	exceeded: readonly SpendingLimit['dimension'][];
+	/** What is reserved for the reply itself. */
+	reserved: number;
+}
+
+const NO_REFUSAL: Refusal = { exceeded: [], reserved: 0 };
+
 type Level = 'warning' | 'reached';
 
 const DAY_MS = 86_400_000;
@@ -63,23 +72,25 @@ export class Budgets {
 	 * Tells the webhooks of each budget of a spender that is nearly or wholly used, once for each period. If it fails or the process
 	 * ends before, the next message of the spender makes up for it.
 	 * @param at a time in the periods of the budgets: when the reply was reserved, which may have been before midnight
-	 * @param exceeded budgets for which a message was refused, or answered by the fallback
+	 * @param refusal budgets that do not allow a message or a round, and what is reserved for its reply
 	 */
-	async report(spender: Spender, at: number, exceeded: readonly SpendingLimit['dimension'][] = []): Promise<void> {
+	async report(spender: Spender, at: number, refusal: Refusal = NO_REFUSAL): Promise<void> {
 		try {
 			for (const limit of await this.limitsOf(spender, at)) {
-				await this.#reportLimit(spender, limit, exceeded.includes(limit.dimension));
+				await this.#reportLimit(spender, limit, refusal);
 			}
 		} catch (error) {
 			this.#options.log.warn({ error: messageOf(error) }, 'the use of a budget could not be reported');
 		}
 	}
 
-	async #reportLimit(spender: Spender, limit: BudgetLimit, isExceeded: boolean): Promise<void> {
+	async #reportLimit(spender: Spender, limit: BudgetLimit, { exceeded, reserved }: Refusal): Promise<void> {
 		const { dimension, account, from, to, amount } = limit;
 		const { spending } = this.#options.store;
 		const sums = await spending.sumsOf(spender.workspace_id, dimension, account, from, to);
-		if (isExceeded || sums.spent >= amount) await this.#notify('reached', spender, limit, sums);
+		// A refusal beside other running replies may be due to what is reserved for them, and not be the end of the budget.
+		const isUsed = sums.spent >= amount || (exceeded.includes(dimension) && sums.reserved <= reserved);
+		if (isUsed) await this.#notify('reached', spender, limit, sums);
 		else if (isNearlyUsed(sums.spent, amount)) await this.#notify('warning', spender, limit, sums);
 	}
 

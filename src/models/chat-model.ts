@@ -1,4 +1,4 @@
-import type { RagSettings } from '../contract/index.ts';
+import type { RagSettings, Usage } from '../contract/index.ts';
 import type { ModelPrice } from './price.ts';
 
 /** One retrieved piece of a document, as given to a model. */
@@ -89,6 +89,8 @@ export interface ChatRequest {
 	rounds: readonly CompletedRound[];
 	/** Values of the conversation are replaced by placeholders such as `[EMAIL_1]`, which the model must keep. */
 	has_placeholders?: boolean;
+	/** The most tokens that the prompt and the answer may have, where a budget has reserved their price. */
+	reserved_tokens?: Usage | undefined;
 	/** Headers of W3C Trace Context for the request to a provider. */
 	trace_headers?: Readonly<Record<string, string>>;
 }
@@ -133,12 +135,18 @@ export interface ModelMemory {
 }
 
 /**
- * The source numbers of the passages that fitted into the prompt. Comes before any other event, and only if some passages
+ * The source numbers of the passages that fitted into the prompt. Comes before any part of the answer, and only if some passages
  * did not fit.
  */
 export interface ModelPassages {
 	type: 'passages';
 	indexes: readonly number[];
+}
+
+/** The most tokens that the prompt has. Comes before any other event, only for a request with `reserved_tokens`. */
+export interface ModelPrompt {
+	type: 'prompt';
+	input_tokens: number;
 }
 
 /** The text of the answer says that the passages have no answer. At most once, after the last delta. */
@@ -147,7 +155,14 @@ export interface ModelRefusal {
 }
 
 /** An event of a model's answer. Consumers switch on `type`, so that types can be added. */
-export type ModelEvent = ModelPassages | ModelDelta | ModelToolCall | ModelUsage | ModelMemory | ModelRefusal;
+export type ModelEvent =
+	| ModelPrompt
+	| ModelPassages
+	| ModelDelta
+	| ModelToolCall
+	| ModelUsage
+	| ModelMemory
+	| ModelRefusal;
 
 /** A model that answers in a conversation. */
 export interface ChatModel {

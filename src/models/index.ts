@@ -42,5 +42,6 @@ export {
 	type ProviderDependencies,
 	type ProviderSettings,
 	probeProvider,
+	tokensOf,
 } from './providers/index.ts';
 export { supportedCitations } from './supported-citations.ts';

@@ -4,8 +4,13 @@ import type { Usage } from '../contract/index.ts';
 export interface ModelPrice {
 	input: number;
 	output: number;
-	/** What a reply is expected to cost at most, in micros. */
+	/** What one call costs at most, in micros, without the question. */
 	reserved_micros: number;
+	/**
+	 * The tokens that `reserved_micros` is the price of, and those of the context, which the question cannot exceed. A call with a
+	 * reservation gets no more. Absent: it has no limit.
+	 */
+	reserved_tokens?: Usage & { context_tokens: number };
 }
 
 const TOKENS_OF_PRICE = 1_000_000n;

@@ -15,6 +15,7 @@ import {
 	aroundCommit,
 	type BackupExpiry,
 	type ErasureRecord,
+	type ListPosition,
 	NOTHING_ERASED,
 	prepareChange,
 	type Store,
@@ -25,6 +26,8 @@ import { completionCommit } from './completion.ts';
 export interface EndUserErasuresOptions {
 	store: Pick<Store, 'commit' | 'get' | 'list' | 'overwriteErased'>;
 	conversations: Pick<Conversations, 'erase' | 'runningErasures'>;
+	/** The account of a visitor's costs, by the key of the visitor. */
+	visitorAccount(deploymentId: string, visitorKey: string): string;
 	/** When the copies of the database that exist now are gone. */
 	backupExpiry(): Promise<BackupExpiry>;
 	clock: Clock;
@@ -148,13 +151,30 @@ export class EndUserErasures implements AsyncDisposable {
 		return this.#options.store.list('erasures', { where: { status }, order: 'asc', limit: PAGE_SIZE });
 	}
 
-	async #eraseRows({ id, workspace_id, end_user_id }: ErasureRecord, signal: AbortSignal): Promise<void> {
+	async #eraseRows(erasure: ErasureRecord, signal: AbortSignal): Promise<void> {
+		const { id, workspace_id, end_user_id } = erasure;
 		const { store, clock } = this.#options;
 		while (!signal.aborted) {
 			if (end_user_id !== null) await this.#eraseConversations(workspace_id, end_user_id, signal);
+			await this.#eraseSpending(erasure, signal);
 			await store.commit({ write: [{ op: 'end_erasure', id, at: clock.now() }] });
 			if ((await store.get('erasures', id))?.status !== 'erasing') return;
 			await sleep(WAIT_MS, signal);
+		}
+	}
+
+	/** Sums of costs outlive the conversations of a visitor. */
+	async #eraseSpending({ id, workspace_id, visitor_key }: ErasureRecord, signal: AbortSignal): Promise<void> {
+		const { store, visitorAccount } = this.#options;
+		if (visitor_key === null) return;
+		for (let after: ListPosition | undefined; !signal.aborted; ) {
+			const query = { where: { workspace_id }, after, order: 'asc', limit: PAGE_SIZE } as const;
+			const page = await store.list('deployments', query);
+			const last = page.at(-1);
+			if (last === undefined) return;
+			const visitor_ids = page.map((deployment) => visitorAccount(deployment.id, visitor_key));
+			await store.commit({ write: [{ op: 'spending.erase_visitors', erasure_id: id, workspace_id, visitor_ids }] });
+			after = { at: last.created_at, id: last.id };
 		}
 	}
 

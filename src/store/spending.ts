@@ -58,6 +58,8 @@ export type SpendingWrite =
 	| { op: 'spending.settle'; message_id: string; cost: number; unreserved?: { spender: Spender; day: number } }
 	/** Refuses the commit as a conflict if the visitor has no conversation: nothing about erased visitors is stored again. */
 	| { op: 'spending.require_visitor'; visitor_id: string }
+	/** Erases the sums of these visitors, and the events about their budgets, for the erasure of an end user, which counts the events. */
+	| { op: 'spending.erase_visitors'; erasure_id: string; workspace_id: string; visitor_ids: readonly string[] }
 	/** Ends the reservations of replies that no process writes, at the amount that was reserved. */
 	| { op: 'spending.settle_abandoned' };
 

@@ -30,7 +30,7 @@ function turnOf(billing: { price: typeof PRICE | null; reserved: { amount: numbe
 
 const used = (input_tokens: number, unreportedCalls = 0) => ({
 	usage: { input_tokens, output_tokens: 0 },
-	unreportedCalls,
+	unreportedCalls: Array.from({ length: unreportedCalls }, () => null),
 });
 
 test('a reply without a price reads no budgets, and its rounds write nothing more', async () => {

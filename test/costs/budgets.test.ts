@@ -224,6 +224,19 @@ test('webhooks get one event at 80 percent and one when the budget is reached', 
 	assert.deepEqual(await typesOf(deployment), ['budget.warning', 'budget.reached']);
 });
 
+test('a refusal that is due to running replies is not reported as the end of the budget', async () => {
+	const deployment = await newDeployment({ budget: budgetOf(2 * RESERVED + 499) });
+	const asked = model.replies.length;
+	const running = [post(deployment), post(deployment)];
+	await model.reply(asked + 1);
+	assert.equal((await post(deployment)).status, 403);
+	await answer(asked, 900, 0);
+	await answer(asked + 1, 300, 0);
+	for (const each of running) assert.equal((await each).status, 201);
+	await until('the warning is there', async () => (await typesOf(deployment)).length > 0);
+	assert.deepEqual(await typesOf(deployment), ['budget.warning']);
+});
+
 test('webhooks learn of the use of a budget on the day on which the reply began', async () => {
 	const deployment = await newDeployment({ budget: budgetOf(1_000) });
 	const day = Math.floor(clock.now() / DAY) * DAY;
@@ -303,6 +316,34 @@ test('the erasure of an end user reaches the events about the budget', async () 
 	);
 	assert.ok(visitors.includes(visitor_id));
 	assert.equal((await visitorsIn()).length, 1);
+});
+
+test('the removal of a conversation does not renew the budget of its visitor, and an erasure reaches what stays', async () => {
+	const secret = 'a secret of the shop, long enough';
+	const deployment = await newDeployment({
+		visitor_budget: budgetOf(RESERVED),
+		features: { jwt_required: true },
+		jwt: { algorithm: 'HS256', secret },
+	});
+	const send = () => {
+		const token = signWithSecret(secret, { sub: 'anna', exp: Math.floor(clock.now() / 1_000) + 3_600 });
+		const body = { deployment_id: deployment, content: 'Hello' };
+		return app.callAsVisitor('POST', '/api/v1/widget/messages', body, { authorization: `Bearer ${token}` });
+	};
+	const visitorSums = async () =>
+		(await app.call('GET', `/api/v1/costs?group_by=visitor&deployment_id=${deployment}`)).body.data.length;
+	const asked = model.replies.length;
+	const sent = send();
+	await answer(asked, RESERVED, 0);
+	const { conversation_id } = (await sent).body;
+	await until('it has reached the budget', async () => (await typesOf(deployment)).length === 1);
+	await app.call('DELETE', `/api/v1/conversations/${conversation_id}?purge=true`);
+	assert.equal((await send()).status, 403);
+	assert.deepEqual([await visitorSums(), (await eventsOf(deployment)).length], [1, 1]);
+	const { id } = (await app.call('POST', '/api/v1/erasures', { end_user_id: 'anna' })).body;
+	await until('it is erased', async () => (await app.call('GET', `/api/v1/erasures/${id}`)).body.status === 'done');
+	assert.deepEqual([await visitorSums(), (await eventsOf(deployment)).length], [0, 0]);
+	assert.equal((await app.call('GET', `/api/v1/erasures/${id}`)).body.counts.events, 1);
 });
 
 test('a suggested reply reserves and costs, and is refused without a budget for it', async () => {

@@ -181,18 +181,3 @@ test('refuses ranges that are empty or too long, and shows nothing of another wo
 	assert.equal((await app.call('GET', '/api/v1/costs?from=2020-11-20T00:00:00Z')).status, 400);
 	assert.equal((await costs('group_by=deployment&deployment_id=dep_unknown')).data.length, 0);
 });
-
-test('the costs of a visitor are erased with the last conversation', async () => {
-	const { deployment: own } = await newFixture();
-	const asked = model.replies.length;
-	const sent = app.callAsVisitor('POST', '/api/v1/widget/messages', { deployment_id: own, content: 'Hi' });
-	const { say, report, end } = await model.reply(asked);
-	say('Yes.');
-	report(10, 1);
-	end();
-	const { conversation_id } = (await sent).body;
-	const visitors = async () => (await costs(`group_by=visitor&deployment_id=${own}`)).data.length;
-	assert.equal(await visitors(), 1);
-	await app.call('DELETE', `/api/v1/conversations/${conversation_id}?purge=true`);
-	assert.deepEqual([await visitors(), await costOf(own)], [0, 12]);
-});

@@ -30,6 +30,19 @@ test('cuts the history by whole exchanges, keeps the newest and begins with a qu
 	assert.equal(compose({ history: turns(40) }).history.length, 80, 'all of it where it fits');
 });
 
+test('leaves the limit of a reservation, and says how many tokens the prompt has at most', () => {
+	const reserved_tokens = { input_tokens: 2_000, output_tokens: 100 };
+	const request = { history: turns(40, 100), passages: [passage('word '.repeat(300))], reserved_tokens };
+	const { tokens } = composePrompt(chatRequest(request), { ...LIMITS, context_tokens: 32_000 });
+	assert.ok(tokens !== null && tokens <= 2_000, `${tokens} tokens`);
+	assert.ok(compose(request).tokens <= tokens, 'all texts are counted');
+	assert.equal(
+		composePrompt(chatRequest({ history: turns(40) }), LIMITS).tokens,
+		null,
+		'counted only for a reservation',
+	);
+});
+
 test('omits an exchange that is too long and those before it, never half of an exchange', () => {
 	const long: ChatMessage[] = [
 		{ role: 'user', content: 'Long?' },

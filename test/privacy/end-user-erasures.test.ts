@@ -31,7 +31,9 @@ function startProcess(over: Store = store) {
 		log,
 		replyTimeoutMs: 60_000,
 	});
-	const erasures = new EndUserErasures({ store: over, conversations, backupExpiry: async () => GONE, clock, log });
+	const visitorAccount = (deploymentId: string, visitorKey: string) => `${deploymentId}:${visitorKey}`;
+	const backupExpiry = async () => GONE;
+	const erasures = new EndUserErasures({ store: over, conversations, visitorAccount, backupExpiry, clock, log });
 	return {
 		model,
 		conversations,

@@ -1,8 +1,7 @@
-import { createHmac } from 'node:crypto';
-import { AppError, type SecretBox } from '../../base/index.ts';
+import { AppError } from '../../base/index.ts';
 import { type Feedback, operations, type SendMessage, type WidgetPersonRequest } from '../../contract/index.ts';
 import { type Conversations, listMessages, presentFor, presentForVisitor } from '../../conversations/index.ts';
-import type { Deployments } from '../../deployments/index.ts';
+import { type Deployments, visitorAccount } from '../../deployments/index.ts';
 import type { HttpRequest, RouteResponse } from '../../http/index.ts';
 import type { ConversationRecord, MessageRecord, Store } from '../../store/index.ts';
 import { bySequence } from '../conversations.ts';
@@ -155,12 +154,6 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 function idempotencyScope({ deployment, endUser, visitorKey, request }: VisitorRequest): string {
 	const isUnguessable = endUser === null && (idempotencyKeyOf(request)?.length ?? 0) >= MIN_UNGUESSABLE_KEY_CHARS;
 	return `${deployment.id} ${isUnguessable ? 'anybody' : visitorKey} POST ${operations.sendWidgetMessage.path}`;
-}
-
-/** The account to which a visitor's replies are charged: a keyed hash, from which neither subject nor address can be guessed. */
-function visitorAccount(secrets: SecretBox, deploymentId: string, visitorKey: string): string {
-	const hash = createHmac('sha256', secrets.key('visitor accounts')).update(`${deploymentId} ${visitorKey}`);
-	return `${deploymentId}:${hash.digest('base64url').slice(0, 22)}`;
 }
 
 /** Whether a conversation was started with this deployment by the same end user, or anonymously where the visitor is anonymous. */

@@ -4,7 +4,7 @@ import type { ModelCall } from './prompt-message.ts';
 import { limitsOf, type ProviderSettings } from './settings.ts';
 
 /** A call to a service, and what did not fit into it. */
-export interface ComposedCall extends Pick<ComposedPrompt, 'passages' | 'omittedTools'> {
+export interface ComposedCall extends Pick<ComposedPrompt, 'passages' | 'omittedTools' | 'tokens'> {
 	call: ModelCall;
 	/** Whether the call offers tools. */
 	mayCall: boolean;
@@ -17,8 +17,9 @@ export interface ComposedCall extends Pick<ComposedPrompt, 'passages' | 'omitted
 export function composeCall(request: ChatRequest, settings: ProviderSettings): ComposedCall {
 	const { model } = request;
 	const limits = limitsOf(settings, model);
-	const { prompt: messages, tools, passages, omittedTools } = composePrompt(request, limits);
+	const { prompt: messages, tools, passages, omittedTools, tokens } = composePrompt(request, limits);
 	const { temperature } = settings;
-	const call = { model, messages, tools, maxOutputTokens: limits.max_output_tokens, temperature };
-	return { call, mayCall: tools.length > 0, passages, omittedTools };
+	const maxOutputTokens = limits.max_output_tokens ?? request.reserved_tokens?.output_tokens ?? null;
+	const call = { model, messages, tools, maxOutputTokens, temperature };
+	return { call, mayCall: tools.length > 0, passages, omittedTools, tokens };
 }

@@ -2,3 +2,4 @@ export type { CircuitState } from './circuit-breaker.ts';
 export { createProviders, type ProviderDependencies } from './create-providers.ts';
 export { type ProbeOutcome, probeProvider } from './probe.ts';
 export type { ModelSettings, ProviderSettings } from './settings.ts';
+export { tokensOf } from './tokens.ts';

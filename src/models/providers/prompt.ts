@@ -20,6 +20,8 @@ export interface ComposedPrompt {
 	passages: number[];
 	/** The names of the tools that do not fit. */
 	omittedTools: string[];
+	/** The most tokens that it has; null where nobody asks. */
+	tokens: number | null;
 }
 
 /** Tokens that are reserved for the answer if the settings have no limit; a quarter of the context at most. */
@@ -48,7 +50,8 @@ export function composePrompt(request: ChatRequest, limits: ModelLimits): Compos
 	const system = systemText(request);
 	const question = sanitise(request.question);
 	const fixed = sum([system, question].map((text) => tokensOf(text) + MESSAGE_TOKENS));
-	const availableTokens = inputTokens(limits) - BLOCK_TOKENS - fixed;
+	const reserved = request.reserved_tokens?.input_tokens ?? Number.POSITIVE_INFINITY;
+	const availableTokens = Math.min(inputTokens(limits), reserved) - BLOCK_TOKENS - fixed;
 	if (availableTokens < 0) throw tooLong();
 	const { tools, omittedTools, tokens } = toolsThatFit(request.tools, availableTokens * TOOLS_SHARE);
 	const afterTools = availableTokens - tokens;
@@ -58,6 +61,7 @@ export function composePrompt(request: ChatRequest, limits: ModelLimits): Compos
 	const passages = passagesThatFit(request.passages, afterRounds);
 	const afterPassages = afterRounds - sum(passages.map(({ rendered }) => tokensOfPassage(rendered)));
 	const history = newestThatFit(pairMessages(request.history), tokensOfPair, afterPassages).map(sanitisePair);
+	const beforeHistory = BLOCK_TOKENS + fixed + availableTokens - afterPassages;
 
 	const questionText =
 		passages.length === 0
@@ -68,7 +72,9 @@ export function composePrompt(request: ChatRequest, limits: ModelLimits): Compos
 		...alternateRoles([...history, { question: questionText, reply: null }]),
 		...rounds.flatMap(messagesOfRound),
 	];
-	return { prompt, tools, passages: passages.map(({ index }) => index), omittedTools };
+	const total =
+		request.reserved_tokens === undefined ? null : Math.ceil(beforeHistory + sum(history.map(tokensOfPair)));
+	return { prompt, tools, passages: passages.map(({ index }) => index), omittedTools, tokens: total };
 }
 
 function systemText({ purpose, instructions, search_failed, answer_policy, has_placeholders }: ChatRequest): string {

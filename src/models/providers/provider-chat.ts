@@ -41,6 +41,7 @@ export class ProviderChat implements ChatModel {
 		const { settings, client } = this.#options;
 		const composed = composeCall(request, settings);
 		this.#logOmittedTools(request, composed);
+		if (composed.tokens !== null) onEvent({ type: 'prompt', input_tokens: composed.tokens });
 		if (composed.passages.length < request.passages.length) onEvent({ type: 'passages', indexes: composed.passages });
 		const permission = this.#circuits.tryAcquirePermission(request.model);
 		if (permission === null) throw circuitOpenError();

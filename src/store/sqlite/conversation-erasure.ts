@@ -46,9 +46,11 @@ export function eraseConversation(prepare: Prepare, id: string, limit = -1): voi
 	const aboutIt = prepare('SELECT seq FROM events WHERE subject = ? LIMIT ?').pluck().all(id, limit) as number[];
 	const inItsStream = prepare('SELECT seq FROM events WHERE stream = ? LIMIT ?').pluck().all(id, limit) as number[];
 	const events = eraseEvents(prepare, [...new Set([...aboutIt, ...inItsStream])]);
-	const ofBudgets = spender?.visitor_id
-		? eraseSpendingOfVisitor(prepare, spender.workspace_id, spender.visitor_id)
-		: undefined;
+	// Without an erasure of the person the sums stay: otherwise a short retention would renew the visitor's budget.
+	const ofBudgets =
+		erasure && spender?.visitor_id
+			? eraseSpendingOfVisitor(prepare, spender.workspace_id, spender.visitor_id)
+			: undefined;
 	const stored_responses = prepare(
 		`DELETE FROM idempotency WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE subject = ? LIMIT ?)`,
 	).run(id, limit).changes;

@@ -271,6 +271,7 @@ export class Writer {
 			case 'spending.reserve':
 			case 'spending.extend':
 			case 'spending.settle':
+			case 'spending.erase_visitors':
 			case 'spending.settle_abandoned':
 				applySpendingWrite(this.#prepare, write);
 				return;

@@ -6,6 +6,7 @@ import {
 	type SpendingWrite,
 } from '../../spending.ts';
 import { type ErasedEvents, eraseEvents } from '../deliveries.ts';
+import { addErased } from '../erasures.ts';
 import type { Prepare } from '../statements.ts';
 
 /** Thrown inside a savepoint to roll it back: the reservation would exceed the limits of these accounts. */
@@ -50,6 +51,11 @@ export function applySpendingWrite(
 			else if (unreserved) addToAccounts(prepare, unreserved.spender, unreserved.day, { spent: cost, reserved: 0 });
 			return;
 		}
+		case 'spending.erase_visitors':
+			for (const id of write.visitor_ids) {
+				addErased(prepare, write.erasure_id, eraseSpendingOfVisitor(prepare, write.workspace_id, id));
+			}
+			return;
 		case 'spending.settle_abandoned':
 			for (const reservation of abandonedReservations(prepare)) settleAsReserved(prepare, reservation);
 			return;
