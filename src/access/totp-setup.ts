@@ -157,16 +157,15 @@ export function resetTotp(
 	{ store, users, clock }: { store: Pick<Store, 'commit' | 'get'>; users: Pick<Users, 'get'>; clock: Clock },
 	workspaceId: string,
 	id: string,
-	{ scopes, exceptSessionId }: Omit<UserChange, 'versions'>,
+	{ scopes }: Pick<UserChange, 'scopes'>,
 ): UncommittedChange<UserRecord> {
 	return prepareChange(store, async () => {
 		const user = await users.get(workspaceId, id);
 		if (user.role === 'owner') requireOwnerRights(scopes);
 		const set = { totp: null, updated_at: clock.now() };
-		const except = exceptSessionId === undefined ? {} : { except: exceptSessionId };
 		const write: Write[] = [
 			{ op: 'patch', kind: 'users', id, set },
-			{ op: 'end_sessions', user_id: id, ...except },
+			{ op: 'end_sessions', user_id: id },
 		];
 		const commit = { expect: [expectVersion('users', user)], write };
 		return { commit, result: { ...user, ...set, version: user.version + 1 } };

@@ -1,4 +1,5 @@
 import {
+	type Caller,
 	type CredentialMonitor,
 	hasTotp,
 	type Invitation,
@@ -6,7 +7,7 @@ import {
 	resetTotp,
 	type Users,
 } from '../access/index.ts';
-import { type Clock, timestamp } from '../base/index.ts';
+import { AppError, type Clock, timestamp } from '../base/index.ts';
 import type { InvitedUser, Operations, User } from '../contract/index.ts';
 import type { Store, UserRecord } from '../store/index.ts';
 import { type Handler, type VersionedResult, withVersion } from './call.ts';
@@ -45,6 +46,14 @@ export function presentUser(record: UserRecord): User {
 		created_at: timestamp(record.created_at),
 		updated_at: timestamp(record.updated_at),
 	};
+}
+
+/**
+ * A session is no proof of the password: a thief of a session must not replace what protects the account.
+ * @throws AppError `invalid_request` for the account of the session
+ */
+function requireOtherUser({ userSession }: Caller, id: string, sentence: string): void {
+	if (userSession?.user.id === id) throw new AppError('invalid_request', sentence);
 }
 
 /** Users: invite, read, change, remove. */
@@ -95,16 +104,16 @@ export function userHandlers({ store, users, clock, cursors, credentialMonitor, 
 		},
 
 		async resetUserTotp({ caller, params, commit }) {
-			const { scopes, userSession, workspaceId } = caller;
-			const change = { scopes, exceptSessionId: userSession?.session.id };
-			const changed = await commit(resetTotp({ store, users, clock }, workspaceId, params.id, change), (record) =>
-				withVersion(presentUser(record), record),
-			);
+			requireOtherUser(caller, params.id, 'Remove your own second factor with POST /api/v1/session/totp/disable.');
+			const reset = resetTotp({ store, users, clock }, caller.workspaceId, params.id, caller);
+			const changed = await commit(reset, (record) => withVersion(presentUser(record), record));
 			await credentialMonitor.recheckAll();
 			return changed;
 		},
 
-		createPasswordLink: ({ caller, params, commit }) =>
-			commit(users.invite(caller.workspaceId, params.id, caller), presentInvited),
+		async createPasswordLink({ caller, params, commit }) {
+			requireOtherUser(caller, params.id, 'Change your own password with PATCH /api/v1/session/account.');
+			return commit(users.invite(caller.workspaceId, params.id, caller), presentInvited);
+		},
 	};
 }

@@ -127,7 +127,7 @@ export const userOperations = {
 		path: '/api/v1/users/{id}/reset-totp',
 		summary: 'Remove the second factor of a user',
 		description:
-			'For people who have lost their authenticator app and their recovery codes. Signs the person out everywhere. Only an owner, or a key with every scope, may do it for an owner.',
+			'For people who have lost their authenticator app and their recovery codes. Signs the person out everywhere. Only an owner, or a key with every scope, may do it for an owner. A session cannot do it for its own account: [remove the own second factor](#operation/disableTotp) with the password.',
 		tag: 'Users',
 		access: withKey('settings:write'),
 		result: User,
@@ -138,7 +138,8 @@ export const userOperations = {
 		method: 'POST',
 		path: '/api/v1/users/{id}/password-link',
 		summary: 'Make a new link for setting a password',
-		description: 'Revokes the former link. The password stays valid until a new one is set.',
+		description:
+			'Revokes the former link. The password stays valid until a new one is set. A session cannot do it for its own account: [change the own password](#operation/updateAccount) with the present one.',
 		tag: 'Users',
 		access: withKey('settings:write'),
 		result: InvitedUser,

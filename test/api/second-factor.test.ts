@@ -206,6 +206,22 @@ test('owners and admins remove the second factor of a person who has lost it, wh
 	assert.deepEqual([record.action, record.actor.name], ['resetUserTotp', 'admin']);
 });
 
+test('a session removes its own second factor, and replaces its own password, with the password only', async () => {
+	await addUser(app, 'second-owner@totp.example', 'owner');
+	await addUser(app, 'second-admin@totp.example', 'admin');
+	for (const email of ['second-owner@totp.example', 'second-admin@totp.example']) {
+		const browser = await signIn(email);
+		await setUpTotp(browser, clock.now());
+		const { id } = (await browser.call('GET', SESSION)).body.user;
+		for (const path of ['reset-totp', 'password-link']) {
+			const refused = await browser.call('POST', `/api/v1/users/${id}/${path}`);
+			assertRefused(refused, 400, 'invalid_request', path);
+			assert.match(refused.body.error.message, /\/api\/v1\/session\/(totp\/disable|account)/);
+		}
+		assert.equal((await browser.call('GET', SESSION)).body.user.has_totp, true);
+	}
+});
+
 test('a workspace that requires a second factor lets people without one set it up, and nothing else', async (t) => {
 	const email = 'required@totp.example';
 	await addUser(app, email, 'member');
