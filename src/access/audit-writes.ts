@@ -1,4 +1,7 @@
 import type { UserRecord, Write } from '../store/index.ts';
 
-/** Makes the writes that record what a user has done in the audit log, for the commit of the change. */
-export type AuditWrites = (user: UserRecord, changed: { id: string }) => Write[];
+/**
+ * Makes the writes that record what a user has done in the audit log, for the commit of the change.
+ * @param action what is recorded; default: the request's operation
+ */
+export type AuditWrites = (user: UserRecord, changed: { id: string }, action?: string) => Write[];

@@ -20,14 +20,15 @@ export interface KnownDevice {
 	nonce: string;
 }
 
-type Account = Pick<UserRecord, 'id' | 'password_hash'>;
+type Account = Pick<UserRecord, 'id' | 'password_hash' | 'totp'>;
 
 /**
  * Device cookies (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"): a browser that has signed in to an account
  * keeps a signed token for it. Its failed sign-ins are counted separately, so guesses from elsewhere cannot lock it out.
  *
- * A token is no credential. Its signature covers the account's id, a nonce, and the stored password hash: a new password
- * invalidates all tokens of the account without a list of them.
+ * A token is no credential. Its signature covers the account's id, a nonce, the stored password hash and the time at which a second
+ * factor was set up: a new password or second factor invalidates all tokens of the account without a list of them. So a browser that
+ * signed in with the password alone is no known device for guesses of codes.
  */
 export class DeviceCookies {
 	readonly #key: Buffer;
@@ -74,8 +75,12 @@ export class DeviceCookies {
 		return timingSafeEqual(Buffer.from(token.slice(NONCE_LENGTH)), Buffer.from(expected));
 	}
 
-	#sign({ id, password_hash }: Account, nonce: string): string {
-		return createHmac('sha256', this.#key).update(`${id}\n${nonce}\n${password_hash}`).digest('base64url');
+	#sign({ id, password_hash, totp }: Account, nonce: string): string {
+		const enabledAt = totp?.enabled_at ?? null;
+		const secondFactor = enabledAt === null ? '' : `\n${enabledAt}`;
+		return createHmac('sha256', this.#key)
+			.update(`${id}\n${nonce}\n${password_hash}${secondFactor}`)
+			.digest('base64url');
 	}
 }
 

@@ -32,7 +32,7 @@ export { lastUseOf } from './session-record.ts';
 export { Sessions, type SessionsOptions, type UserSession } from './sessions.ts';
 export { Sweeper, type SweeperOptions } from './sweeper.ts';
 export type { BucketState } from './token-bucket.ts';
-export { resetTotp, TotpSetup } from './totp-setup.ts';
+export { type ConfirmedTotp, resetTotp, TotpSetup } from './totp-setup.ts';
 export { readTrustedTime } from './trusted-time.ts';
 export { type Grantor, type Invitation, type UserChange, Users, type UsersOptions } from './users.ts';
 export { canOpenTokenSecret } from './visitor-keys.ts';

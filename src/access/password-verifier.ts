@@ -108,7 +108,7 @@ export class PasswordVerifier {
 	): Promise<T | null> {
 		const device = this.#devices.find(cookies, [user]);
 		const refund =
-			device === null ? this.#limits.consume(user.email, address) : this.#limits.consumeForDevice(device.nonce);
+			device === null ? this.#limits.consume(user.email, address) : this.#limits.consumeCodeForDevice(device);
 		try {
 			const result = await use();
 			if (result !== null) refund();

@@ -15,6 +15,7 @@ import type { IdentityAccount, RefusedIdentity } from './oidc-accounts.ts';
 import type { PasswordSignIn } from './password-sign-in.ts';
 import type { PasswordVerifier, SignInOrigin } from './password-verifier.ts';
 import { type PendingSignIns, passwordDigest } from './pending-sign-ins.ts';
+import { RefusedCodes } from './refused-codes.ts';
 import { hasTotp, type SecondFactor } from './second-factor.ts';
 import { createToken, hashToken } from './secret-token.ts';
 import { sessionCookie, sessionTokenIn } from './session-cookie.ts';
@@ -71,6 +72,7 @@ export class Sessions {
 	readonly #pendingSignIns: PendingSignIns;
 	readonly #passwordSignIn: PasswordSignIn;
 	readonly #secondFactor: SecondFactor;
+	readonly #refusedCodes: RefusedCodes;
 	readonly #clock: Clock;
 	readonly #secure: boolean;
 
@@ -81,6 +83,7 @@ export class Sessions {
 		this.#pendingSignIns = steps.pendingSignIns;
 		this.#passwordSignIn = steps.passwordSignIn;
 		this.#secondFactor = steps.secondFactor;
+		this.#refusedCodes = new RefusedCodes(store, clock);
 		this.#clock = clock;
 		this.#secure = secure;
 	}
@@ -101,7 +104,7 @@ export class Sessions {
 	}
 
 	/**
-	 * Continues a sign-in with a code of the app or a recovery code. Wrong codes count as failed sign-ins.
+	 * Continues a sign-in with a code of the app or a recovery code. Wrong codes count as failed sign-ins and are recorded.
 	 * @throws AppError `unauthorized`, `rate_limit_exceeded`
 	 */
 	async continueSignIn(code: string, origin: SignInOrigin, audit: AuditWrites): Promise<NewSession & UnfinishedSignIn> {
@@ -116,7 +119,10 @@ export class Sessions {
 				return totp && { totp };
 			}),
 		);
-		if (userSession === null) throw new AppError('unauthorized', 'The code is wrong, or was used before.');
+		if (userSession === null) {
+			await this.#refusedCodes.record(user, audit);
+			throw new AppError('unauthorized', 'The code is wrong, or was used before.');
+		}
 		return { ...this.#newSessionOf(userSession, origin), pendingCookie: this.#pendingSignIns.clear() };
 	}
 

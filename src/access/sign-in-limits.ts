@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError, type Clock, clientNetwork, SlidingWindowLimiter } from '../base/index.ts';
+import type { KnownDevice } from './device-cookies.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -19,7 +20,8 @@ export type Refund = () => void;
 
 /**
  * How often signing in may fail: from one address; for one account, over all addresses; and on one device that has signed in to
- * the account before. Attempts on a known device count for the device only, so guesses from elsewhere do not lock it out.
+ * the account before. Attempts on a known device do not count for the account's other clients, nor theirs for it, so guesses from
+ * elsewhere do not lock it out. Codes of a second factor are short, so they have a limit over all known devices of the account, too.
  *
  * Each method counts an attempt as failed before the password is checked, so that concurrent attempts cannot exceed the limit.
  */
@@ -27,11 +29,14 @@ export class SignInLimits {
 	readonly #addresses: SlidingWindowLimiter;
 	readonly #accounts: SlidingWindowLimiter;
 	readonly #devices: SlidingWindowLimiter;
+	/** Codes on known devices, by account. */
+	readonly #deviceCodes: SlidingWindowLimiter;
 
 	constructor(clock: Clock) {
 		this.#addresses = new SlidingWindowLimiter(clock, MINUTE, MAX_TRACKED_ADDRESSES);
 		this.#accounts = new SlidingWindowLimiter(clock, HOUR, MAX_TRACKED_ACCOUNTS);
 		this.#devices = new SlidingWindowLimiter(clock, MINUTE, MAX_TRACKED_DEVICES);
+		this.#deviceCodes = new SlidingWindowLimiter(clock, HOUR, MAX_TRACKED_ACCOUNTS);
 	}
 
 	/**
@@ -61,6 +66,23 @@ export class SignInLimits {
 		const wait = this.#devices.tryConsume(nonce, DEVICE_FAILURES_PER_MINUTE);
 		if (wait > 0) throw signInLimitError(wait);
 		return () => this.#devices.refund(nonce);
+	}
+
+	/**
+	 * Counts a code of a second factor from a known device.
+	 * @throws AppError `rate_limit_exceeded`
+	 */
+	consumeCodeForDevice({ nonce, userId }: KnownDevice): Refund {
+		const refundDevice = this.consumeForDevice(nonce);
+		const wait = this.#deviceCodes.tryConsume(userId, ACCOUNT_FAILURES_PER_HOUR);
+		if (wait > 0) {
+			refundDevice();
+			throw signInLimitError(wait);
+		}
+		return () => {
+			refundDevice();
+			this.#deviceCodes.refund(userId);
+		};
 	}
 
 	#consumeBoth(email: string, address: string): Refund | number {

@@ -72,7 +72,7 @@ export class TotpSetup {
 	}
 
 	/**
-	 * Requires codes from now on, and ends the other sessions. Wrong codes count as failed sign-ins.
+	 * Requires codes from now on, and ends the other sessions and the device cookies of the account. Wrong codes count as failed sign-ins.
 	 * @throws AppError `invalid_request` where the code is wrong, `rate_limit_exceeded`
 	 */
 	confirm({ user, session }: OwnSession, code: string, origin: SignInOrigin): UncommittedChange<ConfirmedTotp> {

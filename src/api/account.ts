@@ -1,4 +1,11 @@
-import { type CredentialMonitor, lastUseOf, type OwnAccount, type Sessions, type TotpSetup } from '../access/index.ts';
+import {
+	type ConfirmedTotp,
+	type CredentialMonitor,
+	lastUseOf,
+	type OwnAccount,
+	type Sessions,
+	type TotpSetup,
+} from '../access/index.ts';
 import { timestamp } from '../base/index.ts';
 import { type OwnSession, operations } from '../contract/index.ts';
 import type { Route } from '../http/index.ts';
@@ -49,15 +56,23 @@ export function accountRoutes(options: AccountRoutesOptions): Route[] {
 			return commit(change, ({ secret, uri }) => ({ secret, uri }), userOf);
 		}),
 
-		ownChangeRoute(operations.confirmTotp, async ({ caller, body, origin, commit }) => {
+		// A second factor, and its removal, end the device cookies of the account, as a new password does.
+		ownChangeRoute(operations.confirmTotp, async ({ caller, body, origin, commit, setCookie }) => {
 			const change = totpSetup.confirm(caller.userSession, body.code, origin);
-			const confirmed = await commit(change, ({ recoveryCodes }) => ({ recovery_codes: recoveryCodes }), userOf);
+			const present = ({ user, recoveryCodes }: ConfirmedTotp) => {
+				setCookie(sessions.deviceCookie(user, origin.cookies));
+				return { recovery_codes: recoveryCodes };
+			};
+			const confirmed = await commit(change, present, userOf);
 			await credentialMonitor.recheckAll();
 			return confirmed;
 		}),
 
-		ownChangeRoute(operations.disableTotp, ({ caller, body, origin, commit }) =>
-			commit(totpSetup.disable(caller.userSession, body.current_password, origin), presentUser),
+		ownChangeRoute(operations.disableTotp, ({ caller, body, origin, commit, setCookie }) =>
+			commit(totpSetup.disable(caller.userSession, body.current_password, origin), (user) => {
+				setCookie(sessions.deviceCookie(user, origin.cookies));
+				return presentUser(user);
+			}),
 		),
 
 		userRoute(operations.listSessions, async ({ caller, query }) => {

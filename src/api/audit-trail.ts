@@ -49,15 +49,16 @@ export class AuditTrail {
 	/**
 	 * The write that records the change; none for an operation that is not audited.
 	 * @param resource what was changed: the result of the operation, or an object with an id and a name
+	 * @param action what is recorded; default: the operation
 	 */
-	writes(actor: AuditActor, resource: unknown): Write[] {
+	writes(actor: AuditActor, resource: unknown, action = operationIdOf(this.#operation)): Write[] {
 		if (!isAudited(this.#operation)) return [];
 		this.#isTaken = true;
 		const now = this.#options.clock.now();
 		const record: Omit<AuditRecord, 'version'> = {
 			id: newId('audit_record'),
 			...actor,
-			action: operationIdOf(this.#operation),
+			action,
 			...this.#resourceOf(resource, actor.workspace_id),
 			fields: [...namesIn(this.#input.query), ...namesIn(this.#input.body)],
 			path: this.#request.path.slice(0, MAX_PATH),

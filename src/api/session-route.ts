@@ -96,7 +96,10 @@ export function userRouteFactory(options: SessionRouteOptions): RouteFactory<Pic
 }
 
 /** A change that a signed-in user makes of the own account. */
-interface OwnChange<O extends Operation> extends Omit<UserCall<O>, 'audit'>, Pick<Call<O>, 'commit'> {}
+interface OwnChange<O extends Operation> extends Omit<UserCall<O>, 'audit'>, Pick<Call<O>, 'commit'> {
+	/** Sets the Set-Cookie header of the response. Repeats of the request get none. */
+	setCookie(header: string): void;
+}
 
 /** Makes routes for changes of the own account that honour an Idempotency-Key, which belongs to the session. */
 export function ownChangeRouteFactory(options: SessionRouteOptions & IdempotencyOptions) {
@@ -119,17 +122,27 @@ export function ownChangeRouteFactory(options: SessionRouteOptions & Idempotency
 						const audit = { actor: auditActorOf(caller), trail: new AuditTrail(operation, request, input, options) };
 						const idempotent = createIdempotentCall(operation, scope, request, options, audit);
 						const { responses, runIdempotently, commit } = idempotent;
-						const change = { ...input, origin: originOf(request), caller, commit };
+						let cookie: string | null = null;
+						const setCookie = (header: string) => {
+							cookie = header;
+						};
+						const change = { ...input, origin: originOf(request), caller, commit, setCookie };
 						const result = await runIdempotently(
 							() => fingerprintOf(input.body),
 							() => handle(change as never),
 						);
-						return responses.toResponse(result);
+						return withCookies(responses.toResponse(result), [cookie]);
 					},
 					options,
 				),
 		};
 	};
+}
+
+/** Adds Set-Cookie headers to a response. */
+function withCookies(response: RouteResponse, cookies: readonly (string | null)[]): RouteResponse {
+	const headers = cookies.flatMap((cookie) => (cookie === null ? [] : [['set-cookie', cookie] as const]));
+	return { ...response, headers: [...(response.headers ?? []), ...headers] };
 }
 
 function originOf(request: HttpRequest): SignInOrigin {
@@ -147,8 +160,8 @@ function auditOf(
 	options: AuditTrailOptions,
 ): AuditWrites {
 	const trail = new AuditTrail(operation, request, input, options);
-	return ({ id, name, workspace_id }, changed) =>
-		trail.writes({ workspace_id, actor_type: 'user', actor_id: id, actor_name: name }, changed);
+	return ({ id, name, workspace_id }, changed, action) =>
+		trail.writes({ workspace_id, actor_type: 'user', actor_id: id, actor_name: name }, changed, action);
 }
 
 function toResponse<O extends Operation>(
@@ -157,11 +170,6 @@ function toResponse<O extends Operation>(
 	request: HttpRequest,
 	{ log }: Pick<SessionRouteOptions, 'log'>,
 ): RouteResponse {
-	const headers = cookies.flatMap((cookie) => (cookie === null ? [] : [['set-cookie', cookie] as const]));
-	if ('refusal' in outcome) {
-		const response = errorResponse(outcome.refusal, request.id, log);
-		return { ...response, headers: [...(response.headers ?? []), ...headers] };
-	}
-	const { result } = outcome;
-	return { status, headers: [JSON_HEADER, NO_STORE, ...headers], body: JSON.stringify(result) };
+	if ('refusal' in outcome) return withCookies(errorResponse(outcome.refusal, request.id, log), cookies);
+	return withCookies({ status, headers: [JSON_HEADER, NO_STORE], body: JSON.stringify(outcome.result) }, cookies);
 }

@@ -81,11 +81,12 @@ export const accountOperations = {
 	},
 	confirmTotp: {
 		secret: true,
+		setsCookie: true,
 		method: 'POST',
 		path: '/api/v1/session/totp/confirm',
 		summary: 'Confirm a second factor',
 		description:
-			'From now on signing in needs a code. Signs the user out everywhere else. Wrong codes count as failed sign-ins.',
+			'From now on signing in needs a code. Signs the user out everywhere else, and makes this browser the only known device of the account (`parley_device`). Wrong codes count as failed sign-ins.',
 		tag: 'Session',
 		access: asUser,
 		body: SecondFactorCode,
@@ -94,9 +95,12 @@ export const accountOperations = {
 		result: RecoveryCodes,
 	},
 	disableTotp: {
+		setsCookie: true,
 		method: 'POST',
 		path: '/api/v1/session/totp/disable',
 		summary: 'Remove the second factor',
+		description:
+			'With the present password: signing in needs it alone again. This browser stays a known device of the account (`parley_device`); others are so after their next sign-in. Wrong passwords count as failed sign-ins.',
 		tag: 'Session',
 		access: asUser,
 		body: PresentPassword,

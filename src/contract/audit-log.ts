@@ -12,7 +12,11 @@ export const AuditLogRecord = Type.Object({
 		id: Type.String({ examples: ['user_06gzhmza00001mjww6bbdevcx5ss2c8f'] }),
 		name: Type.String({ description: 'At the time of the change.', examples: ['Ada'] }),
 	}),
-	action: Type.String({ description: 'The operationId of the operation.', examples: ['updateAssistant'] }),
+	action: Type.String({
+		description:
+			'The operationId of the operation; `completeErasure` for the end of an erasure, `refuseSecondFactor` for a sign-in with a wrong code.',
+		examples: ['updateAssistant'],
+	}),
 	resource: Type.Object({
 		type: NullableText({ description: 'The kind of the resource; null if its id has no known form.' }),
 		id: Type.String({ examples: ['asst_06gzhmza00001mjww6bbdevcx5ss2c8f'] }),
@@ -61,7 +65,7 @@ export const auditLogOperations = {
 		path: '/api/v1/audit-log',
 		summary: 'List the audit log',
 		description:
-			'Who has changed what, and when. Each change that a person or a program makes through the API leaves one record, which is committed with the change. A request that changes nothing leaves none; nor do the messages of conversations, their ratings, and requests of visitors. The end of an [erasure](#operation/eraseEndUser) leaves another record, with its receipt. Records are kept for 400 days.',
+			'Who has changed what, and when. Each change that a person or a program makes through the API leaves one record, which is committed with the change. A request that changes nothing leaves none; nor do the messages of conversations, their ratings, and requests of visitors. The end of an [erasure](#operation/eraseEndUser) leaves another record, with its receipt. Of wrong codes of a second factor, the first in an hour leaves a record for its account. Records are kept for 400 days.',
 		tag: 'Audit log',
 		access: withKey('settings:read'),
 		query: AuditLogQuery,

@@ -94,7 +94,7 @@ export const sessionOperations = {
 		path: '/api/v1/session',
 		summary: 'Sign in',
 		description:
-			'Sets the cookie `parley_session`. If the email and the password match several accounts, `workspace_id` selects one; without it, the oldest is used. An account with three older accounts of the same email in other workspaces is found only by its `workspace_id`.\n\nFive sign-ins per minute may fail from one client address (IPv6: from one /64), and twenty per hour for one account from all addresses together. After that the response is a 429. A browser that has signed in to the account before has the cookie `parley_device`: it has its own limit of five failures per minute, independent of other clients. A new password revokes the account’s earlier device cookies.\n\nFor an account with a second factor, the response to the right password is a 401 `second_factor_required` with the cookie `parley_sign_in`, which is valid for five minutes and for `POST /api/v1/session/second-factor` only.',
+			'Sets the cookie `parley_session`. If the email and the password match several accounts, `workspace_id` selects one; without it, the oldest is used. An account with three older accounts of the same email in other workspaces is found only by its `workspace_id`.\n\nFive sign-ins per minute may fail from one client address (IPv6: from one /64), and twenty per hour for one account from all addresses together. After that the response is a 429. A browser that has signed in to the account before has the cookie `parley_device`: it has its own limit of five failures per minute, independent of other clients. A new password, or a new second factor, revokes the account’s earlier device cookies.\n\nFor an account with a second factor, the response to the right password is a 401 `second_factor_required` with the cookie `parley_sign_in`, which is valid for five minutes and for `POST /api/v1/session/second-factor` only.',
 		tag: 'Session',
 		access: asAnyone,
 		body: SignIn,
@@ -118,7 +118,7 @@ export const sessionOperations = {
 		path: '/api/v1/session/second-factor',
 		summary: 'Sign in with the second factor',
 		description:
-			'The second step, with the cookie `parley_sign_in` of the first. A code is accepted once, a recovery code likewise. Wrong codes count as failed sign-ins, with the same limits.',
+			'The second step, with the cookie `parley_sign_in` of the first. A code is accepted once, a recovery code likewise. Wrong codes count as failed sign-ins, with the same limits; on browsers with the cookie `parley_device`, twenty per hour may also fail for one account, from all of them together. The first wrong code of an hour for an account is in the audit log: action `refuseSecondFactor`.',
 		tag: 'Session',
 		access: asAnyone,
 		body: SecondFactorCode,

@@ -42,6 +42,18 @@ test('five failures a minute are allowed on a known device, and count for neithe
 	limits.consumeForDevice('one');
 });
 
+test('twenty codes an hour may fail on the known devices of an account together, and count for no password', () => {
+	const { clock, limits } = limitsAt();
+	for (let at = 1; at <= 20; at++) limits.consumeCodeForDevice({ userId: 'ada', nonce: `device ${at}` });
+	assert.throws(() => limits.consumeCodeForDevice({ userId: 'ada', nonce: 'another' }), tooMany(3600));
+	limits.consumeCodeForDevice({ userId: 'bob', nonce: 'of bob' });
+	for (let at = 1; at <= 5; at++) limits.consumeForDevice('another');
+	clock.advance(HOUR);
+	for (let at = 0; at < 100; at++) limits.consumeCodeForDevice({ userId: 'ada', nonce: 'another' })();
+	for (let at = 1; at <= 5; at++) limits.consumeCodeForDevice({ userId: 'ada', nonce: 'another' });
+	assert.throws(() => limits.consumeCodeForDevice({ userId: 'ada', nonce: 'another' }), tooMany(60));
+});
+
 test('at the limit an attempt can also be rejected without an error', () => {
 	const { limits } = limitsAt();
 	lock(limits);

@@ -14,6 +14,7 @@ import {
 	tokenOf,
 } from '../access/people.ts';
 import { beginTotp, firstStep, setUpTotp, totpCode } from '../access/totp.ts';
+import type { ApiResponse } from '../support/app.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import { manualWallClock } from '../support/manual-clock.ts';
 
@@ -146,6 +147,96 @@ test('wrong codes count as failed sign-ins', async () => {
 	assertRefused(await second(cookie, '123456'), 429, 'rate_limit_exceeded', 'twenty failures of the account');
 	assert.equal((await browser.call('GET', SESSION)).status, 200);
 	clock.advance(3_600_000);
+});
+
+/** The device cookie that a response sets, as a header. */
+function deviceIn(answer: ApiResponse): string {
+	const cookie = answer.headers.getSetCookie().find((each) => each.startsWith('parley_device='));
+	return cookie?.split(';')[0] ?? assert.fail('no device cookie');
+}
+
+/** Signs in with the password from a new address, and returns the device cookie. */
+async function deviceOf(email: string): Promise<string> {
+	return deviceIn(await openCookieClient(app).call('POST', SESSION, { email, password: PASSWORD }, somewhere()));
+}
+
+async function guessCodesFromEverywhere(cookie: string): Promise<void> {
+	for (let guess = 0; guess < 20; guess++) assertRefused(await second(cookie, '123456'), 401, 'unauthorized');
+	assertRefused(await second(cookie, '123456'), 429, 'rate_limit_exceeded');
+}
+
+test('a browser that signed in before the setup is no known device for codes; the one of the setup is', async () => {
+	const email = 'devices@totp.example';
+	await addUser(app, email, 'member');
+	const former = await deviceOf(email);
+	const browser = await signIn(email);
+	const secret = await beginTotp(browser);
+	const code = totpCode(secret, clock.now());
+	const device = deviceIn(await browser.call('POST', `${SESSION}/totp/confirm`, { code }));
+	clock.advance(2 * STEP);
+	const cookie = await firstStep(openCookieClient(app), email);
+	await guessCodesFromEverywhere(cookie);
+	const right = totpCode(secret, clock.now());
+	assertRefused(await second(`${cookie}; ${former}`, right), 429, 'rate_limit_exceeded');
+	const signedIn = await second(`${cookie}; ${device}`, right);
+	assert.equal(signedIn.status, 201);
+	const current = { cookie: `parley_session=${browser.cookie}; ${device}` };
+	const removed = await browser.call('POST', `${SESSION}/totp/disable`, { current_password: PASSWORD }, current);
+	assert.equal(removed.status, 200);
+	for (let guess = 0; guess < 20; guess++) {
+		const wrong = { email, password: 'wrong' };
+		await openCookieClient(app).call('POST', SESSION, wrong, somewhere());
+	}
+	const own = { cookie: deviceIn(removed), ...somewhere() };
+	assert.equal((await openCookieClient(app).call('POST', SESSION, { email, password: PASSWORD }, own)).status, 201);
+	clock.advance(3_600_000);
+});
+
+test('twenty wrong codes an hour are possible on known devices of an account, which count for no other client', async () => {
+	const { email, secret } = await userWithTotp('known@totp.example');
+	const deviceAfter = async () => {
+		const cookie = await firstStep(openCookieClient(app), email);
+		const signedIn = await second(cookie, totpCode(secret, clock.now()));
+		assert.equal(signedIn.status, 201);
+		clock.advance(STEP);
+		return deviceIn(signedIn);
+	};
+	const devices = [await deviceAfter(), await deviceAfter()];
+	const guess = async (device: string | undefined, code = '123456') =>
+		second(`${await firstStep(openCookieClient(app), email)}; ${device}`, code);
+	for (const device of [...devices, ...devices]) {
+		for (let at = 0; at < 5; at++) assertRefused(await guess(device), 401, 'unauthorized');
+		clock.advance(60_000);
+	}
+	for (const device of devices) {
+		const refused = await guess(device, totpCode(secret, clock.now()));
+		assertRefused(refused, 429, 'rate_limit_exceeded');
+		assert.ok(Number(refused.headers.get('retry-after')) > 60);
+	}
+	const elsewhere = await second(await firstStep(openCookieClient(app), email), totpCode(secret, clock.now()));
+	assert.equal(elsewhere.status, 201);
+	clock.advance(3_600_000);
+	assert.equal((await guess(devices[0], totpCode(secret, clock.now()))).status, 201);
+});
+
+test('the first wrong code of an account in an hour is in the audit log', async () => {
+	const { id, email, secret } = await userWithTotp('watched@totp.example');
+	const refusals = async () =>
+		(await app.call('GET', `/api/v1/audit-log?actor=${id}&action=refuseSecondFactor`)).body.data;
+	const here = somewhere();
+	for (let guess = 0; guess < 3; guess++) {
+		const cookie = await firstStep(openCookieClient(app), email);
+		assertRefused(await second(cookie, '123456', undefined, here), 401, 'unauthorized');
+	}
+	const [record, ...more] = await refusals();
+	assert.deepEqual(more, []);
+	assert.deepEqual([record.resource.id, record.address, record.fields], [id, here['x-forwarded-for'], ['code']]);
+	assert.equal(JSON.stringify(record).includes('123456'), false);
+	clock.advance(3_600_000);
+	const cookie = await firstStep(openCookieClient(app), email);
+	assertRefused(await second(cookie, '123456'), 401, 'unauthorized');
+	assert.equal((await second(cookie, totpCode(secret, clock.now()))).status, 201);
+	assert.equal((await refusals()).length, 2);
 });
 
 test('the cookie between the steps serves for five minutes, this password and the second step only', async () => {

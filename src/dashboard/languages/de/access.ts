@@ -164,6 +164,7 @@ export const access: AccessStrings = {
 		send: 'Gesendet',
 		erase: 'Löschung beauftragt',
 		complete: 'Löschung abgeschlossen',
+		refuse: 'Zweiter Faktor abgelehnt',
 	},
 	kinds: {
 		assistant: 'Assistent',

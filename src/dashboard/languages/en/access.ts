@@ -162,6 +162,7 @@ export const access = {
 		send: 'Sent',
 		erase: 'Erasure requested',
 		complete: 'Erasure completed',
+		refuse: 'Second factor refused',
 	},
 	kinds: {
 		assistant: 'Assistant',
