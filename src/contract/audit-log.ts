@@ -65,7 +65,7 @@ export const auditLogOperations = {
 		path: '/api/v1/audit-log',
 		summary: 'List the audit log',
 		description:
-			'Who has changed what, and when. Each change that a person or a program makes through the API leaves one record, which is committed with the change. A request that changes nothing leaves none; nor do the messages of conversations, their ratings, and requests of visitors. The end of an [erasure](#operation/eraseEndUser) leaves another record, with its receipt. Of wrong codes of a second factor, the first in an hour leaves a record for its account. Records are kept for 400 days.',
+			'Who has changed what, and when. Each change that a person or a program makes through the API leaves one record, which is committed with the change. So does each export of this log and of an [end user](#operation/exportEndUser). A request that changes nothing leaves none; nor do the messages of conversations, their ratings, and requests of visitors. The end of an [erasure](#operation/eraseEndUser) leaves another record, with its receipt. Of wrong codes of a second factor, the first in an hour leaves a record for its account. Records are kept for 400 days.',
 		tag: 'Audit log',
 		access: withKey('settings:read'),
 		query: AuditLogQuery,

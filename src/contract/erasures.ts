@@ -104,9 +104,10 @@ export const erasureOperations = {
 		path: '/api/v1/end-users/export',
 		summary: 'Export what is stored about an end user',
 		description:
-			'A file of JSON Lines, each `{"type": …, "resource": …}`: the first names the format and its version, the last counts the lines, so that a part of a file is recognised. Between them each conversation (`conversation`) is followed by what belongs to it: `message` and `note` as the API shows them, `event` (`id`, `type`, `created_at`, `data`) of the event log and of its stream, `delivery` with all attempts, `stored_response` (`idempotency_key`, `status`, `body`, `expires_at`) and `unanswered_question` (`message_id`, `question`, `asked_at`). The file is read while it is sent. An API key needs `conversations:read` and `webhooks:read`.',
+			'A file of JSON Lines, each `{"type": …, "resource": …}`: the first names the format and its version, the last counts the lines, so that a part of a file is recognised. Between them each conversation (`conversation`) is followed by what belongs to it: `message` and `note` as the API shows them, `event` (`id`, `type`, `created_at`, `data`) of the event log and of its stream, `delivery` with all attempts, `stored_response` (`idempotency_key`, `status`, `body`, `expires_at`) and `unanswered_question` (`message_id`, `question`, `asked_at`). The file is read while it is sent. An API key needs `conversations:read` and `webhooks:read`. The export leaves a record in the audit log, without the end user’s id.',
 		tag: 'Privacy',
 		access: withKey('conversations:read'),
+		audited: true,
 		query: Strict({ end_user_id }),
 		download: 'application/jsonl',
 		result: Type.Unsafe<never>({

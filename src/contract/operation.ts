@@ -130,7 +130,7 @@ export function takesIdempotencyKey({ method, access, status, reads }: Operation
 	return access.kind === 'key' || access.kind === 'session' || (access.kind === 'widget' && status === 201);
 }
 
-/** Whether a request to an operation leaves a record in the audit log: changes, and exports of the log. Visitors' requests leave none. */
+/** Whether a request to an operation leaves a record in the audit log: changes, and exports of the log and of end users. Visitors' requests leave none. */
 export function isAudited({ method, access, reads, audited, unaudited }: Operation): boolean {
 	if (audited) return true;
 	return method !== 'GET' && !reads && !unaudited && access.kind !== 'widget';

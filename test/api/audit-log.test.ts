@@ -145,6 +145,7 @@ async function changeOfEachOperation(): Promise<Record<string, Change>> {
 		updateUser: { path: `/api/v1/users/${user}`, body: { name: 'Ada' } },
 		deleteUser: { path: `/api/v1/users/${user}` },
 		exportAuditLog: { path: `${LOG}/export?action=none` },
+		exportEndUser: { path: '/api/v1/end-users/export?end_user_id=customer-4711', by: owner },
 		updateWorkspace: { path: '/api/v1/workspace', body: { name: 'Shop' } },
 		updateAccount: { path: '/api/v1/session/account', body: { name: 'Lea' }, by: leaving },
 		beginTotp: { path: '/api/v1/session/totp', body: { current_password: PASSWORD }, by: leaving },
@@ -222,7 +223,7 @@ function stateOf(db: Database.Database): unknown {
 	return [versions, ids, bases, sources];
 }
 
-test('each operation that changes something, and each export of the log, leaves one record in the transaction of its change', async (t) => {
+test('each operation that changes something, and each export of the log or of an end user, leaves one record in the transaction of its change', async (t) => {
 	const changes = await changeOfEachOperation();
 	assert.deepEqual(audited.map(({ id }) => id).toSorted(), Object.keys(changes).toSorted());
 	const db = new Database(databaseFile(app.dataDir));

@@ -130,6 +130,25 @@ test('an export has everything that is stored about an end user, and nothing of 
 	assert.deepEqual([deliveries.length, deliveries.length > 0], [counts.deliveries, true]);
 });
 
+test('an export is in the audit log under the name of who made it, without personal data', async () => {
+	await converse('recorded');
+	const path = '/api/v1/end-users/export';
+	const response = await fetch(`${app.url}${path}?end_user_id=id-recorded`, {
+		headers: { authorization: `Bearer ${app.key}` },
+	});
+	assert.match(await response.text(), /id-recorded/);
+	const { data } = requireSuccess(await app.call('GET', '/api/v1/audit-log?action=exportEndUser&limit=1'));
+	const [record] = data;
+	const { data: keys } = requireSuccess(await app.call('GET', '/api/v1/api-keys'));
+	assert.ok(keys.some(({ id }: { id: string }) => id === record.actor.id));
+	assert.deepEqual(
+		[record.fields, record.path, record.resource.type, record.details],
+		[['end_user_id'], path, 'workspace', null],
+	);
+	assert.equal(record.request_id, response.headers.get('x-request-id'));
+	assert.doesNotMatch(JSON.stringify(record), /recorded@|id-recorded|Name recorded/);
+});
+
 test('of erased end users no file has anything, and the data of others is untouched', async () => {
 	const number = (index: number) => String(index).padStart(5, '0');
 	const words = Array.from({ length: USERS }, (_, index) => [
