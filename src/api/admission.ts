@@ -23,6 +23,8 @@ export async function admitCaller<C extends Caller>(
 	try {
 		const caller = await identify(credentialsOf(request));
 		request.addLogFields({ workspace: caller.workspaceId, credential: caller.credentialId });
+		// Only programs with a key choose the trace and its sampling: others could fill the collector, or write into any trace.
+		if (!caller.userSession) request.continueTrace();
 		const bucket = await access.count(caller);
 		headers = [...rateHeaders(bucket), ...cookieHeaders(caller)];
 		if (bucket && !bucket.allowed) throw rateLimitError(bucket);

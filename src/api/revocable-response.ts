@@ -127,6 +127,10 @@ class RequestOfUse implements HttpRequest {
 		return this.#request.span;
 	}
 
+	continueTrace(): void {
+		this.#request.continueTrace();
+	}
+
 	get hasBody(): boolean {
 		return this.#request.hasBody;
 	}

@@ -30,6 +30,8 @@ export class IncomingRequest implements HttpRequest {
 	sampled = false;
 	/** When the request's head had arrived (`performance.now()`); 0 where there is no observer. */
 	startedAt = 0;
+	/** See `continueTrace`. */
+	continuesTrace = false;
 	/** See `addLogFields`. */
 	logFields: RequestLogFields = NO_LOG_FIELDS;
 	/** The route's own time limit for a response. */
@@ -89,6 +91,10 @@ export class IncomingRequest implements HttpRequest {
 	get span(): Span {
 		this.#span ??= this.#context.beginSpan(this);
 		return this.#span;
+	}
+
+	continueTrace(): void {
+		this.continuesTrace = true;
 	}
 
 	get signal(): AbortSignal {

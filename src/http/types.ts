@@ -38,6 +38,8 @@ export interface HttpRequest extends AbortableRequest {
 	header(name: string): string | undefined;
 	/** The operation of this request in a trace, for the parts of its work. */
 	readonly span: Span;
+	/** Makes `span` a part of the trace that the headers name, with its decision of sampling. Before the first use of `span`. */
+	continueTrace(): void;
 	/** Adds fields to the request's log line. Ids only: no secret, and no text that a person wrote. */
 	addLogFields(fields: RequestLogFields): void;
 	/** Whether the request announced a body (Content-Length over 0, or chunked). */

@@ -71,13 +71,12 @@ export class Tracing implements RequestTracer, RequestObserver, AsyncDisposable 
 	}
 
 	/**
-	 * The span of a request, which began when the request arrived. It continues the client's trace, where the client is a program with a
-	 * key: a visitor's browser must not choose the trace. Routes with very many requests have no spans.
+	 * The span of a request, which began when the request arrived. It continues the client's trace only where the request says so: the
+	 * client is then a program with a valid key. Routes with very many requests have no spans.
 	 */
 	beginRequest(request: IncomingRequest): Span {
 		if (request.sampled) return NO_SPAN;
-		const isPublic = request.route?.includes('/widget') ?? true;
-		const parent = isPublic ? ROOT_CONTEXT : propagator.extract(ROOT_CONTEXT, request, headersOfRequest);
+		const parent = request.continuesTrace ? propagator.extract(ROOT_CONTEXT, request, headersOfRequest) : ROOT_CONTEXT;
 		const method = METHODS.has(request.method) ? request.method : '_OTHER';
 		const span = this.#tracer.startSpan(
 			`${method === '_OTHER' ? 'HTTP' : method} ${request.route ?? ''}`.trim(),

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import test from 'node:test';
+import { createApiKey } from '../../src/access/api-keys.ts';
+import { OWNER, openCookieClient, PASSWORD, setPassword } from '../access/people.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 import { startTraceCollector, type TraceCollector } from '../support/trace-collector.ts';
@@ -158,6 +162,65 @@ test('a visitor’s browser chooses no trace, and a failure of the model is mark
 	const reply = collector.spans.find(({ name }) => name === 'reply');
 	assert.equal(reply?.failed, true);
 	assert.equal(reply.attributes['parley.reply.status'], 'failed');
+});
+
+/** Sends requests that name a trace, none of them with a valid key. @returns their number */
+async function sendWithoutValidKey(server: ServerProcess, traceparent: string): Promise<number> {
+	const notice = await readFile(join(server.dataDir, 'first-start.txt'), 'utf8');
+	await setPassword(server, /#([\w-]+)/.exec(notice)?.[1] ?? assert.fail(notice));
+	const browser = openCookieClient(server);
+	const signedIn = await browser.call('POST', '/api/v1/session', { email: OWNER, password: PASSWORD }, { traceparent });
+	assert.equal(signedIn.status, 201, JSON.stringify(signedIn.body));
+	const { body: former } = await server.call('POST', '/api/v1/api-keys', { name: 'Former', scopes: ['*'] });
+	assert.equal((await server.call('DELETE', `/api/v1/api-keys/${former.id}`)).status, 200);
+	const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+	const session = { cookie: `parley_session=${browser.cookie}` };
+	const requests: [path: string, headers: Record<string, string>, status: number][] = [
+		['/api/v1/assistants', {}, 401],
+		['/api/v1/assistants', bearer('wrong'), 401],
+		['/api/v1/assistants', bearer(createApiKey()), 401],
+		['/api/v1/assistants', bearer(former.key), 401],
+		['/api/v1/assistants', session, 200],
+		['/api/v1/session', session, 200],
+		// Only the session counts, whatever else the request has.
+		['/api/v1/session', { ...session, ...bearer(server.key) }, 200],
+		['/api/v1/unknown', bearer(server.key), 404],
+		['/healthz', {}, 200],
+	];
+	for (const [path, headers, status] of requests) {
+		const response = await fetch(server.url + path, { headers: { ...headers, traceparent } });
+		await response.text();
+		assert.equal(response.status, status, path);
+	}
+	return requests.length + 1;
+}
+
+test('a client without a valid key chooses neither the trace nor whether it is sampled', async () => {
+	await using collector = await startTraceCollector();
+	await using model = await ModelServer.start();
+	const recorded = TRACE.replaceAll('0', '1');
+	for (const [OTEL_TRACES_SAMPLER, isSampled] of [
+		['parentbased_always_off', false],
+		['parentbased_always_on', true],
+	] as const) {
+		collector.spans.length = 0;
+		await using server = await startServer(
+			environment(model, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_SAMPLER }),
+		);
+		// The sampled flag is the opposite of what the server's own sampler decides.
+		const sent = await sendWithoutValidKey(server, `00-${TRACE}-${CALLER}-${isSampled ? '00' : '01'}`);
+		const { status } = await server.call('GET', '/api/v1/assistants', undefined, {
+			traceparent: `00-${recorded}-${CALLER}-01`,
+		});
+		assert.equal(status, 200);
+		// The stop sends all spans that wait.
+		assert.equal((await server.stop()).code, 0);
+		const traces = new Set(collector.spans.map(({ traceId }) => traceId));
+		assert.ok(traces.has(recorded), 'a program with a key chooses its trace');
+		assert.ok(!traces.has(TRACE));
+		if (isSampled) assert.ok(traces.size > sent);
+		else assert.deepEqual([...traces], [recorded]);
+	}
 });
 
 test('a trace that is not sampled sends no span, and tells the model that it is not recorded', async () => {

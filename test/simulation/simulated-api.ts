@@ -102,6 +102,7 @@ function httpRequestOf(operation: Operation, { params = {}, headers = {}, signal
 		signal,
 		header: (name) => headers[name],
 		addLogFields: () => {},
+		continueTrace: () => {},
 	};
 	return request as HttpRequest;
 }
