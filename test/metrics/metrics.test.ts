@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { addUser, startAppWithUsers } from '../access/people.ts';
 import { createApiFixture, createResource } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { freePort } from '../support/listening.ts';
@@ -28,6 +29,22 @@ test('GET /metrics needs a key with the scope settings:read', async () => {
 		[200, 'text/plain; version=0.0.4; charset=utf-8'],
 	);
 	assert.match(await answer.text(), /^parley_info\{version=".+"\} 1$/m);
+});
+
+test('GET /metrics is for the sessions of owners and admins, too, and of no other role', async () => {
+	await using people = await startAppWithUsers();
+	for (const [role, status] of [
+		['owner', 200],
+		['admin', 200],
+		['member', 403],
+		['agent', 403],
+		['viewer', 403],
+	] as const) {
+		await addUser(people.app, `${role}@shop.example`, role);
+		const { cookie } = await people.signIn(`${role}@shop.example`);
+		const answer = await fetch(`${people.app.url}/metrics`, { headers: { cookie: `parley_session=${cookie}` } });
+		assert.equal(answer.status, status, role);
+	}
 });
 
 test('counts requests, messages, replies, commits, searches and documents', async () => {
