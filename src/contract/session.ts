@@ -15,7 +15,7 @@ export const Session = Type.Object({
 	}),
 	needs_totp_setup: Type.Boolean({
 		description:
-			'Whether the workspace requires a second factor that the user has not set up. Until then other operations are 403 `second_factor_setup_required`.',
+			'Whether the workspace requires a second factor that the user has not set up. Until then operations beyond the own account are 403 `second_factor_setup_required`.',
 	}),
 	expires_at: Timestamp,
 });

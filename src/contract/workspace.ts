@@ -14,7 +14,7 @@ const retention_days = NullableInteger({
 
 const require_totp = Type.Boolean({
 	description:
-		'Whether people need a second factor. A person without one can sign in and set one up, and do nothing else until then. API keys are not concerned.',
+		'Whether people need a second factor. A person without one can sign in, set one up and use the own account, and do nothing else until then. API keys are not concerned.',
 });
 
 export const Workspace = Type.Object({

@@ -313,7 +313,7 @@ test('a session removes its own second factor, and replaces its own password, wi
 	}
 });
 
-test('a workspace that requires a second factor lets people without one set it up, and nothing else', async (t) => {
+test('a workspace that requires a second factor lets people without one set it up and use the own account, and nothing else', async (t) => {
 	const email = 'required@totp.example';
 	await addUser(app, email, 'member');
 	const before = await signIn(email);
@@ -332,7 +332,13 @@ test('a workspace that requires a second factor lets people without one set it u
 			assertRefused(await person.call('GET', path), 403, 'second_factor_setup_required', path);
 		}
 		assert.equal((await person.call('GET', SESSION)).body.needs_totp_setup, true);
+		assert.equal((await person.call('PATCH', `${SESSION}/account`, { name: 'Renamed' })).body.name, 'Renamed');
+		const { data } = (await person.call('GET', '/api/v1/sessions')).body;
+		assert.ok(data.some((each: { is_current: boolean }) => each.is_current));
 	}
+	const third = await signIn(email);
+	assert.deepEqual((await before.call('DELETE', '/api/v1/sessions')).body, { ended: 2 });
+	assert.equal((await third.call('GET', SESSION)).status, 401);
 	await setUpTotp(before, clock.now());
 	assert.equal((await before.call('GET', SESSION)).body.needs_totp_setup, false);
 	assert.equal((await before.call('GET', '/api/v1/assistants')).status, 200);
