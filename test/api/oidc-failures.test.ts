@@ -122,6 +122,15 @@ test('endpoints elsewhere must have public addresses', async () => {
 	await assertFailure(app, UNREACHABLE);
 });
 
+test('an endpoint elsewhere is used where the settings permit its address', async () => {
+	await using app = await startServer(issuer, { settings: { allow_private_network: true } });
+	const path = '/.well-known/openid-configuration';
+	const metadata = (await (await fetch(issuer.url + path)).json()) as object;
+	const token_endpoint = `${issuer.url.replace('127.0.0.1', 'localhost')}/token`;
+	at(path, (_, response) => sendJson(response, { ...metadata, token_endpoint }));
+	assert.equal((await signIn(app)).status, 201);
+});
+
 test('a metadata document of another issuer is refused', async () => {
 	await using app = await startServer(issuer);
 	at('/.well-known/openid-configuration', (_, response) => {
