@@ -8,6 +8,7 @@ import { databaseFile } from '../../src/store/sqlite/connection.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
 import { createApiFixture } from '../api/fixture.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { ManualModel } from './manual-model.ts';
 
 const MESSAGES = '/api/v1/messages';
@@ -119,6 +120,11 @@ test('answers repeats of messages from before the upgrade with their replies, an
 	const { body: forHuman } = await send(before, 'Anyone?', 'for a human', first.conversation_id);
 	const running = send(before, 'Running?', 'running').catch(() => null);
 	(await model.reply(1)).say('It');
+	// The model is asked while the commit of the question is still on its way to the disk.
+	await until('the question is stored', async () => {
+		const { body } = await before.call('GET', '/api/v1/conversations');
+		return body.data.length === 2;
+	});
 
 	await using after = await startTestApp({
 		dataDir: await copyWithOldSchema(before),
