@@ -18,7 +18,7 @@ export type KeyCheck = { key: Buffer } | { problem: string };
 const GROUP_OR_OTHERS_ACCESS = 0o077;
 
 /**
- * Compares the key in use with the key that the database was sealed with. Changes nothing.
+ * Compares the key in use with the key of the database. Changes nothing.
  * @param configuredKey `PARLEY_SECRET_KEY`
  */
 export async function checkSecretKey(
@@ -40,7 +40,9 @@ export async function checkSecretKey(
 	const storedFingerprint = await store.get('server_facts', SECRET_KEY_FACT);
 	const expectedFingerprint = storedFingerprint?.value ?? (await readText(fingerprintFile(dataDir)));
 	if (expectedFingerprint !== null && expectedFingerprint !== fingerprint(key)) {
-		return { problem: `${name} is not the key with which the secrets in ${dataDir} were sealed. ${LOST_KEY_REMEDY}` };
+		return {
+			problem: `${name} is not the key with which the secrets in ${dataDir} were encrypted. ${LOST_KEY_REMEDY}`,
+		};
 	}
 	return { key };
 }

@@ -65,5 +65,4 @@ export class UnreadableKeyError extends AppError {
 }
 
 /** What an operator can do when the key is lost. */
-export const LOST_KEY_REMEDY =
-	'Bring the key back, or forget what was sealed with it: "parley secrets reset" lists that first.';
+export const LOST_KEY_REMEDY = 'Bring the key back, or reset the secrets: "parley secrets reset" lists them first.';

@@ -60,8 +60,8 @@ export async function loadSecretKeyOfDatabase(
 		log.warn(
 			{ data_dir: dataDir },
 			configuredKey === undefined
-				? 'another secret key is used from now on: the one before is gone, and nothing was sealed with it'
-				: 'PARLEY_SECRET_KEY is used from now on in place of the secret key before: nothing was sealed with that',
+				? 'another secret key is used from now on: the one before is gone, and nothing was encrypted with it'
+				: 'PARLEY_SECRET_KEY is used from now on in place of the secret key before: nothing was encrypted with that',
 		);
 		return key;
 	}
@@ -100,13 +100,13 @@ async function keyFromFile(dataDir: string): Promise<Buffer> {
 	const found = await readKey(path);
 	if (found && expectedFingerprint !== null && expectedFingerprint !== fingerprint(found)) {
 		throw new WrongKeyError(
-			`${path} is not the key with which the secrets in ${dataDir} were sealed. ${LOST_KEY_REMEDY}`,
+			`${path} is not the key with which the secrets in ${dataDir} were encrypted. ${LOST_KEY_REMEDY}`,
 		);
 	}
 	if (found) return found;
 	if (expectedFingerprint !== null) {
 		throw new WrongKeyError(
-			`The secrets in ${dataDir} were sealed with a key that is not here: set it as PARLEY_SECRET_KEY, or bring ${path} back. ${LOST_KEY_REMEDY}`,
+			`The secrets in ${dataDir} were encrypted with a key that is not here: set it as PARLEY_SECRET_KEY, or bring ${path} back. ${LOST_KEY_REMEDY}`,
 		);
 	}
 	await createFileOnce(path, randomBytes(KEY_BYTES).toString('base64'));
@@ -122,9 +122,9 @@ async function requireKeyFits(dataDir: string, key: Buffer): Promise<Buffer> {
 	if (expectedFingerprint === null || expectedFingerprint === fingerprint(key)) return key;
 	const remedy =
 		fileKey && expectedFingerprint === fingerprint(fileKey)
-			? `Unset it: the key is in ${keyFile(dataDir)}. Or forget what was sealed: "parley secrets reset" lists that first.`
+			? `Unset it: the key is in ${keyFile(dataDir)}. Or reset the secrets: "parley secrets reset" lists them first.`
 			: `Set that key, or another PARLEY_DATA_DIR. ${LOST_KEY_REMEDY}`;
 	throw new WrongKeyError(
-		`PARLEY_SECRET_KEY is not the key with which the secrets in ${dataDir} were sealed. ${remedy}`,
+		`PARLEY_SECRET_KEY is not the key with which the secrets in ${dataDir} were encrypted. ${remedy}`,
 	);
 }

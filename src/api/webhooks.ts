@@ -215,7 +215,7 @@ export function webhookHandlers(options: WebhookHandlersOptions): {
 function requireSecret(record: WebhookRecord): void {
 	if (!isSecretCleared(record)) return;
 	const message =
-		'cannot be active: the signing secret was forgotten when the secret key was reset. Rotate the secret first';
+		'cannot be active: the signing secret was removed when the secret key was reset. Rotate the secret first';
 	throw new AppError('invalid_request', `/status ${message}.`, { details: [{ path: '/status', message }] });
 }
 

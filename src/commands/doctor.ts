@@ -138,7 +138,7 @@ async function checkKey(settings: Settings, report: DatabaseReport | null): Prom
 	const subject = 'secret key';
 	if (report === null || report.problems.length > 0 || report.schema !== report.currentSchema) return [];
 	const problems = await secretKeyProblems(settings);
-	if (problems.length === 0) return [{ ok: true, subject, message: 'It opens everything that is sealed.' }];
+	if (problems.length === 0) return [{ ok: true, subject, message: 'It decrypts everything that is encrypted.' }];
 	return problems.map((message) => ({ ok: false, subject, message }));
 }
 

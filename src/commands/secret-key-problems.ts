@@ -27,5 +27,5 @@ async function unreadableWith(store: ReturnType<typeof openReaders>, key: Buffer
 	const [first] = ids;
 	if (first === undefined) return [];
 	const others = ids.length > 1 ? ` and ${ids.length - 1} more` : '';
-	return [`The key does not open the secrets of ${first}${others}. "parley secrets reset" lists and forgets them.`];
+	return [`The key cannot decrypt the secrets of ${first}${others}. "parley secrets reset" lists and removes them.`];
 }

@@ -17,26 +17,26 @@ const reset: Command = {
 	name: 'secrets reset',
 	flags: ['yes'],
 	summary:
-		'list the stored secrets that the key does not open, and exit with 1 when there are any; with --yes, forget them and use a new key (stop the server first)',
+		'list the stored secrets that the key cannot decrypt, and exit with 1 when there are any; with --yes, remove them and use a new key (stop the server first)',
 	async run(invocation) {
 		const settings = invocation.settings();
-		if (invocation.flag('yes')) return await forgetSecretsAndUseNewKey(invocation, settings);
+		if (invocation.flag('yes')) return await removeSecretsAndUseNewKey(invocation, settings);
 		const { secrets, keyMatches } = await withStore(settings, (store) => resetPlan(store, settings));
 		if (isNothingToReset(invocation, { secrets, keyMatches })) return;
-		invocation.printInfo(secrets.length > 0 ? 'This would be forgotten:' : 'Nothing is sealed with the former key.');
+		invocation.printInfo(secrets.length > 0 ? 'This would be removed:' : 'Nothing is encrypted with the former key.');
 		printSecrets(invocation, secrets);
 		await printWhereFileFits(invocation, settings);
 		throw new AppError(
 			'unavailable',
-			'Nothing was changed. Stop the server, then run "parley secrets reset --yes" to forget this and use another key.',
+			'Nothing was changed. Stop the server, then run "parley secrets reset --yes" to remove this and use another key.',
 		);
 	},
 };
 
-/** Commands about secrets that are sealed with the server's secret key. */
+/** Commands about secrets that are encrypted with the server's secret key. */
 export const secretCommands = [reset];
 
-async function forgetSecretsAndUseNewKey(invocation: Invocation, settings: Settings): Promise<void> {
+async function removeSecretsAndUseNewKey(invocation: Invocation, settings: Settings): Promise<void> {
 	const { data_dir, secret_key } = settings;
 	await withExclusiveStore(settings, async (store) => {
 		const plan = await resetPlan(store, settings);
@@ -44,9 +44,9 @@ async function forgetSecretsAndUseNewKey(invocation: Invocation, settings: Setti
 		// The key is on disk before the commit that needs it, so a repeat after a crash uses the same key.
 		const key = await replacementKey(data_dir, secret_key);
 		const now = systemClock.now();
-		const writes = plan.secrets.map((secret) => secret.forgetWrite(now));
+		const writes = plan.secrets.map((secret) => secret.removalWrite(now));
 		await adoptKey(store, data_dir, key, now, writes);
-		invocation.printInfo(plan.secrets.length > 0 ? 'This was forgotten:' : 'Nothing was sealed with the former key.');
+		invocation.printInfo(plan.secrets.length > 0 ? 'This was removed:' : 'Nothing was encrypted with the former key.');
 		printSecrets(invocation, plan.secrets);
 		invocation.printInfo('The server has a new key. Back it up. Earlier cursors are no longer valid.');
 	});
@@ -68,7 +68,7 @@ async function resetPlan(
 
 function isNothingToReset(invocation: Invocation, { secrets, keyMatches }: ResetPlan): boolean {
 	const done = keyMatches && secrets.length === 0;
-	if (done) invocation.printInfo('The secret key opens everything that is sealed. There is nothing to reset.');
+	if (done) invocation.printInfo('The secret key decrypts everything. There is nothing to reset.');
 	return done;
 }
 
@@ -78,10 +78,10 @@ function printSecrets(invocation: Invocation, secrets: readonly UnreadableSecret
 	for (const line of alignColumns([['KIND', 'ID', 'NAME', 'TO DO'], ...rows])) invocation.print(line);
 }
 
-/** Reports a wrong PARLEY_SECRET_KEY beside the right file, with which nothing needs to be forgotten. */
+/** Reports a wrong PARLEY_SECRET_KEY beside the right file, with which nothing needs to be removed. */
 async function printWhereFileFits(invocation: Invocation, settings: Settings): Promise<void> {
 	if (settings.secret_key === undefined) return;
 	const fileCheck = await withStore(settings, (store) => checkSecretKey(store, settings.data_dir, undefined));
 	if ('key' in fileCheck)
-		invocation.printInfo('secret.key opens all of it: unset PARLEY_SECRET_KEY to keep these secrets.');
+		invocation.printInfo('secret.key decrypts all of it: unset PARLEY_SECRET_KEY to keep these secrets.');
 }

@@ -5,25 +5,25 @@ import { clearSecrets, sealedConfig, ToolSecrets } from '../tools/index.ts';
 import { clearedSecrets, SigningSecrets } from '../webhooks/index.ts';
 import { listAll } from './data-folder.ts';
 
-/** A record whose secret the server's key does not open. */
+/** A record whose secret the server's key cannot decrypt. */
 export interface UnreadableSecret {
 	kind: 'webhook' | 'tool' | 'deployment' | 'user' | 'stored answers';
 	/** Empty for stored responses. */
 	id: string;
 	name: string;
-	/** What the operator has to do once it is forgotten. */
+	/** What the operator has to do once it is removed. */
 	remedy: string;
-	/** The change that forgets it. */
-	forgetWrite(now: number): Write;
+	/** The change that removes it. */
+	removalWrite(now: number): Write;
 }
 
 const DISABLED_REASON =
-	'Its signing secret was forgotten when the secret key was reset. Rotate the secret, then enable it.';
+	'Its signing secret was removed when the secret key was reset. Rotate the secret, then enable it.';
 
 /**
- * The secrets that a key does not open, by kind and the oldest first.
- * @param box the box of the key; null without a key, which opens nothing
- * @param isKeyOfDatabase whether stored responses were sealed with the key; they are not tried one by one
+ * The secrets that a key cannot decrypt, by kind and the oldest first.
+ * @param box the box of the key; null without a key, which decrypts nothing
+ * @param isKeyOfDatabase whether stored responses were encrypted with the key; they are not tried one by one
  */
 export async function* unreadableSecrets(
 	store: Pick<Readers, 'idempotency' | 'list'>,
@@ -40,7 +40,7 @@ export async function* unreadableSecrets(
 			id: '',
 			name: '',
 			remedy: 'nothing: a repeat of such a request runs as a new one',
-			forgetWrite: () => ({ op: 'erase_sealed_responses' }),
+			removalWrite: () => ({ op: 'erase_sealed_responses' }),
 		};
 	}
 }
@@ -57,7 +57,7 @@ async function* unreadableWebhookSecrets(
 			id: webhook.id,
 			name: webhook.url,
 			remedy: 'rotate its secret, give it to the receiver, then enable the webhook',
-			forgetWrite: (at) => ({
+			removalWrite: (at) => ({
 				op: 'patch',
 				kind: 'webhooks',
 				id: webhook.id,
@@ -78,19 +78,19 @@ async function* unreadableToolSecrets(
 ): AsyncGenerator<UnreadableSecret> {
 	for await (const tool of listAll(store, 'tools', {})) {
 		const config = sealedConfig(tool);
-		const forgotten = clearSecrets(config);
-		const hasSecrets = JSON.stringify(forgotten) !== JSON.stringify(config);
+		const cleared = clearSecrets(config);
+		const hasSecrets = JSON.stringify(cleared) !== JSON.stringify(config);
 		if (!hasSecrets || (box && new ToolSecrets(box).canOpen(config))) continue;
 		yield {
 			kind: 'tool',
 			id: tool.id,
 			name: tool.name,
 			remedy: 'set its secret headers, token or password again; until then calls fail',
-			forgetWrite: (at) => ({
+			removalWrite: (at) => ({
 				op: 'patch',
 				kind: 'tools',
 				id: tool.id,
-				set: { config: { ...forgotten } as ToolRecord['config'], updated_at: at },
+				set: { config: { ...cleared } as ToolRecord['config'], updated_at: at },
 			}),
 		};
 	}
@@ -108,7 +108,7 @@ async function* unreadableDeploymentSecrets(
 			id,
 			name,
 			remedy: `set jwt.secret again${effect}`,
-			forgetWrite: (at) => ({
+			removalWrite: (at) => ({
 				op: 'patch',
 				kind: 'deployments',
 				id,
@@ -129,7 +129,7 @@ async function* unreadableTotpSecrets(
 			id,
 			name: email,
 			remedy: 'the person sets up the second factor again; until then the password alone signs in',
-			forgetWrite: (at) => ({ op: 'patch', kind: 'users', id, set: { totp: null, updated_at: at } }),
+			removalWrite: (at) => ({ op: 'patch', kind: 'users', id, set: { totp: null, updated_at: at } }),
 		};
 	}
 }

@@ -110,7 +110,7 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	secret_key: {
 		variable: 'PARLEY_SECRET_KEY',
 		description:
-			'The key that seals stored secrets: 32 bytes in base64 or in hexadecimal. Instead of the one in secret.key in the data folder.',
+			'The key that encrypts stored secrets: 32 bytes in base64 or in hexadecimal. Instead of the one in secret.key in the data folder.',
 	},
 	log_level: { variable: 'PARLEY_LOG_LEVEL', description: 'One of trace, debug, info, warn, error, fatal or silent.' },
 	rate_limit: {

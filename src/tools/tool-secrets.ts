@@ -62,7 +62,7 @@ export class ToolSecrets {
 /** A secret was cleared because the key that sealed it is lost. */
 export class ClearedSecretError extends Error {
 	constructor() {
-		super("The tool's secret was forgotten when the server's secret key was reset. Set the secret again.");
+		super("The tool's secret was removed when the server's secret key was reset. Set the secret again.");
 		this.name = 'ForgottenSecret';
 	}
 }

@@ -28,7 +28,7 @@ const UNSIGNED_ATTEMPT: Attempt = {
 	headers: {},
 	body: '',
 	duration_ms: 0,
-	error: "The webhook's signing secret was forgotten when the server's secret key was reset. Rotate the secret.",
+	error: "The webhook's signing secret was removed when the server's secret key was reset. Rotate the secret.",
 };
 
 /** Sends signed events to endpoints, one attempt each. */

@@ -28,7 +28,7 @@ test('a database without its key does not start with a key that opens none of it
 	assert.deepEqual(await keyIn(home), key);
 
 	await copyFile(join(home, 'parley.db'), join(away, 'parley.db'));
-	await assert.rejects(keyIn(away), /sealed with a key that is not here/);
+	await assert.rejects(keyIn(away), /encrypted with a key that is not here/);
 	assert.equal((await readdir(away)).includes('secret.key'), false, 'no other key is made');
 	await assert.rejects(keyIn(away, Buffer.alloc(32, 7).toString('base64')), /is not the key/);
 	await writeFile(join(away, 'secret.key'), await readFile(join(home, 'secret.key')));
@@ -117,7 +117,7 @@ test('never replaces a key with which anything was sealed', async (t) => {
 		await key();
 		await seal(dataDir, thing);
 		await rm(join(dataDir, 'secret.key'));
-		await assert.rejects(key(), { code: 'unavailable', message: /sealed with a key that is not here/ });
+		await assert.rejects(key(), { code: 'unavailable', message: /encrypted with a key that is not here/ });
 		assert.equal((await readdir(dataDir)).includes('secret.key'), false);
 	}
 });

@@ -316,7 +316,7 @@ test('a folder of an earlier Parley without users starts, and a command makes it
 	assert.deepEqual([signedIn.body.user.role, signedIn.body.workspace.id], ['owner', workspace]);
 });
 
-test('secrets sealed with another key stop the start with a sentence', async (t) => {
+test('secrets encrypted with another key stop the start with a sentence', async (t) => {
 	const dataDir = await temporaryFolder(t);
 	const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 	{

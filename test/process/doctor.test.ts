@@ -46,7 +46,7 @@ test('the doctor passes beside a running server and probes each provider', async
 		/^ok {2}database +[\d.]+ KiB in .+ are sound\.$/,
 		/^ok {2}schema +Version \d+, the current one\.$/,
 		/^ok {2}files +Uploaded: 0, with 0 bytes\. Log of the database: [\d.]+ (bytes|KiB|MiB)\.$/,
-		/^ok {2}secret key +It opens everything that is sealed\.$/,
+		/^ok {2}secret key +It decrypts everything that is encrypted\.$/,
 		/^ok {2}disk +[\d.]+ (MiB|GiB|TiB) are free\.$/,
 		/^ok {2}default model +It is builtin\/extractive\.$/,
 		/^ok {2}text recognition +tesseract\.js 7\.\d+\.\d+ with eng, in .+node_modules\.$/,

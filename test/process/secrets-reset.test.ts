@@ -10,7 +10,7 @@ import { setUpTotp } from '../access/totp.ts';
 import { runProgram, temporaryFolder } from '../support/run-command.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 
-/** Things of every kind that is sealed with the secret key. */
+/** Things of every kind that is encrypted with the secret key. */
 async function seal(server: ServerProcess) {
 	const made = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
 		const { status, body: answer } = await server.call('POST', path, body, headers);
@@ -66,11 +66,11 @@ test('after a reset of the secrets the server starts and says what to set again'
 	assert.equal(refused.code, 1);
 	assert.match(refused.err, /"parley secrets reset"/);
 
-	// A crash after the new key was stored and before the database forgot: a repeat takes the same key.
+	// A crash after the new key was stored and before the database removed the secrets: a repeat takes the same key.
 	const key = await replacementKey(dataDir, undefined);
 	const done = await runProgram(dataDir, ['secrets', 'reset', '--yes']);
 	assert.equal(done.code, 0, done.err);
-	assert.equal(done.out, listed.out, 'what was forgotten is what was listed');
+	assert.equal(done.out, listed.out, 'what was removed is what was listed');
 	assert.equal((await readFile(join(dataDir, 'secret.key'), 'utf8')).trim(), key.toString('base64'));
 	assert.equal((await runProgram(dataDir, ['secrets', 'reset'])).code, 0, 'it is finished');
 
@@ -80,10 +80,10 @@ test('after a reset of the secrets the server starts and says what to set again'
 	assert.match(shown.disabled_reason, /Rotate the secret, then enable it/);
 	const early = await server.call('PATCH', `/api/v1/webhooks/${webhook.id}`, { status: 'active' });
 	assert.deepEqual([early.status, early.body.error?.code], [400, 'invalid_request']);
-	assert.match(early.body.error.message, /secret was forgotten .* Rotate the secret first\.$/);
+	assert.match(early.body.error.message, /secret was removed .* Rotate the secret first\.$/);
 	const ping = await server.call('POST', `/api/v1/webhooks/${webhook.id}/test`);
 	assert.deepEqual([ping.status, ping.body.delivered], [200, false]);
-	assert.match(ping.body.error, /secret was forgotten .* Rotate the secret\.$/);
+	assert.match(ping.body.error, /secret was removed .* Rotate the secret\.$/);
 	assert.equal((await server.call('POST', `/api/v1/webhooks/${webhook.id}/rotate-secret`, {})).status, 200);
 	const enabled = await server.call('PATCH', `/api/v1/webhooks/${webhook.id}`, { status: 'active' });
 	assert.deepEqual([enabled.status, enabled.body.status, enabled.body.disabled_reason], [200, 'active', null]);
@@ -92,7 +92,7 @@ test('after a reset of the secrets the server starts and says what to set again'
 	assert.equal((await server.call('POST', '/api/v1/session', credentials)).status, 201, 'without a second factor');
 
 	const tried = await server.call('POST', `/api/v1/tools/${tool.id}/test`, { arguments: {} });
-	assert.match(JSON.stringify(tried.body), /secret was forgotten when the server's secret key was reset/);
+	assert.match(JSON.stringify(tried.body), /secret was removed when the server's secret key was reset/);
 	const auth = { type: 'bearer', token: 'another-token' };
 	assert.equal((await server.call('PATCH', `/api/v1/tools/${tool.id}`, { config: { auth } })).status, 200);
 
@@ -117,7 +117,7 @@ test('after a reset of the secrets the server starts and says what to set again'
 		const { code, out } = await runProgram(dataDir, ['doctor']);
 		return `${code} ${out.split('\n').find((line) => line.includes('secret key')) ?? out}`;
 	};
-	assert.match(await about(), /^0 ok +secret key +It opens everything that is sealed\.$/);
+	assert.match(await about(), /^0 ok +secret key +It decrypts everything that is encrypted\.$/);
 	await chmod(join(dataDir, 'secret.key'), 0o644);
 	assert.match(await about(), /^1 FAILED .*mode 644\): run chmod 600 /);
 	await writeFile(join(dataDir, 'secret.key'), `${Buffer.alloc(32, 9).toString('base64')}\n`);
@@ -133,5 +133,5 @@ test('after a reset of the secrets the server starts and says what to set again'
 		await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 		await adoptKey(store, dataDir, own, Date.now());
 	}
-	assert.match(await about(), /^1 FAILED .*The key does not open the secrets of \w+ and \d+ more\./);
+	assert.match(await about(), /^1 FAILED .*The key cannot decrypt the secrets of \w+ and \d+ more\./);
 });
