@@ -24,6 +24,7 @@ export { type DeriveKey, Passwords } from './passwords.ts';
 export { PendingSignIns } from './pending-sign-ins.ts';
 export { PLAN_NAMES, planOf, requirePlanCapacity } from './plans.ts';
 export { includesScope, requireGrantable, scopesOf } from './roles.ts';
+export { hasSealedSecrets } from './sealed-secrets.ts';
 export { hasTotp, SecondFactor } from './second-factor.ts';
 export { loadSecretKey, loadSecretKeyOfDatabase } from './secret-key.ts';
 export { adoptKey, existingKey, replacementKey } from './secret-key-change.ts';

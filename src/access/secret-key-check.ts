@@ -11,8 +11,11 @@ import {
 	SECRET_KEY_FACT,
 } from './secret-key-files.ts';
 
-/** A key that matches its database, or a sentence that names the problem and the remedy. */
-export type KeyCheck = { key: Buffer } | { problem: string };
+/**
+ * A key that matches its database, or a sentence that names the problem and the remedy. `isLost`: a start replaces the key if nothing
+ * is encrypted with it.
+ */
+export type KeyCheck = { key: Buffer } | { problem: string; isLost: boolean };
 
 /** The permission bits of group and others. */
 const GROUP_OR_OTHERS_ACCESS = 0o077;
@@ -28,20 +31,25 @@ export async function checkSecretKey(
 ): Promise<KeyCheck> {
 	const path = keyFile(dataDir);
 	const name = configuredKey === undefined ? path : 'PARLEY_SECRET_KEY';
+	const storedFingerprint = await store.get('server_facts', SECRET_KEY_FACT);
 	let key: Buffer | null;
 	try {
 		key = configuredKey === undefined ? await readKey(path) : Buffer.from(configuredKey, 'base64');
 	} catch (error) {
-		if (error instanceof AppError) return { problem: error.message };
+		// Without a fingerprint in the database, the operator has put the file there.
+		if (error instanceof AppError) return { problem: error.message, isLost: storedFingerprint !== undefined };
 		const { code } = error as NodeJS.ErrnoException;
-		return { problem: `${path} cannot be read (${code}): make it a file that the server's user can read.` };
+		return {
+			problem: `${path} cannot be read (${code}): make it a file that the server's user can read.`,
+			isLost: false,
+		};
 	}
-	if (key === null) return { problem: `${path} is missing. ${LOST_KEY_REMEDY}` };
-	const storedFingerprint = await store.get('server_facts', SECRET_KEY_FACT);
+	if (key === null) return { problem: `${path} is missing. ${LOST_KEY_REMEDY}`, isLost: true };
 	const expectedFingerprint = storedFingerprint?.value ?? (await readText(fingerprintFile(dataDir)));
 	if (expectedFingerprint !== null && expectedFingerprint !== fingerprint(key)) {
 		return {
 			problem: `${name} is not the key with which the secrets in ${dataDir} were encrypted. ${LOST_KEY_REMEDY}`,
+			isLost: true,
 		};
 	}
 	return { key };

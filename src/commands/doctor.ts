@@ -26,7 +26,7 @@ import {
 import { openThesauri } from '../thesauri/index.ts';
 import { alignColumns, type Command } from './command.ts';
 import { fileSentence, inspectFiles } from './file-checks.ts';
-import { secretKeyProblems } from './secret-key-problems.ts';
+import { checkServerKey } from './server-key-check.ts';
 
 /** The result of one check. */
 interface Finding {
@@ -137,9 +137,7 @@ async function checkFiles({ data_dir }: Settings, report: DatabaseReport | null)
 async function checkKey(settings: Settings, report: DatabaseReport | null): Promise<Finding[]> {
 	const subject = 'secret key';
 	if (report === null || report.problems.length > 0 || report.schema !== report.currentSchema) return [];
-	const problems = await secretKeyProblems(settings);
-	if (problems.length === 0) return [{ ok: true, subject, message: 'It decrypts everything that is encrypted.' }];
-	return problems.map((message) => ({ ok: false, subject, message }));
+	return (await checkServerKey(settings)).map((finding) => ({ ...finding, subject }));
 }
 
 /** Whether TLS is possible with the files; none without TLS. */

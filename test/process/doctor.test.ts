@@ -126,6 +126,18 @@ test('the doctor counts uploaded files, finds missing ones, and names those of n
 	assert.match(out, new RegExp(`^FAILED {2}files +Missing: 1, for example ${hash}\\. Copy them`, 'm'));
 });
 
+test('the doctor accepts a missing secret key where nothing is encrypted with it, as the start does', async (t) => {
+	const dataDir = await usedFolder(t);
+	const keyLine = async () => (await doctor(dataDir)).out.split('\n').find((line) => line.includes('secret key'));
+	await rm(join(dataDir, 'secret.key'));
+	assert.match((await keyLine()) ?? '', /^ok +secret key +Nothing is encrypted .* the next start uses a new key\.$/);
+	const other = Buffer.alloc(32, 9).toString('base64');
+	await writeFile(join(dataDir, 'secret.key'), other, { mode: 0o600 });
+	assert.match((await keyLine()) ?? '', /^ok +secret key +.* the next start uses the key in secret\.key\.$/);
+	await using server = await startServer({ dataDir });
+	assert.equal((await server.call('GET', '/readyz')).status, 200);
+});
+
 test('the doctor finds a damaged database', async (t) => {
 	const dataDir = await usedFolder(t);
 	const file = await open(join(dataDir, 'parley.db'), 'r+');
