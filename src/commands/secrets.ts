@@ -1,9 +1,10 @@
-import { adoptKey, checkSecretKey, existingKey, replacementKey } from '../access/index.ts';
+import { adoptKey, checkSecretKey, existingKey, hasSealedSecrets, replacementKey } from '../access/index.ts';
 import { AppError, SecretBox, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import type { Readers } from '../store/index.ts';
 import { alignColumns, type Command, type Invocation } from './command.ts';
 import { withExclusiveStore, withStore } from './data-folder.ts';
+import { replacementSentence } from './server-key-check.ts';
 import { type UnreadableSecret, unreadableSecrets } from './unreadable-secrets.ts';
 
 /** What a reset would do. */
@@ -11,6 +12,8 @@ interface ResetPlan {
 	secrets: UnreadableSecret[];
 	/** Whether the configured key is already the database's key. */
 	keyMatches: boolean;
+	/** Whether the key is lost and nothing is encrypted with it, so that the next start replaces it. */
+	isReplacedByStart: boolean;
 }
 
 const reset: Command = {
@@ -21,8 +24,13 @@ const reset: Command = {
 	async run(invocation) {
 		const settings = invocation.settings();
 		if (invocation.flag('yes')) return await removeSecretsAndUseNewKey(invocation, settings);
-		const { secrets, keyMatches } = await withStore(settings, (store) => resetPlan(store, settings));
-		if (isNothingToReset(invocation, { secrets, keyMatches })) return;
+		const plan = await withStore(settings, (store) => resetPlan(store, settings));
+		const { secrets, isReplacedByStart } = plan;
+		if (isNothingToReset(invocation, plan)) return;
+		if (isReplacedByStart) {
+			invocation.printInfo(`${await replacementSentence(settings)} There is nothing to reset.`);
+			return;
+		}
 		invocation.printInfo(secrets.length > 0 ? 'This would be removed:' : 'Nothing is encrypted with the former key.');
 		printSecrets(invocation, secrets);
 		await printWhereFileFits(invocation, settings);
@@ -56,14 +64,16 @@ async function resetPlan(
 	store: Pick<Readers, 'get' | 'idempotency' | 'list'>,
 	{ data_dir, secret_key }: Settings,
 ): Promise<ResetPlan> {
-	const keyMatches = 'key' in (await checkSecretKey(store, data_dir, secret_key));
+	const check = await checkSecretKey(store, data_dir, secret_key);
+	const keyMatches = 'key' in check;
+	const isReplacedByStart = 'problem' in check && check.isLost && !(await hasSealedSecrets(store));
 	const key = await existingKey(data_dir, secret_key);
 	const box = key && new SecretBox(key);
 	const secrets: UnreadableSecret[] = [];
 	for await (const secret of unreadableSecrets(store, box, { isKeyOfDatabase: keyMatches, now: systemClock.now() })) {
 		secrets.push(secret);
 	}
-	return { secrets, keyMatches };
+	return { secrets, keyMatches, isReplacedByStart };
 }
 
 function isNothingToReset(invocation: Invocation, { secrets, keyMatches }: ResetPlan): boolean {

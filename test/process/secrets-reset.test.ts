@@ -39,6 +39,22 @@ async function seal(server: ServerProcess) {
 	return { webhook, tool, deployment, person, cursor: page.body.next_cursor as string };
 }
 
+test('where the key is lost and nothing is encrypted, there is nothing to reset, and the server starts', async (t) => {
+	const dataDir = await temporaryFolder(t);
+	const first = await startServer({ dataDir });
+	await first.stop();
+	await rm(join(dataDir, 'secret.key'));
+	const { code, out, err } = await runProgram(dataDir, ['secrets', 'reset']);
+	assert.deepEqual([code, out], [0, ''], err);
+	assert.equal(
+		err,
+		'Nothing is encrypted with the former key: the next start uses a new key. There is nothing to reset.\n',
+	);
+	await assert.rejects(readFile(join(dataDir, 'secret.key')), { code: 'ENOENT' });
+	await using server = await startServer({ dataDir });
+	assert.equal((await server.call('GET', '/readyz')).status, 200);
+});
+
 test('after a reset of the secrets the server starts and says what to set again', async (t) => {
 	const dataDir = await temporaryFolder(t);
 	const first = await startServer({ dataDir });
