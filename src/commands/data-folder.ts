@@ -23,7 +23,7 @@ const PAGE_SIZE = 100;
 export async function withStore<T>(
 	{ data_dir }: Settings,
 	task: (store: Store) => Promise<T>,
-	role: 'server' | 'tool' = 'tool',
+	role: 'exclusive_tool' | 'tool' = 'tool',
 ): Promise<T> {
 	try {
 		requireDatabase(data_dir);
@@ -35,11 +35,11 @@ export async function withStore<T>(
 }
 
 /**
- * Runs a task on the store of the data folder as its only owner.
- * @throws AppError `not_found` when the folder has no database, `unavailable` while a server uses it
+ * Runs a task on the store of the data folder as its only owner. It does not migrate: only a start of the server does.
+ * @throws AppError `not_found` when the folder has no database, `unavailable` while a server uses it, and for another schema
  */
 export function withExclusiveStore<T>(settings: Settings, task: (store: Store) => Promise<T>): Promise<T> {
-	return withStore(settings, task, 'server');
+	return withStore(settings, task, 'exclusive_tool');
 }
 
 /** Requires a database, so that a mistyped folder does not get a new, empty one. */

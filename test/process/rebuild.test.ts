@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
 import test from 'node:test';
 import Database from 'better-sqlite3';
-import { databaseFile } from '../../src/store/index.ts';
+import { databaseFile, SCHEMA_VERSION } from '../../src/store/index.ts';
 import { runProgram } from '../support/run-command.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
@@ -48,4 +49,20 @@ test('a rebuild repairs figures and an inbox that are wrong, and keeps those tha
 	assert.equal(later.prepare('SELECT sum(logged) FROM figures WHERE start = 0').pluck().get(), 7);
 	later.close();
 	await second.stop();
+});
+
+test('commands that need the server stopped refuse a database of an older schema and leave it as it is', async (t) => {
+	const restartable = await createRestartableServer(t);
+	await (await restartable.start()).stop();
+	const db = new Database(databaseFile(restartable.dataDir));
+	db.pragma(`user_version = ${SCHEMA_VERSION - 1}`);
+	for (const args of [['rebuild'], ['secrets', 'reset', '--yes'], ['keys', 'create']]) {
+		const { code, out, err } = await runProgram(restartable.dataDir, args);
+		assert.deepEqual([code, out], [1, ''], err);
+		assert.match(err, /has schema version \d+, this command knows \d+\. .* or start the server of this one first\.$/m);
+	}
+	assert.equal(db.pragma('user_version', { simple: true }), SCHEMA_VERSION - 1);
+	db.close();
+	const copies = (await readdir(restartable.dataDir)).filter((name) => name.startsWith('parley-schema'));
+	assert.deepEqual(copies, [], 'nothing began to migrate it');
 });

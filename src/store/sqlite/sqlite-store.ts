@@ -15,7 +15,7 @@ import { SqliteReaders } from './readers.ts';
 import { STALLED_MESSAGE, StallDetector } from './stall-detector.ts';
 import type { Fence, WriterFailure, WriterOutcome, WriterTask } from './writer.ts';
 import { WriterQueue } from './writer-queue.ts';
-import type { FromWriter, ToWriter, WriterThreadData } from './writer-thread.ts';
+import type { FromWriter, StoreRole, ToWriter, WriterThreadData } from './writer-thread.ts';
 
 export interface SqliteStoreOptions {
 	/** The data directory, made if it is missing. */
@@ -24,8 +24,8 @@ export interface SqliteStoreOptions {
 	writer: { file: URL; execArgv?: string[] };
 	/** Called once when the writer ends by itself: nothing can be written afterwards. */
 	onFailure?: (error: Error) => void;
-	/** `server` (the default) owns the data directory alone; `tool` writes beside a running server. */
-	role?: 'server' | 'tool';
+	/** Default: `server`. */
+	role?: StoreRole;
 	/** Receives failures of the disk. */
 	log?: Log;
 	/** Receives the times of commits. */
@@ -112,7 +112,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
 		const folder = join(options.dataDir, 'blobs');
 		let health: WriteHealth | undefined;
 		const blobs = new BlobStore(folder, (error) => health?.recordFileFailure(error));
-		await blobs.prepare({ isOnlyOwner: workerData.role === 'server' });
+		await blobs.prepare({ isOnlyOwner: workerData.role !== 'tool' });
 		const readOnly = openReadOnly(databaseFile(options.dataDir), READER_CACHE_KIB);
 		const store = new SqliteStore(thread, readOnly, blobs, fence, options);
 		health = store.health;

@@ -23,11 +23,16 @@ import {
 	type WriterTask,
 } from './writer.ts';
 
+/**
+ * `server` owns the data directory alone and migrates it; `exclusive_tool` owns it alone; `tool` writes beside a running server. Tools
+ * refuse another schema: after a migration the former Parley cannot be started, so only a start of the server does it.
+ */
+export type StoreRole = 'server' | 'exclusive_tool' | 'tool';
+
 /** The arguments of the thread. */
 export interface WriterThreadData {
 	dataDir: string;
-	/** `server` owns the data directory alone; `tool` writes beside a running server. */
-	role: 'server' | 'tool';
+	role: StoreRole;
 	owner: string;
 }
 
@@ -82,19 +87,19 @@ interface OpenedDatabase {
 
 async function openDatabase({ dataDir, role, owner }: WriterThreadData): Promise<OpenedDatabase> {
 	makeDurableFolder(dataDir, 0o700);
-	const isServer = role === 'server';
-	const lock = isServer ? lockDataFolder(dataDir) : undefined;
+	const isOwner = role !== 'tool';
+	const lock = isOwner ? lockDataFolder(dataDir) : undefined;
 	requireCompleteRestore(dataDir, databaseFile(dataDir));
 	requireSoundLog(dataDir);
 	// Opening would make the file.
-	if (isServer && !existsSync(databaseFile(dataDir))) requireContent(null, dataDir);
+	if (isOwner && !existsSync(databaseFile(dataDir))) requireContent(null, dataDir);
 	const db = openWritable(databaseFile(dataDir));
-	if (isServer) {
+	if (role === 'server') {
 		requireContent(db, dataDir);
 		await copyBeforeMigration(db, dataDir);
 		migrate(db);
 	} else requireSchema(db);
-	return { db, lock, fence: isServer ? takeFence(db, 'main', owner) : currentFence(db, 'main') };
+	return { db, lock, fence: isOwner ? takeFence(db, 'main', owner) : currentFence(db, 'main') };
 }
 
 /** Commits each message as one transaction, until the order to close. */
