@@ -1,4 +1,5 @@
-import { basename, dirname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, extname } from 'node:path';
 import { checkSecretKey } from '../access/index.ts';
 import {
 	createBackup,
@@ -24,7 +25,11 @@ const backup: Command = {
 	async run(invocation) {
 		const [target = ''] = invocation.positionals;
 		const keep = keepOption(invocation);
-		if (keep !== undefined && !(await isBackupFolder(target))) throw new UsageError('--keep is for a directory.');
+		const isFolder = await isBackupFolder(target);
+		if (keep !== undefined && !isFolder) throw new UsageError(keepWithoutFolder(target));
+		if (!isFolder && extname(target) === '') {
+			invocation.printInfo(`${target} is no directory: it becomes the file of the backup. ${newFolderHint(target)}`);
+		}
 		const { data_dir } = invocation.settings();
 		// Requests of a server on this machine go first.
 		lowerProcessPriority();
@@ -87,6 +92,13 @@ function keepOption(invocation: Invocation): number | undefined {
 	if (/^\d+$/.test(text) && keep >= 1 && keep <= MAX_KEPT) return keep;
 	throw new UsageError(`--keep is a number from 1 to ${MAX_KEPT}.`);
 }
+
+function keepWithoutFolder(target: string): string {
+	const problem = `--keep is for a directory, and ${target}`;
+	return existsSync(target) ? `${problem} is a file.` : `${problem} does not exist. ${newFolderHint(target)}`;
+}
+
+const newFolderHint = (target: string) => `For a new directory, write ${target}/.`;
 
 function contentOf({ counts, blobs }: Manifest): string {
 	const { conversations = 0, documents = 0 } = counts;

@@ -78,6 +78,11 @@ function parse(command: Command, args: string[]) {
 		options[name] = { type: 'string', multiple: value.endsWith('…') };
 	}
 	for (const name of command.flags ?? []) options[name] = { type: 'boolean' };
+	// Checked here, because the library's sentence about an unknown option speaks of positional arguments.
+	for (const token of parseArgs({ args, options, strict: false, tokens: true }).tokens) {
+		if (token.kind !== 'option' || Object.hasOwn(options, token.name)) continue;
+		throw new UsageError(`There is no option ${token.rawName}.\nUsage: parley ${usageOf(command)}`);
+	}
 	try {
 		return parseArgs({ args, allowPositionals: true, options });
 	} catch (error) {

@@ -205,7 +205,8 @@ test('a command validates its arguments before it changes anything', async () =>
 	const nowhere = join(tmpdir(), 'parley-no-such-folder');
 	const wrong: Array<[args: string, sentence: RegExp]> = [
 		['keys list extra', /^Usage: parley keys list \[--workspace ID\]$/],
-		['keys create --nam x', /Unknown option '--nam'(.|\n)*Usage: parley keys create/],
+		['keys create --nam x', /^There is no option --nam\.\nUsage: parley keys create/],
+		['keys list -x', /^There is no option -x\.\nUsage: parley keys list/],
 		['keys create --name', /--name(.|\n)*Usage: parley keys create/],
 		['keys create --scope everything', /A scope is one of \*, assistants:read/],
 		['keys create --expires yesterday', /--expires takes a date in the future/],
