@@ -56,6 +56,13 @@ export function isOneLine(text: string): boolean {
 	return /\S/u.test(text) && !/[\p{Cc}\u2028\u2029]/u.test(text);
 }
 
+const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
+
+/** Whether a text is the code of a currency that is in use (ISO 4217). */
+export function isCurrency(text: string): boolean {
+	return CURRENCIES.has(text);
+}
+
 /** Whether a text is the URL of an OpenID Connect issuer: https, or http on this machine. */
 export function isIssuer(text: string): boolean {
 	const url = isBaseUrl(text) ? parseUrl(text) : null;

@@ -4,6 +4,7 @@ import { isLoopback, messageOf } from '../base/index.ts';
 import { checkEmbedder } from './embedder.ts';
 import {
 	isBaseUrl,
+	isCurrency,
 	isHeaderWord,
 	isIpOrCidr,
 	isIssuer,
@@ -14,7 +15,14 @@ import {
 	listenAddress,
 } from './formats.ts';
 import { providersOf } from './providers.ts';
-import { normaliseSettings, type RawSettings, SETTINGS, type Settings, SettingsSchema } from './settings.ts';
+import {
+	normaliseSettings,
+	type RawSettings,
+	SETTINGS,
+	type Setting,
+	type Settings,
+	SettingsSchema,
+} from './settings.ts';
 
 /** A wrong setting. The message names the setting and its permitted values. */
 export class ConfigError extends Error {
@@ -34,6 +42,7 @@ const formats = {
 	'base-url': isBaseUrl,
 	'header-word': isHeaderWord,
 	'listen-address': (text: string) => listenAddress(text) !== null,
+	currency: isCurrency,
 	'one-line': isOneLine,
 	issuer: isIssuer,
 	'role-mapping': isRoleMapping,
@@ -71,7 +80,7 @@ export function loadConfig(sources: ConfigSources): Settings {
 	const origins = { fromEnvironment, file: sources.file };
 	if (!validate(merged)) throw new ConfigError(validationMessage(validate.errors?.[0] as ErrorObject, origins));
 	const rawSettings = merged as unknown as RawSettings;
-	requireTlsPair(rawSettings);
+	requireTlsSettings(rawSettings);
 	requireOidcSettings(rawSettings);
 	const providers = providersOf(
 		{
@@ -79,32 +88,41 @@ export function loadConfig(sources: ConfigSources): Settings {
 			keys: { openai: rawSettings.openai_api_key, anthropic: rawSettings.anthropic_api_key },
 			variable: (name) => sources.env[name],
 		},
-		(path, problem) => new ConfigError(`${locationOf(path, origins)} ${problem}. ${SETTINGS.providers.description}`),
+		(path, problem) =>
+			new ConfigError(`${locationOf(path, origins)} ${problem}. Meaning: ${SETTINGS.providers.description}`),
 	);
 	checkEmbedder(
 		rawSettings.embedder,
 		providers,
-		(problem) => new ConfigError(`${locationOf('/embedder', origins)} ${problem}. ${SETTINGS.embedder.description}`),
+		(problem) =>
+			new ConfigError(`${locationOf('/embedder', origins)} ${problem}. Meaning: ${SETTINGS.embedder.description}`),
 	);
 	return normaliseSettings(rawSettings, providers);
 }
 
-/** @throws ConfigError for one of the two without the other */
-function requireTlsPair({ tls_cert, tls_key }: RawSettings): void {
-	if ((tls_cert === undefined) === (tls_key === undefined)) return;
-	const [present, missing] =
-		tls_key === undefined ? [SETTINGS.tls_cert, SETTINGS.tls_key] : [SETTINGS.tls_key, SETTINGS.tls_cert];
-	throw new ConfigError(`${present.variable} is set without ${missing.variable}. ${missing.description}`);
+/** @throws ConfigError for a certificate or key without the other, and for a public address without TLS beside them */
+function requireTlsSettings({ tls_cert, tls_key, public_url }: RawSettings): void {
+	if (tls_cert !== undefined && tls_key === undefined) throw missingBeside(SETTINGS.tls_cert, SETTINGS.tls_key);
+	if (tls_cert === undefined && tls_key !== undefined) throw missingBeside(SETTINGS.tls_key, SETTINGS.tls_cert);
+	if (tls_cert === undefined || public_url === undefined || new URL(public_url).protocol === 'https:') return;
+	throw new ConfigError(
+		`${SETTINGS.public_url.variable} begins with http:, but the server speaks only HTTPS with ${SETTINGS.tls_cert.variable}. Write https:.`,
+	);
+}
+
+/** The error about a setting that another one needs. */
+function missingBeside(present: Setting, missing: Setting): ConfigError {
+	const { variable, description } = missing;
+	return new ConfigError(`${present.variable} is set without ${variable}. Meaning of ${variable}: ${description}`);
 }
 
 /** @throws ConfigError for an issuer without what belongs to it, and for passwords that are off without an issuer */
 function requireOidcSettings(settings: RawSettings): void {
 	const { oidc_issuer, oidc_client_id, oidc_roles, public_url, host, password_sign_in } = settings;
-	const { variable } = SETTINGS.oidc_issuer;
 	if (oidc_issuer === undefined) {
 		if (password_sign_in) return;
 		throw new ConfigError(
-			`${SETTINGS.password_sign_in.variable} is 0 without ${variable}: there would be no way to sign in.`,
+			`${SETTINGS.password_sign_in.variable} is 0 without ${SETTINGS.oidc_issuer.variable}: there would be no way to sign in.`,
 		);
 	}
 	const missing = [
@@ -112,8 +130,7 @@ function requireOidcSettings(settings: RawSettings): void {
 		...(oidc_roles.length === 0 ? [SETTINGS.oidc_roles] : []),
 		...(public_url === undefined && !isLoopback(host) ? [SETTINGS.public_url] : []),
 	][0];
-	if (missing !== undefined)
-		throw new ConfigError(`${variable} is set without ${missing.variable}. ${missing.description}`);
+	if (missing !== undefined) throw missingBeside(SETTINGS.oidc_issuer, missing);
 }
 
 /** The source of each value. */
@@ -188,15 +205,34 @@ function validationMessage(error: ErrorObject, origins: ValueSources): string {
 	if (keyword === 'required') {
 		const { missingProperty } = params as { missingProperty: string };
 		const meant = schema.properties?.[missingProperty]?.description ?? SETTINGS[field].description;
-		return `${locationOf(`${instancePath}/${missingProperty}`, origins)} is missing. ${meant}`;
+		return `${locationOf(`${instancePath}/${missingProperty}`, origins)} is missing. Meaning: ${meant}`;
 	}
-	const problem = ['format', 'enum', 'pattern'].includes(keyword) ? 'is not valid' : error.message;
-	return `${locationOf(instancePath, origins)} ${problem}. ${schema.description ?? SETTINGS[field].description}`;
+	return `${locationOf(instancePath, origins)} ${problemOf(error)}. Meaning: ${schema.description ?? SETTINGS[field].description}`;
 }
 
-/** Where a person finds a value: its variable or field, and the path inside it. */
+function problemOf({ keyword, params, message }: ErrorObject): string {
+	const { limit } = params as { limit?: number };
+	switch (keyword) {
+		case 'format':
+		case 'enum':
+		case 'pattern':
+			return 'is not valid';
+		case 'minimum':
+			return `must be at least ${limit}`;
+		case 'maximum':
+			return `must be at most ${limit}`;
+		case 'minLength':
+			return 'must not be empty';
+		default:
+			return String(message);
+	}
+}
+
+/** Where a person finds a value: its variable or field, and the path inside it. Entries of a list are counted from 1. */
 function locationOf(instancePath: string, { fromEnvironment, file }: ValueSources): string {
 	const [, field = '', ...path] = instancePath.split('/');
 	const name = fromEnvironment.has(field) ? SETTINGS[field as keyof Settings].variable : `${field} in ${file}`;
-	return path.length === 0 ? name : `${name} at ${path.join('/')}`;
+	if (path.length === 0) return name;
+	// Providers are JSON, whose values have paths.
+	return field === 'providers' ? `${name} at ${path.join('/')}` : `${name} (entry ${Number(path[0]) + 1})`;
 }

@@ -5,7 +5,7 @@ import { secretKeyBytes } from './formats.ts';
 import { ProviderSchema, type ProviderSettings } from './providers.ts';
 
 /** One setting: its source, its schema and its default. */
-interface Setting {
+export interface Setting {
 	/** The environment variable. */
 	variable: string;
 	/** One sentence for the operator. */
@@ -51,7 +51,7 @@ export const SettingsSchema = Type.Object(
 		openai_api_key: Type.Optional(Type.String({ format: 'header-word' })),
 		anthropic_api_key: Type.Optional(Type.String({ format: 'header-word' })),
 		providers: Type.Array(ProviderSchema, { maxItems: 100, default: [] }),
-		currency: Type.String({ pattern: '^[A-Z]{3}$', default: 'USD' }),
+		currency: Type.String({ format: 'currency', default: 'USD' }),
 		embedder: Type.String({ minLength: 1, maxLength: 300, default: 'builtin' }),
 		max_upload_bytes: Type.Integer({ minimum: 1, maximum: 1_073_741_824, default: 26_214_400 }),
 		workers: Type.Integer({ minimum: 1, maximum: 64, default: 2 }),

@@ -154,12 +154,42 @@ test('every setting can be set in the environment and in the file, with the same
 test('a certificate without its key is an error, and so is a key without its certificate', () => {
 	assert.match(
 		complaint(() => loadConfig({ env: { PARLEY_TLS_CERT: 'cert.pem' }, file: nowhere })),
-		/^PARLEY_TLS_CERT is set without PARLEY_TLS_KEY\. /,
+		/^PARLEY_TLS_CERT is set without PARLEY_TLS_KEY\. Meaning of PARLEY_TLS_KEY: File with the private key /,
 	);
 	assert.match(
 		complaint(() => fromFile({ tls_key: 'key.pem' })),
 		/^PARLEY_TLS_KEY is set without PARLEY_TLS_CERT\. /,
 	);
+});
+
+test('a public address without TLS beside a certificate is an error', () => {
+	const env = { PARLEY_TLS_CERT: 'cert.pem', PARLEY_TLS_KEY: 'key.pem' };
+	assert.match(
+		complaint(() => loadConfig({ env: { ...env, PARLEY_PUBLIC_URL: 'http://chat.example.com' }, file: nowhere })),
+		/^PARLEY_PUBLIC_URL begins with http:, but the server speaks only HTTPS with PARLEY_TLS_CERT\. /,
+	);
+	const PARLEY_PUBLIC_URL = 'https://chat.example.com';
+	assert.equal(loadConfig({ env: { ...env, PARLEY_PUBLIC_URL }, file: nowhere }).public_url, PARLEY_PUBLIC_URL);
+});
+
+test('a sentence about a wrong value names the bound, the entry of a list, and the meaning of the setting', () => {
+	const sentence = (env: Record<string, string>) => complaint(() => loadConfig({ env, file: nowhere }));
+	assert.match(
+		sentence({ PARLEY_BACKUP_KEEP: '0' }),
+		/^PARLEY_BACKUP_KEEP must be at least 1\. Meaning: Backups that stay in that folder; /,
+	);
+	assert.match(sentence({ PARLEY_WORKERS: '65' }), /^PARLEY_WORKERS must be at most 64\. Meaning: /);
+	assert.match(
+		sentence({ PARLEY_DASHBOARD_NETWORKS: '10.0.0.0/8,office' }),
+		/^PARLEY_DASHBOARD_NETWORKS \(entry 2\) is not valid\. Meaning: Addresses or CIDR ranges, /,
+	);
+	assert.match(
+		complaint(() => fromFile({ host: '' })),
+		/^host in .* must not be empty\. Meaning: Address to listen on\.$/,
+	);
+	for (const code of ['XXX', 'euro', 'eur', 'EURO']) {
+		assert.match(sentence({ PARLEY_CURRENCY: code }), /^PARLEY_CURRENCY is not valid\. Meaning: .* ISO 4217/);
+	}
 });
 
 test('an issuer needs its client, roles and the public address; passwords are switched off only beside one', () => {
@@ -175,7 +205,7 @@ test('an issuer needs its client, roles and the public address; passwords are sw
 		[outside, /^PARLEY_OIDC_ISSUER is set without PARLEY_PUBLIC_URL\. /],
 		[{ ...issuer, PARLEY_OIDC_ISSUER: 'http://login.example.com' }, /^PARLEY_OIDC_ISSUER is not valid\. /],
 		[{ ...issuer, PARLEY_OIDC_ISSUER: 'https://a:b@login.example.com' }, /^PARLEY_OIDC_ISSUER is not valid\. /],
-		[{ ...issuer, PARLEY_OIDC_ROLES: 'staff=boss' }, /^PARLEY_OIDC_ROLES at 0 is not valid\. /],
+		[{ ...issuer, PARLEY_OIDC_ROLES: 'staff=boss' }, /^PARLEY_OIDC_ROLES \(entry 1\) is not valid\. /],
 		[{ ...issuer, PARLEY_OIDC_SCOPES: 'email' }, /^PARLEY_OIDC_SCOPES is not valid\. /],
 		[{ PARLEY_PASSWORD_SIGN_IN: '0' }, /^PARLEY_PASSWORD_SIGN_IN is 0 without PARLEY_OIDC_ISSUER/],
 	] as const) {

@@ -44,10 +44,10 @@ test('a provider needs an id, a type and, unless it is a well-known service, an 
 			prices: new Map(),
 		},
 	]);
-	assert.match(complaint([{ type: 'openai-compatible' }]), / at 0\/id is missing\. What models are named by/);
+	assert.match(complaint([{ type: 'openai-compatible' }]), / at 0\/id is missing\. Meaning: What models are named by/);
 	assert.match(
 		complaint([{ id: 'ollama' }]),
-		/ at 0\/type is missing\. One of openai-compatible, openai or anthropic\./,
+		/ at 0\/type is missing\. Meaning: One of openai-compatible, openai or anthropic\./,
 	);
 	assert.match(complaint([{ id: 'ollama', type: 'openai-compatible' }]), / at 0\/base_url is missing\./);
 });
@@ -101,7 +101,7 @@ test('reads a key from the named variable, never from the file', () => {
 	const asName = complaint([{ ...OLLAMA, api_key_env: 'gsk-secret' }]);
 	assert.match(
 		asName,
-		/at 0\/api_key_env is not valid\. The name of the environment variable .*, not the key itself\./,
+		/at 0\/api_key_env is not valid\. Meaning: The name of the environment variable .*, not the key itself\./,
 	);
 	assert.ok(!asName.includes('gsk-secret'));
 });

@@ -62,7 +62,10 @@ test('a backup contains no secret key and no first key, and only its owner can r
 	const outer = await temporaryFolder(t);
 	const file = await runProgram(server.dataDir, ['backup', join(outer, 'usb')]);
 	assert.equal(file.code, 0);
-	assert.match(file.err, /^.*usb is no directory: it becomes the file of the backup\. For a new directory, write .*\/usb\/\.$/m);
+	assert.match(
+		file.err,
+		/^.*usb is no directory: it becomes the file of the backup\. For a new directory, write .*\/usb\/\.$/m,
+	);
 	const folder = join(outer, 'not', 'there', 'yet');
 	assert.equal((await runProgram(server.dataDir, ['backup', `${folder}/`])).code, 0);
 	const [name = '', ...others] = await readdir(folder);
@@ -132,11 +135,21 @@ test('a backup refuses an existing file, a folder without a database and a damag
 		/none cannot be written to: the folder does not exist/,
 	);
 	await refusal(server.dataDir, [folder, '--keep', '0'], /--keep is a number from 1 to/, 2);
-	await refusal(server.dataDir, [existing, '--keep', '1'], /--keep is for a directory, and .*existing\.tar is a file\.$/m, 2);
+	await refusal(
+		server.dataDir,
+		[existing, '--keep', '1'],
+		/--keep is for a directory, and .*existing\.tar is a file\.$/m,
+		2,
+	);
 	const missing = join(folder, 'usb');
 	const hint = /--keep is for a directory, and .*usb does not exist\. For a new directory, write .*\/usb\/\.$/m;
 	await refusal(server.dataDir, [missing, '--keep', '1'], hint, 2);
-	await refusal(server.dataDir, [folder, '--every', '6h'], /^parley: There is no option --every\.\nUsage: parley backup /, 2);
+	await refusal(
+		server.dataDir,
+		[folder, '--every', '6h'],
+		/^parley: There is no option --every\.\nUsage: parley backup /,
+		2,
+	);
 	await refusal(server.dataDir, [], /^parley: Usage: parley backup FILE\|DIRECTORY \[--keep N\]/, 2);
 
 	const database = join(server.dataDir, 'parley.db');
