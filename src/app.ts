@@ -37,8 +37,7 @@ import {
 	systemClock,
 	version,
 } from './base/index.ts';
-import { ConfigError, processSources, type Settings, schemeOf } from './config/index.ts';
-import type { TextRecognition } from './contract/index.ts';
+import { processSources, type Settings, schemeOf } from './config/index.ts';
 import {
 	checkCertificate,
 	createServer,
@@ -50,12 +49,12 @@ import {
 import { Metrics } from './metrics/index.ts';
 import { createEmbedders, createModels, createProviders } from './models/index.ts';
 import { createNetwork, type Network } from './net/index.ts';
-import { findRecognitionPackages, workerEntry } from './pool/index.ts';
+import { workerEntry } from './pool/index.ts';
 import { Readiness } from './readiness.ts';
 import { censorPersonalData } from './redaction/index.ts';
 import { createServices, drainServices, type Foundation, type Services, startServices } from './services.ts';
+import { recognitionOf, requireBackupFolder, thesauriOf } from './start-checks.ts';
 import { damagedDatabaseError, dataFolderError, openSqliteStore, type Store } from './store/index.ts';
-import { openThesauri, type Thesauri } from './thesauri/index.ts';
 import { openTracing } from './tracing/index.ts';
 
 export type { OperatorConsole } from './access/index.ts';
@@ -96,6 +95,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const clock = overrides.clock ?? systemClock;
 	const log = overrides.log ?? createLog(settings.log_level, censorPersonalData);
 	checkCertificate(settings, clock, log);
+	await requireBackupFolder(settings);
 	const recognition = recognitionOf(settings);
 	const thesauri = resources.use(await thesauriOf(settings));
 	const readiness = new Readiness();
@@ -166,23 +166,6 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 		},
 		[Symbol.asyncDispose]: () => ownedResources[Symbol.asyncDispose](),
 	};
-}
-
-/** @throws ConfigError if packages for text recognition are missing */
-function recognitionOf({ ocr, ocr_dir }: Settings): TextRecognition | undefined {
-	if (ocr === undefined) return undefined;
-	const found = findRecognitionPackages(ocr, ocr_dir);
-	if ('problem' in found) throw new ConfigError(`Text recognition (PARLEY_OCR) is not possible. ${found.problem}`);
-	return found.recognition;
-}
-
-/** @throws ConfigError if a folder or a thesaurus cannot be read */
-async function thesauriOf({ thesauri: folders }: Settings): Promise<Thesauri> {
-	try {
-		return await openThesauri(folders);
-	} catch (error) {
-		throw new ConfigError(messageOf(error));
-	}
 }
 
 function openNetwork(settings: Settings, shares: Foundation['shares']): Network {

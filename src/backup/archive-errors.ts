@@ -32,7 +32,7 @@ function reasonOf(code: string): string | null {
 	if (DISK_FULL.test(code)) return 'the disk is full, and needs more free space than a backup is large';
 	if (NOT_PERMITTED.test(code)) return 'this user has no permission, or the disk is mounted read-only';
 	if (code === 'ENOENT') return 'the folder does not exist';
-	if (code === 'ENOTDIR') return 'there is a file in the place of a folder';
+	if (code === 'ENOTDIR' || code === 'EEXIST') return 'there is a file in the place of a folder';
 	if (/^(EIO|SQLITE_IOERR)/.test(code)) return 'the disk reports errors';
 	return null;
 }

@@ -16,6 +16,7 @@ import {
 import { DATABASE, END_BYTES, entryBytes } from './archive-entries.ts';
 import { isDatabaseDamage, writeError } from './archive-errors.ts';
 import { backupFileName, isBackupOf } from './backup-files.ts';
+import { isBackupFolder, requireOutside } from './backup-folder.ts';
 import { createManifest, MAX_MANIFEST_BYTES, type Manifest } from './manifest.ts';
 import { checkArchive } from './verify-backup.ts';
 import { requireAbsent, WorkFolder } from './work-folder.ts';
@@ -51,6 +52,7 @@ export async function createBackup(options: BackupOptions): Promise<Backup> {
 	try {
 		await stat(databaseFile(dataDir));
 		requireSoundLog(dataDir);
+		await requireOutside(folder, dataDir);
 		const series = backupSeries(dataDir);
 		const file = isInFolder ? join(folder, backupFileName(series, madeAt)) : resolve(options.target);
 		if (isInFolder) makeDurableFolder(folder, 0o700);
@@ -140,14 +142,4 @@ async function sha256Of(file: string, signal: AbortSignal): Promise<string> {
 	const hash = createHash('sha256');
 	await pipeline(createReadStream(file), hash, { signal });
 	return hash.digest('hex');
-}
-
-/** Whether a target is a folder, in which a backup is named by its time, and not a file. */
-export async function isBackupFolder(path: string): Promise<boolean> {
-	if (path.endsWith(sep)) return true;
-	const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-		if (error.code === 'ENOENT') return null;
-		throw error;
-	});
-	return found?.isDirectory() ?? false;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
-import { runProgram } from '../support/run-command.ts';
+import { runProgram, temporaryFolder } from '../support/run-command.ts';
 import { createRestartableServer } from './restartable-server.ts';
 
 const CREATES = 12;
@@ -61,7 +61,7 @@ test('a server whose write-ahead log is damaged refuses to start until it is rep
 	for (const [command, env] of [
 		[['serve'], { PARLEY_PORT: '0' }],
 		[['keys', 'list'], {}],
-		[['backup', join(dataDir, 'copy.parley')], {}],
+		[['backup', join(await temporaryFolder(t), 'copy.parley')], {}],
 	] as const) {
 		const refused = await runProgram(dataDir, [...command], env);
 		assert.deepEqual([refused.code, refused.out], [1, ''], command.join(' '));
