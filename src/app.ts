@@ -201,7 +201,7 @@ function openStore(settings: Settings, log: Log, metrics: Metrics): ReturnType<t
 		observer: metrics.work.commits,
 		onFailure(error) {
 			// Nothing can be written any more. The supervisor restarts the process.
-			log.fatal({ error: messageOf(error) }, 'the database writer has ended');
+			log.fatal({ error: messageOf(error) }, 'nothing can be written any more: the server ends');
 			setTimeout(() => process.exit(1), 200);
 		},
 	});

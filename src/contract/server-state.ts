@@ -13,7 +13,7 @@ export const Unreadiness = Type.Object({
 	status: OneOf(['not ready']),
 	reason: Type.String({
 		description:
-			'The reason, for programs: `starting`, `stopping`, or why the server cannot write: `disk_full`, `disk_error`, `disk_stalled`, `database_damaged`, `database_read_only`, `database_busy`, `database_gone`, `writer_ended`.',
+			'The reason, for programs: `starting`, `stopping`, or why the server cannot write: `disk_full`, `disk_error`, `disk_stalled`, `database_damaged`, `database_read_only`, `database_busy`, `database_gone`, `database_taken_over`, `writer_ended`.',
 		examples: ['disk_full'],
 	}),
 	message: Type.String({

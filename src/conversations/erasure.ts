@@ -1,5 +1,4 @@
-import { AppError } from '../base/index.ts';
-import type { Store, Write } from '../store/index.ts';
+import { requireCommitted, type Store, type Write } from '../store/index.ts';
 
 /** Rows of a kind that one commit removes: other commits do not wait long for the disk. */
 const BATCH_SIZE = 500;
@@ -16,7 +15,6 @@ export function eraseWrite(id: string): Write {
  */
 export async function eraseRemainingRows(store: Pick<Store, 'commit' | 'conversations'>, id: string): Promise<void> {
 	while (await store.conversations.hasUnerasedRows(id)) {
-		const { outcome } = await store.commit({ write: [eraseWrite(id)] });
-		if (outcome !== 'committed') throw new AppError('unavailable', `The change was refused (${outcome}).`);
+		requireCommitted(await store.commit({ write: [eraseWrite(id)] }));
 	}
 }

@@ -73,9 +73,13 @@ export function expectVersion<K extends Kind>(kind: K, { id, version }: { id: st
 	return { kind, id, version };
 }
 
+/** The sentence about a commit that was fenced. */
+export const TAKEN_OVER_MESSAGE = 'Another Parley has taken over the database: this one cannot change anything.';
+
 /** @throws IdempotentReplayError, AppError `unavailable` where a commit was not made */
 export function requireCommitted(outcome: CommitOutcome): void {
 	if (outcome.outcome === 'replay') throw new IdempotentReplayError(outcome);
+	if (outcome.outcome === 'fenced') throw new AppError('unavailable', TAKEN_OVER_MESSAGE);
 	if (outcome.outcome !== 'committed') {
 		throw new AppError('unavailable', `The change was refused (${outcome.outcome}).`);
 	}

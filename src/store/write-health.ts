@@ -28,11 +28,13 @@ const SENTENCES = {
 	database_read_only: 'The database may not be written to: nothing can be stored.',
 	database_busy: 'Another program holds the database: nothing can be stored.',
 	database_gone: 'The database file was moved, deleted or replaced: nothing can be stored.',
+	database_taken_over: 'Another Parley has taken over the database: nothing can be stored.',
 	writer_ended: 'The thread that writes has ended: nothing can be stored.',
 } as const;
 
 /** Codes of this store, in addition to those of SQLite and of the operating system. */
 export const GONE_CODE = 'DATABASE_GONE';
+export const TAKEN_OVER_CODE = 'DATABASE_TAKEN_OVER';
 export const STALLED_CODE = 'WRITES_STALLED';
 export const ENDED_CODE = 'WRITER_ENDED';
 
@@ -44,6 +46,7 @@ const REASONS: ReadonlyArray<readonly [RegExp, WriteProblemReason]> = [
 	[/^(SQLITE_BUSY|SQLITE_LOCKED)/, 'database_busy'],
 	[/^(SQLITE_IOERR|SQLITE_CANTOPEN|SQLITE_PROTOCOL|SQLITE_NOMEM|EIO|EMFILE|ENFILE|ENODEV|ESTALE)/, 'disk_error'],
 	[/^DATABASE_GONE$/, 'database_gone'],
+	[/^DATABASE_TAKEN_OVER$/, 'database_taken_over'],
 	[/^WRITES_STALLED$/, 'disk_stalled'],
 	[/^WRITER_ENDED$/, 'writer_ended'],
 ];

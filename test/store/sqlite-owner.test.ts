@@ -97,7 +97,9 @@ test('after SIGKILL the folder is free at once and has everything acknowledged',
 
 test('a former owner is fenced: it writes nothing and gets no jobs', async (t) => {
 	const dataDir = await temporaryPlace(t);
-	await using store = await open(dataDir);
+	const failures: string[] = [];
+	const onFailure = ({ message }: Error) => void failures.push(message);
+	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store'), onFailure });
 	const [before, after] = [assistant(), assistant()];
 	await store.commit({
 		write: [{ op: 'insert', kind: 'assistants', record: before }],
@@ -127,6 +129,8 @@ test('a former owner is fenced: it writes nothing and gets no jobs', async (t) =
 	assert.deepEqual(await store.events.after('ws_1', 0, 10), []);
 	assert.deepEqual(heard, []);
 	assert.equal(store.isWritable(), false);
+	assert.equal(store.health.problem?.reason, 'database_taken_over');
+	assert.deepEqual(failures, ['Another Parley has taken over the database: this one cannot change anything.']);
 });
 
 test('refuses a database of a newer Parley with a sentence, leaves it unchanged and unlocked', async (t) => {

@@ -88,6 +88,7 @@ test('each kind of failure has its reason', () => {
 		EROFS: 'database_read_only',
 		SQLITE_BUSY: 'database_busy',
 		DATABASE_GONE: 'database_gone',
+		DATABASE_TAKEN_OVER: 'database_taken_over',
 		WRITES_STALLED: 'disk_stalled',
 		WRITER_ENDED: 'writer_ended',
 	};

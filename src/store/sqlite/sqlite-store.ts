@@ -6,8 +6,8 @@ import { AppError, createLog, type Deferred, deferred, type Log, newId, withDead
 import { BlobStore } from '../blobs.ts';
 import type { Commit, CommitOutcome, Job, StoredEvent } from '../commit.ts';
 import type { Kind, Records } from '../records.ts';
-import type { Jobs, Store } from '../store.ts';
-import { ENDED_CODE, STALLED_CODE, WriteHealth } from '../write-health.ts';
+import { type Jobs, type Store, TAKEN_OVER_MESSAGE } from '../store.ts';
+import { ENDED_CODE, STALLED_CODE, TAKEN_OVER_CODE, WriteHealth } from '../write-health.ts';
 import { databaseFile, openReadOnly } from './connection.ts';
 import { BackupLockMonitor } from './file-lock.ts';
 import { MessageCache } from './message-cache.ts';
@@ -22,7 +22,7 @@ export interface SqliteStoreOptions {
 	dataDir: string;
 	/** The script of the writer thread and how Node runs it. */
 	writer: { file: URL; execArgv?: string[] };
-	/** Called once when the writer ends by itself: nothing can be written afterwards. */
+	/** Called when the writer ends by itself, or another server has taken over: nothing can be written afterwards. */
 	onFailure?: (error: Error) => void;
 	/** Default: `server`. */
 	role?: StoreRole;
@@ -283,7 +283,8 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 	/** Writes a file and a commit, each durably, and removes both. */
 	async #probe(): Promise<void> {
 		await this.blobs.probe();
-		await this.#submit<CommitOutcome>({ task: 'commit', commit: PROBE_COMMIT }, { isProbe: true });
+		const { outcome } = await this.#submit<CommitOutcome>({ task: 'commit', commit: PROBE_COMMIT }, { isProbe: true });
+		if (outcome === 'fenced') throw Object.assign(new Error(TAKEN_OVER_MESSAGE), { code: TAKEN_OVER_CODE });
 	}
 
 	#claim(kind: string, limit: number, leaseMs: number): Promise<Job[]> {
@@ -341,12 +342,20 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 		if (task.task !== 'commit') return;
 		const committed = outcome.ok ? (outcome.value as CommitOutcome) : null;
 		this.#messageCache.endCommit(task.commit, committed?.outcome === 'committed');
-		if (committed?.outcome === 'fenced') this.#isFenced = true;
+		if (committed?.outcome === 'fenced') this.#recordFenced();
 		if (committed?.outcome !== 'committed') return;
 		callEach(this.#commitListeners, task.commit);
 		if (!task.commit.events?.length || this.#listeners.size === 0) return;
 		const events = task.commit.events.map((event, index) => ({ ...event, seq: committed.seqs[index] as number }));
 		callEach(this.#listeners, events);
+	}
+
+	/** Nothing can be written any more, as after the end of the thread. */
+	#recordFenced(): void {
+		if (this.#isFenced) return;
+		this.#isFenced = true;
+		this.health.recordFailure(TAKEN_OVER_CODE, TAKEN_OVER_MESSAGE);
+		if (!this.#closing) this.#onFailure(new Error(TAKEN_OVER_MESSAGE));
 	}
 
 	#fail(error: Error): void {
