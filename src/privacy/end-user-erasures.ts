@@ -1,5 +1,6 @@
 import {
 	AppError,
+	anySignal,
 	type Clock,
 	KeyedLock,
 	type Log,
@@ -18,6 +19,7 @@ import {
 	type ListPosition,
 	NOTHING_ERASED,
 	prepareChange,
+	requireCommitted,
 	type Store,
 	type UncommittedChange,
 } from '../store/index.ts';
@@ -32,11 +34,17 @@ export interface EndUserErasuresOptions {
 	backupExpiry(): Promise<BackupExpiry>;
 	clock: Clock;
 	log: Log;
-	/** Milliseconds between two attempts after a failure. */
+	/** Milliseconds between two runs. An erasure that fails again and again waits longer. */
 	intervalMs?: number | undefined;
+	/** Milliseconds that one attempt at an erasure may take. */
+	attemptMs?: number | undefined;
 }
 
 const INTERVAL_MS = 60_000;
+/** Others wait meanwhile. */
+const ATTEMPT_MS = 10 * 60_000;
+/** The longest time between two attempts. */
+const MAX_DELAY_MS = 3_600_000;
 /** Conversations, and erasures, of one read. */
 const PAGE_SIZE = 50;
 /** Between two looks for rows that the actor of a long conversation still erases. */
@@ -49,10 +57,14 @@ const WAIT_MS = 100;
  * 2. `end_erasure` ends this in the transaction that finds nothing left, and forgets the end user.
  * 3. `overwriting`: what stays of the rows in the files is overwritten.
  * 4. `done`: committed with the receipt in the audit log.
+ *
+ * An erasure that fails, or takes too long, is tried again after growing delays, and does not hold up the others.
  */
 export class EndUserErasures implements AsyncDisposable {
 	readonly #options: EndUserErasuresOptions;
 	readonly #task: PeriodicTask;
+	/** Erasures that have failed in this process, by their id: how often, and when each is tried again (in monotonic time). */
+	readonly #failed = new Map<string, { failures: number; notBefore: number }>();
 	/** Two requests at once make one erasure. */
 	readonly #locks = new KeyedLock();
 	#isRequested = false;
@@ -64,7 +76,7 @@ export class EndUserErasures implements AsyncDisposable {
 		this.#task = new PeriodicTask({
 			intervalMs: options.intervalMs ?? INTERVAL_MS,
 			run: (signal) => this.#continueAll(signal),
-			onFailure: (error) => options.log.warn({ error: messageOf(error) }, 'the erasure of an end user was interrupted'),
+			onFailure: (error) => options.log.warn({ error: messageOf(error) }, 'erasures of end users were interrupted'),
 		});
 	}
 
@@ -131,7 +143,7 @@ export class EndUserErasures implements AsyncDisposable {
 				if (this.#isRequested && !this.#isStopped) this.#wake();
 			})
 			.catch((error: unknown) => {
-				this.#options.log.warn({ error: messageOf(error) }, 'the erasure of an end user was interrupted');
+				this.#options.log.warn({ error: messageOf(error) }, 'erasures of end users were interrupted');
 			});
 	}
 
@@ -141,14 +153,58 @@ export class EndUserErasures implements AsyncDisposable {
 		for (;;) {
 			const [erasing, overwriting] = [await this.#withStatus('erasing'), await this.#withStatus('overwriting')];
 			if (signal.aborted || erasing.length + overwriting.length === 0) return;
-			for (const erasure of erasing) await this.#eraseRows(erasure, signal);
+			for (const erasure of erasing) await this.#attempt(erasure, signal, (until) => this.#eraseRows(erasure, until));
 			// Many erasures share one pass over the files.
 			if (erasing.length === 0) await this.#overwrite(overwriting, signal);
 		}
 	}
 
-	#withStatus(status: ErasureRecord['status']): Promise<ErasureRecord[]> {
-		return this.#options.store.list('erasures', { where: { status }, order: 'asc', limit: PAGE_SIZE });
+	/** The oldest erasures of a status, without those that failed a moment ago. */
+	async #withStatus(status: ErasureRecord['status']): Promise<ErasureRecord[]> {
+		const now = performance.now();
+		const due: ErasureRecord[] = [];
+		let after: ListPosition | undefined;
+		while (due.length < PAGE_SIZE) {
+			const page = await this.#options.store.list('erasures', {
+				where: { status },
+				after,
+				order: 'asc',
+				limit: PAGE_SIZE,
+			});
+			due.push(...page.filter(({ id }) => now >= (this.#failed.get(id)?.notBefore ?? now)));
+			const last = page.at(-1);
+			if (last === undefined || page.length < PAGE_SIZE) break;
+			after = { at: last.created_at, id: last.id };
+		}
+		return due;
+	}
+
+	/** One attempt at a step of an erasure. A failure is logged, and postpones this erasure only. */
+	async #attempt(
+		{ id, workspace_id }: ErasureRecord,
+		signal: AbortSignal,
+		step: (until: AbortSignal) => Promise<void>,
+	): Promise<void> {
+		const { log, intervalMs = INTERVAL_MS, attemptMs = ATTEMPT_MS } = this.#options;
+		const limit = AbortSignal.timeout(attemptMs);
+		const until = anySignal(signal, limit);
+		try {
+			await rejectOnAbort(step(until), until);
+			this.#failed.delete(id);
+		} catch (error) {
+			if (signal.aborted) return;
+			const failures = (this.#failed.get(id)?.failures ?? 0) + 1;
+			const delayMs = Math.min(intervalMs * 2 ** (failures - 1), MAX_DELAY_MS);
+			this.#failed.set(id, { failures, notBefore: performance.now() + delayMs });
+			const problem = limit.aborted ? 'It takes too long.' : messageOf(error);
+			const facts = {
+				erasure: id,
+				workspace: workspace_id,
+				error: problem,
+				retry_seconds: Math.round(delayMs / 1_000),
+			};
+			log.warn(facts, 'the erasure of an end user was interrupted');
+		}
 	}
 
 	async #eraseRows(erasure: ErasureRecord, signal: AbortSignal): Promise<void> {
@@ -202,9 +258,11 @@ export class EndUserErasures implements AsyncDisposable {
 		await rejectOnAbort(store.overwriteErased(), signal);
 		for (const erasure of erasures) {
 			if (signal.aborted) return;
-			const { outcome } = await store.commit(await completionCommit(store, erasure, await backupExpiry(), clock.now()));
-			if (outcome !== 'committed') throw new AppError('unavailable', `The change was refused (${outcome}).`);
-			log.info({ erasure: erasure.id, workspace: erasure.workspace_id }, 'an end user was erased');
+			await this.#attempt(erasure, signal, async () => {
+				const commit = await completionCommit(store, erasure, await backupExpiry(), clock.now());
+				requireCommitted(await store.commit(commit));
+				log.info({ erasure: erasure.id, workspace: erasure.workspace_id }, 'an end user was erased');
+			});
 		}
 	}
 }

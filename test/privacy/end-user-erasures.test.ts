@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AppError, ClockJumpDetector, createLog, newId } from '../../src/base/index.ts';
+import { AppError, ClockJumpDetector, createLog, type Log, newId } from '../../src/base/index.ts';
 import { Conversations, Retention } from '../../src/conversations/index.ts';
 import { createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
-import { EndUserErasures } from '../../src/privacy/index.ts';
+import { EndUserErasures, type EndUserErasuresOptions } from '../../src/privacy/index.ts';
 import type { Commit, Store, Write } from '../../src/store/index.ts';
 import { ManualModel } from '../conversations/manual-model.ts';
 import { requireRunningTurn } from '../conversations/running-turn.ts';
@@ -18,7 +18,7 @@ const clock = { now: () => Date.now() };
 const GONE = { backups_gone_at: 7, upgrade_copies_gone_at: null };
 
 /** The services of one process over the store that all tests share. */
-function startProcess(over: Store = store) {
+function startProcess(over: Store = store, more: Partial<EndUserErasuresOptions> = {}) {
 	const model = new ManualModel({ autoReply: ({ question }) => (question.startsWith('Wait') ? undefined : ['Yes.']) });
 	const outbox = new Outbox(over);
 	const conversations = new Conversations({
@@ -33,7 +33,8 @@ function startProcess(over: Store = store) {
 	});
 	const visitorAccount = (deploymentId: string, visitorKey: string) => `${deploymentId}:${visitorKey}`;
 	const backupExpiry = async () => GONE;
-	const erasures = new EndUserErasures({ store: over, conversations, visitorAccount, backupExpiry, clock, log });
+	const required = { store: over, conversations, visitorAccount, backupExpiry, clock, log };
+	const erasures = new EndUserErasures({ ...required, ...more });
 	return {
 		model,
 		conversations,
@@ -199,11 +200,48 @@ test('messages are accepted again although the answer to the end of the erasure 
 		},
 	});
 	const { id } = await startProcessAndRequest(workspace_id, endUser.id);
-	await using process = startProcess(losing);
+	await using process = startProcess(losing, { intervalMs: 1 });
 	await process.conversations.start();
-	await assert.rejects(process.erasures.run(), { message: 'The answer was lost.' });
+	await process.erasures.run();
 	assert.equal((await store.get('erasures', id))?.status, 'overwriting');
 	await assert.rejects(process.conversations.send(message('Hello?')), { code: 'unavailable' });
-	await process.erasures.run();
+	await until('the erasure is tried again', async () => {
+		await process.erasures.run();
+		return (await store.get('erasures', id))?.status === 'done';
+	});
 	requireRunningTurn(await process.conversations.send(message('Hello again.')));
 });
+
+for (const [name, attemptMs, erase] of [
+	['fails', 60_000, () => Promise.reject(new Error('The conversation cannot be loaded.'))],
+	['never ends', 50, () => new Promise<never>(() => {})],
+] as const) {
+	test(`an erasure that ${name} is logged, and does not hold up the others`, async () => {
+		const [ill, well] = [await shop(), await shop()];
+		const ids: string[] = [];
+		for (const { workspace_id, endUser } of [ill, well]) {
+			await storeConversation(workspace_id, endUser.id, 3);
+			ids.push((await startProcessAndRequest(workspace_id, endUser.id)).id);
+		}
+		const lines: Record<string, unknown>[] = [];
+		const recorder = { ...log, warn: (facts: Record<string, unknown>) => void lines.push(facts) } as unknown as Log;
+		await using process = startProcess();
+		const { runningErasures } = process.conversations;
+		const conversations = {
+			runningErasures,
+			erase: (...[id, options]: Parameters<Conversations['erase']>) =>
+				options.workspaceId === ill.workspace_id ? erase() : process.conversations.erase(id, options),
+		};
+		await using other = startProcess(store, { conversations, attemptMs, log: recorder });
+		await other.erasures.run();
+		const [first, second] = await Promise.all(ids.map((id) => store.get('erasures', id)));
+		assert.deepEqual([first?.status, second?.status], ['erasing', 'done']);
+		assert.deepEqual([await ill.left(), await well.left()], [1, 0]);
+		const [{ error, ...facts } = {}, ...further] = lines;
+		assert.deepEqual(facts, { erasure: ids[0], workspace: ill.workspace_id, retry_seconds: 60 });
+		assert.match(String(error), /^(The conversation cannot be loaded|It takes too long)\.$/);
+		assert.deepEqual(further, []);
+		await process.erasures.run();
+		assert.equal((await store.get('erasures', ids[0] as string))?.status, 'done', 'another process continues it');
+	});
+}
