@@ -26,8 +26,9 @@ export class ClientNames {
 		this.#key = key;
 	}
 
-	/** Undefined where the settings leave the client out. */
+	/** Undefined where the settings leave the client out, and for an unknown address (empty). */
 	nameOf(address: string): string | undefined {
+		if (address === '') return undefined;
 		if (this.#format === 'plain') return address;
 		if (this.#format === 'off' || this.#key === null) return undefined;
 		let name = this.#cache.get(address);

@@ -13,14 +13,14 @@ export class DashboardNetworks {
 
 	/**
 	 * An address that is not known is refused.
-	 * @param address the client's
+	 * @param address the client's; empty or undefined if it is not known
 	 * @throws AppError `address_not_allowed`
 	 */
 	requireAllowed(address: string | undefined): void {
-		if (this.#blocks === null || (address !== undefined && this.#blocks.has(address))) return;
+		if (this.#blocks === null || (address && this.#blocks.has(address))) return;
 		throw new AppError(
 			'address_not_allowed',
-			`The dashboard cannot be used from your address (${address ?? 'unknown'}).`,
+			`The dashboard cannot be used from your address (${address || 'unknown'}).`,
 		);
 	}
 }

@@ -3,7 +3,8 @@ import ipaddr from 'ipaddr.js';
 type CidrBlock = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /**
- * Determines the client's address from the socket's and, behind trusted proxies, the X-Forwarded-For header.
+ * Determines the client's address from the socket's and, behind trusted proxies, the X-Forwarded-For header. Empty where a trusted proxy
+ * has written something else than an address: the proxy's own may have rights that the client has not.
  * @param peer returns the socket's peer address; this call of the HTTP library costs a fifth of a small response
  */
 export type ClientAddress = (peer: () => string, forwardedFor: string | undefined) => string;
@@ -31,7 +32,7 @@ export function createClientAddress(trustedProxies: readonly string[], listenAdd
 	const isEveryPeerTrusted =
 		listenAddress !== undefined && LOOPBACK.includes(listenAddress) && isTrusted(listenAddress);
 	return (peer, forwardedFor) => {
-		if (forwardedFor === undefined || !(isEveryPeerTrusted || isTrusted(peer()))) return peer();
+		if (forwardedFor === undefined || forwardedFor === '' || !(isEveryPeerTrusted || isTrusted(peer()))) return peer();
 		// Each proxy appends the address of its peer. Only the entries from the right that trusted proxies wrote are reliable;
 		// entries further left were sent by the client and may be forged.
 		let client: string | undefined;
@@ -39,7 +40,7 @@ export function createClientAddress(trustedProxies: readonly string[], listenAdd
 		while (end >= 0) {
 			const comma = end === 0 ? -1 : forwardedFor.lastIndexOf(',', end - 1);
 			const hop = parseForwardedEntry(forwardedFor.slice(comma + 1, end));
-			if (hop === null) return client ?? peer();
+			if (hop === null) return '';
 			client = hop;
 			if (!isTrusted(hop)) return hop;
 			end = comma;

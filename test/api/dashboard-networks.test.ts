@@ -69,6 +69,15 @@ test('shows the pages of the dashboard in these networks only', async () => {
 	}
 });
 
+test('refuses a client whose address the proxy does not name, although the address of the proxy is allowed', async () => {
+	for (const address of ['unknown', '_hidden', '10.1.2.3%eth0', '10.1.2.3,']) {
+		const answer = await request(app.url, 'GET', '/api/v1/session', undefined, { ...session, ...from(address) });
+		assertRefused(answer, 403, 'address_not_allowed', address);
+		assert.match(answer.body.error.message, /\(unknown\)/);
+	}
+	assert.equal((await request(app.url, 'GET', '/api/v1/session', undefined, session)).status, 200, 'without a proxy');
+});
+
 test('believes X-Forwarded-For as far as trusted proxies wrote it', async () => {
 	const forged = await request(app.url, 'GET', '/api/v1/session', undefined, {
 		...session,
