@@ -6,7 +6,7 @@ import type { ReplyUsage } from './turn-state.ts';
 
 /** The most tokens of a character of prose, in most scripts. */
 const TOKENS_OF_CHARACTER = 1;
-/** Tokens that a provider may have written before it noticed that nobody listens. */
+/** Tokens that a provider may have written before it noticed the abort. */
 const UNSEEN_TOKENS = 100;
 
 /** A call that has not reported its usage. */

@@ -88,7 +88,7 @@ test('a server whose write-ahead log is damaged refuses to start until it is rep
 	assert.match((await runProgram(dataDir, ['doctor'])).out, /^ok +database /m);
 });
 
-test('a log whose beginning was lost does not make a new, empty server', async (t) => {
+test('a log whose beginning was lost makes no new, empty server', async (t) => {
 	const { dataDir, start } = await createRestartableServer(t);
 	{
 		await using server = await start();
@@ -119,7 +119,7 @@ test('a log whose beginning was lost does not make a new, empty server', async (
 	);
 });
 
-test('a server whose database has vanished does not begin anew beside its uploads', async (t) => {
+test('a server whose database has vanished does not start beside its uploads', async (t) => {
 	const { dataDir, start } = await createRestartableServer(t);
 	{
 		await using server = await start();

@@ -20,7 +20,7 @@ export interface ComposedPrompt {
 	passages: number[];
 	/** The names of the tools that do not fit. */
 	omittedTools: string[];
-	/** The most tokens that it has; null where nobody asks. */
+	/** The most tokens that it has; null without a reservation. */
 	tokens: number | null;
 }
 
