@@ -20,10 +20,10 @@ Commands:
       start the server (the default)
 ${commands.map((command) => `  ${usageOf(command)}\n      ${command.summary}\n`).join('')}
 Options:
-  --help           this text; behind a command, how that is written
+  --help           this text; after a command, the usage of that command
   --version        the version
 
-The commands work beside a running server, and without one. Settings come from the environment (PARLEY_*) or from
+The commands work beside a running server, and without one, unless they say "stop the server first". Settings come from the environment (PARLEY_*) or from
 parley.config.json; docs/configuration.md of the project lists them.
 `;
 

@@ -44,7 +44,8 @@ const MIN_CERTIFICATE_MS = 14 * 24 * 60 * 60 * 1000;
 
 const doctor: Command = {
 	name: 'doctor',
-	summary: 'check the database, the secret key, the disk and each model provider; exits with 1 when something is wrong',
+	summary:
+		'check the database, uploaded files, the secret key, the certificate, the disk, backups and each model provider; exits with 1 when something is wrong',
 	async run(invocation) {
 		const settings = invocation.settings();
 		await using network = createNetwork({ allowPrivateNetwork: settings.allow_private_network });
@@ -150,8 +151,10 @@ function checkTls(settings: Settings): Finding[] {
 		const problem = validityProblem(certificate, systemClock.now());
 		if (problem !== null) return [{ ok: false, subject, message: problem }];
 		const remaining = certificate.validTo.getTime() - systemClock.now();
-		const message = `It is for ${certificate.names}, until ${certificate.validTo.toISOString()}.`;
-		return [{ ok: remaining >= MIN_CERTIFICATE_MS, subject, message }];
+		const ok = remaining >= MIN_CERTIFICATE_MS;
+		const advice = ok ? '' : ' That is in less than 14 days: renew it, then send SIGHUP to the server.';
+		const message = `It is for ${certificate.names}, until ${certificate.validTo.toISOString()}.${advice}`;
+		return [{ ok, subject, message }];
 	} catch (error) {
 		return [{ ok: false, subject, message: messageOf(error) }];
 	}

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { backupSeries } from '../../src/store/index.ts';
+import { backupSeries, inspectDatabase } from '../../src/store/index.ts';
+import { certificateFiles } from '../support/certificate.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { runProgram, temporaryFolder } from '../support/run-command.ts';
 import { startServer } from '../support/server-process.ts';
@@ -43,7 +44,7 @@ test('the doctor passes beside a running server and probes each provider', async
 	assert.deepEqual([code, err], [0, ''], out);
 	const lines = out.trimEnd().split('\n');
 	const expected = [
-		/^ok {2}database +[\d.]+ KiB in .+ are sound\.$/,
+		/^ok {2}database +[\d.]+ (KiB|MiB) in .+ are sound\.$/,
 		/^ok {2}schema +Version \d+, the current one\.$/,
 		/^ok {2}files +Uploaded: 0, with 0 bytes\. Log of the database: [\d.]+ (bytes|KiB|MiB)\.$/,
 		/^ok {2}secret key +It decrypts everything that is encrypted\.$/,
@@ -96,6 +97,35 @@ test('the doctor fails where the server should make backups and the newest is to
 	await found(/^FAILED {2}backups +1 in .*, the newest of 2026-01-01T12:00:00\.000Z, which is longer ago than twice/m);
 	assert.equal((await runProgram(dataDir, ['backup', backups])).code, 0);
 	await found(/^ok {2}backups +2 in .*, the newest of \d{4}-[\d-]+T[\d:.]+Z\.$/m);
+});
+
+test('the doctor fails from 14 days before the end of the certificate, and says what to do', async (t) => {
+	const dataDir = await usedFolder(t);
+	for (const [days, expected] of [
+		[20, /^ok {2}certificate +It is for chat\.example\.com, .*until [\d-]+T[\d:.]+Z\.$/m],
+		[10, /^FAILED {2}certificate +It is for .*Z\. That is in less than 14 days: renew it, then send SIGHUP/m],
+	] as const) {
+		const validTo = new Date(Date.now() + days * 86_400_000);
+		const { certificate, key } = await certificateFiles(t, { name: 'chat.example.com', validTo });
+		const { out } = await doctor(dataDir, { PARLEY_TLS_CERT: certificate, PARLEY_TLS_KEY: key });
+		assert.match(out, expected);
+	}
+});
+
+test('the doctor counts the log of the database with it', async (t) => {
+	const dataDir = await temporaryFolder(t);
+	await using server = await startServer({ dataDir });
+	const content = 'The shop opens at nine. '.repeat(2_000);
+	for (let at = 0; at < 5; at++) {
+		const { body } = await server.call('POST', '/api/v1/knowledge-bases', { name: 'Manuals' });
+		const path = `/api/v1/knowledge-bases/${body.id}/documents`;
+		await server.call('POST', path, { source_type: 'text', title: 'Hours', content });
+	}
+	const sizes = await Promise.all(['', '-wal'].map(async (end) => (await stat(join(dataDir, `parley.db${end}`))).size));
+	const report = inspectDatabase(dataDir);
+	const [database = 0, log = 0] = sizes;
+	assert.ok(log > 0 && (report?.bytes ?? 0) >= database + log, `${report?.bytes} of ${sizes}`);
+	await server.stop();
 });
 
 test('the doctor counts uploaded files, finds missing ones, and names those of no document', async (t) => {

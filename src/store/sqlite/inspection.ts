@@ -15,6 +15,7 @@ export interface DatabaseReport {
 	schema: number | null;
 	/** The version that this Parley needs. */
 	currentSchema: number;
+	/** Of the database and its log. */
 	bytes: number;
 	/** Damage as SQLite describes it, at most twenty lines; empty for a sound database. */
 	problems: string[];
@@ -78,7 +79,7 @@ function inspect(file: string, dataDir: string): DatabaseReport | null {
 	const report: DatabaseReport = {
 		schema: null,
 		currentSchema: MIGRATIONS.length,
-		bytes: found.size,
+		bytes: found.size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0),
 		problems: [],
 		isRepairable: false,
 	};
