@@ -73,7 +73,7 @@ class ArchiveFile {
 		await reader.database(this.#readContent(header.size, database.sha256, 'the database'));
 		await this.#readBlobs(blobs, reader);
 		await this.#readZeros(END_BYTES);
-		if ((await this.#readUpTo(1)).length > 0) throw this.#damaged('it goes on behind its end');
+		if ((await this.#readUpTo(1)).length > 0) throw this.#damaged('there is data after its end');
 		return manifest;
 	}
 
@@ -116,7 +116,8 @@ class ArchiveFile {
 		const block = await this.#readBytes(BLOCK_BYTES);
 		const name = block.toString('latin1', 0, block.indexOf(0));
 		const size = sizeIn(block);
-		if (size === null || !block.equals(await renderHeader(name, size))) throw this.#damaged('a header in it is wrong');
+		if (size === null || !block.equals(await renderHeader(name, size)))
+			throw this.#damaged('a header in it is wrong; a compressed file must be decompressed first');
 		return { name, size };
 	}
 
@@ -135,7 +136,7 @@ class ArchiveFile {
 	}
 
 	async #readZeros(size: number): Promise<void> {
-		if ((await this.#readBytes(size)).some((byte) => byte !== 0)) throw this.#damaged('it has bytes where none may be');
+		if ((await this.#readBytes(size)).some((byte) => byte !== 0)) throw this.#damaged('its padding is not empty');
 	}
 
 	async #readBytes(size: number): Promise<Buffer> {

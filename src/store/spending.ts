@@ -53,7 +53,7 @@ export type SpendingWrite =
 	| { op: 'spending.extend'; message_id: string; amount: number; limits: readonly SpendingLimit[] }
 	/**
 	 * Ends the reservation of a reply and adds its cost, on the day of the reservation. If the reservation has been ended before,
-	 * nothing is added. With `day`, nothing was reserved: the cost is added on that day.
+	 * nothing is added. With `unreserved`, nothing was reserved: the cost is added for that spender on that day.
 	 */
 	| { op: 'spending.settle'; message_id: string; cost: number; unreserved?: { spender: Spender; day: number } }
 	/** Refuses the commit as a conflict if the visitor has no conversation: nothing about erased visitors is stored again. */
