@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
 import type { CommitOutcome, Spender, SpendingLimit, Store, Write } from '../../../src/store/index.ts';
-import { budgetNotice, conversation, message } from '../samples.ts';
+import { budgetNotice, conversation, erasure, message } from '../samples.ts';
 
 const DAY = 86_400_000;
 const TODAY = Date.UTC(2026, 10, 20);
@@ -153,29 +153,39 @@ export function spendingContract(opened: () => Store): void {
 		await commit(settle(running.id, 0), { op: 'remove', kind: 'messages', id: running.id });
 	});
 
-	test('the sums of a visitor are erased with the last conversation, those of the others stay', async () => {
+	test('the sums of a visitor outlive the conversations, and end with the erasure of the person, those of the others stay', async () => {
 		const store = opened();
 		const spender = spenderOf();
 		const { workspace_id, visitor_id } = spender;
 		const talks = [1, 2].map(() => conversation({ workspace_id, visitor_id }));
 		const notice = budgetNotice({ workspace_id, account: visitor_id as string });
+		const person = erasure({ workspace_id, end_user_id: newId('erasure') });
 		await commit(
 			...talks.map((record): Write => ({ op: 'insert', kind: 'conversations', record })),
 			{ op: 'insert', kind: 'budget_notices', record: notice },
+			{ op: 'insert', kind: 'erasures', record: person },
 			spend(spender, 8),
 		);
+		const erase = () =>
+			commit({
+				...{ op: 'spending.erase_visitors', erasure_id: person.id, workspace_id },
+				visitor_ids: [`${visitor_id}2`, visitor_id as string],
+			});
 		const ofVisitor = async () => {
 			const { spent } = await store.spending.sumsOf(workspace_id, 'visitor', visitor_id as string, 0, TODAY);
 			return [spent, (await store.get('budget_notices', notice.id)) !== undefined];
 		};
 		await commit({ op: 'erase_conversation', id: talks[0]?.id as string });
+		await erase();
 		assert.deepEqual(await ofVisitor(), [8, true]);
 		await commit({ op: 'erase_conversation', id: talks[1]?.id as string });
+		assert.deepEqual(await ofVisitor(), [8, true]);
+		await erase();
 		assert.deepEqual(await ofVisitor(), [0, false]);
 		assert.deepEqual(await sumsOf(spender), [8, 0]);
 	});
 
-	test('the events about the budget of a visitor are erased with the last conversation, and none is stored after it', async () => {
+	test('the events about the budget of a visitor are erased with the person, and none is stored after the last conversation', async () => {
 		const store = opened();
 		const { workspace_id, visitor_id } = spenderOf() as Spender & { visitor_id: string };
 		const record = conversation({ workspace_id, visitor_id });
@@ -190,8 +200,15 @@ export function spendingContract(opened: () => Store): void {
 		const stored = async () => (await store.endUsers.eventsAbout(visitor_id, 0, 9)).length;
 		assert.equal(await stored(), 1);
 		await commit({ op: 'erase_conversation', id: record.id });
-		assert.equal(await stored(), 0);
 		assert.equal(await tell(visitor_id), 'conflict');
+		assert.equal(await stored(), 1);
+		const person = erasure({ workspace_id, end_user_id: newId('erasure') });
+		await commit(
+			{ op: 'insert', kind: 'erasures', record: person },
+			{ op: 'spending.erase_visitors', erasure_id: person.id, workspace_id, visitor_ids: [visitor_id] },
+		);
+		assert.equal(await stored(), 0);
+		assert.equal((await store.get('erasures', person.id))?.counts.events, 1);
 	});
 
 	test('the sums of visitors are erased after 62 days, the others after 25 months', async () => {
