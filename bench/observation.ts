@@ -62,7 +62,7 @@ async function measure(): Promise<void> {
 	using _reader = readMetricsEachSecond((observed[1] as (typeof observed)[number]).server);
 	const countMicros = microsToCountMessage();
 	for (const each of CASES.filter(({ name }) => /^100? connections, instant/.test(name))) {
-		const given = { ...each, rounds: values.short ? 1 : 7 };
+		const given = { ...each, rounds: values.short ? 1 : 8 };
 		const servers = observed.map(({ server }) => server);
 		const result = await measureCase({ model, load }, servers, given);
 		const names = observed.map(({ name }) => name);

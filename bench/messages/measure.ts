@@ -36,7 +36,7 @@ export interface CaseResult {
 	servers: Measured[];
 }
 
-/** Measures the model alone and each server, in turns. */
+/** Measures the model alone and each server, in turns. Each round begins with another server: the disk still writes what the one before has left. */
 export async function measureCase(
 	{ model, load }: BenchProcesses,
 	servers: readonly ServerUnderTest[],
@@ -48,11 +48,17 @@ export async function measureCase(
 	const startedAt = performance.now();
 	for (let round = 0; round < rounds && (round === 0 || performance.now() - startedAt < MAX_CASE_MS); round++) {
 		result.modelAlone.push(await sustainStreams(load, questionsTo(model, script, amount)));
-		for (const [index, { server, rounds: measured }] of result.servers.entries()) {
+		for (const index of rotated(servers.length, round)) {
+			const { server, rounds: measured } = result.servers[index] as Measured;
 			const used = measureCores([server.pid, model.pid, load.pid]);
 			const seen = await sustainStreams(load, messagesTo(server, deployments[index] as string, amount));
 			measured.push({ seen, cores: used() });
 		}
 	}
 	return result;
+}
+
+/** The first numbers, beginning with another one in each round. */
+function rotated(count: number, round: number): number[] {
+	return Array.from({ length: count }, (_, at) => (at + round) % count);
 }
