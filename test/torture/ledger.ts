@@ -115,6 +115,8 @@ export class Ledger {
 	readonly faults: string[] = [];
 	/** Refusals by code. */
 	readonly refusals = new Map<string, number>();
+	/** A parsing process was killed: it looks like one that a document has filled, and the document may have been given up. */
+	hasKilledParsers = false;
 	#serial = 0;
 
 	nextSerial(): number {

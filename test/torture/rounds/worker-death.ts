@@ -50,6 +50,7 @@ function killChildren(world: World, { pid }: ServerProcess): void {
 		const children = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').trim();
 		for (const child of children.split(' ').filter(Boolean)) {
 			process.kill(Number(child), 'SIGKILL');
+			world.ledger.hasKilledParsers = true;
 			world.count('killed parsing processes');
 		}
 	}
