@@ -24,36 +24,44 @@ export interface ApiResponse {
 /** Longer than any response takes, also on a busy machine. */
 const DEADLINE_MS = 120_000;
 
+const EVENT_STREAM = 'text/event-stream';
 const TEXT_TYPES = new Set(['text/csv', 'application/octet-stream', 'application/jsonl', 'text/markdown']);
 
 /** Sends a request of an operation. A stream that stays open is closed after its head. */
 export async function send(
 	url: string,
-	{ method, path, responses }: Pick<DescribedOperation, 'method' | 'path' | 'responses'>,
+	{ method, path }: Pick<DescribedOperation, 'method' | 'path'>,
 	{ path: ids = {}, query = {}, headers = {}, body }: Parts,
 ): Promise<ApiResponse> {
 	const place = path.replaceAll(/\{(\w+)\}/g, (_braces, name) => encodeURIComponent(ids[name] ?? assert.fail(name)));
 	const search = new URLSearchParams(query).toString();
 	const form = body instanceof FormData;
 	const leave = new AbortController();
-	const response = await fetch(`${url}${place}${search === '' ? '' : `?${search}`}`, {
-		method,
-		headers: { ...(body === undefined || form ? {} : { 'content-type': 'application/json' }), ...headers },
-		...(body === undefined ? {} : { body: form ? body : JSON.stringify(body) }),
-		signal: AbortSignal.any([leave.signal, AbortSignal.timeout(DEADLINE_MS)]),
-	});
-	const type = response.headers.get('content-type')?.split(';')[0]?.trim() ?? null;
-	const head = { status: response.status, headers: response.headers, type };
-	if (type === 'text/event-stream') {
-		const endless = [...responses].every(([status, { content }]) => status >= 300 || 'text/event-stream' in content);
-		if (!endless) return { ...head, body: await wholeStream(response) };
-		leave.abort();
-		return { ...head, body: [] };
+	const timer = setTimeout(() => leave.abort(new Error(`${method} ${place} takes too long.`)), DEADLINE_MS);
+	try {
+		const response = await fetch(`${url}${place}${search === '' ? '' : `?${search}`}`, {
+			method,
+			headers: { ...(body === undefined || form ? {} : { 'content-type': 'application/json' }), ...headers },
+			...(body === undefined ? {} : { body: form ? body : JSON.stringify(body) }),
+			signal: leave.signal,
+		});
+		const type = response.headers.get('content-type')?.split(';')[0]?.trim() ?? null;
+		const head = { status: response.status, headers: response.headers, type };
+		if (type === EVENT_STREAM) {
+			// The stream of a reply ends with it; those of conversations and events go on.
+			if (method === 'POST') return { ...head, body: await wholeStream(response) };
+			leave.abort();
+			return { ...head, body: [] };
+		}
+		const text = await response.text();
+		if (type !== null && TEXT_TYPES.has(type)) return { ...head, body: text };
+		return { ...head, body: text === '' ? undefined : JSON.parse(text) };
+	} finally {
+		clearTimeout(timer);
 	}
-	const text = await response.text();
-	if (type !== null && TEXT_TYPES.has(type)) return { ...head, body: text };
-	return { ...head, body: text === '' ? undefined : JSON.parse(text) };
 }
+
+const isAsked = ({ parameters }: DescribedOperation) => parameters.some(({ name }) => name === 'stream');
 
 async function wholeStream(response: Response): Promise<ReceivedEvent[]> {
 	const events: ReceivedEvent[] = [];
@@ -81,10 +89,12 @@ export function assertDescribed(api: ApiDescription, operation: DescribedOperati
 		assert.equal(body, undefined, `${what}: no body is described`);
 		return;
 	}
+	// Of a GET that streams if it is asked to, the whole response is described.
+	if (type === EVENT_STREAM && operation.method === 'GET' && isAsked(operation)) return;
 	assert.ok(type !== null && types.includes(type), `${what}: ${type} is not described`);
 	const check = api.check((described.content[type] ?? assert.fail()).schema);
-	for (const value of type === 'text/event-stream' ? (body as ReceivedEvent[]) : [body]) {
-		const complaint = check(type === 'text/event-stream' ? (value as ReceivedEvent).data : value);
+	for (const value of type === EVENT_STREAM ? (body as ReceivedEvent[]) : [body]) {
+		const complaint = check(type === EVENT_STREAM ? (value as ReceivedEvent).data : value);
 		assert.equal(complaint, null, what);
 	}
 	if (status >= 400) assert.equal(body.error.request_id, headers.get('x-request-id'), what);
