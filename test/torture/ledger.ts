@@ -115,7 +115,7 @@ export class Ledger {
 	readonly faults: string[] = [];
 	/** Refusals by code. */
 	readonly refusals = new Map<string, number>();
-	/** A parsing process was killed: it looks like one that a document has filled, and the document may have been given up. */
+	/** A parsing process was killed. The server takes that for too little memory, and may give the document up. */
 	hasKilledParsers = false;
 	#serial = 0;
 
