@@ -72,26 +72,11 @@ export function anonymousRouteFactory(options: SessionRouteOptions): RouteFactor
 export function userRouteFactory(options: SessionRouteOptions): RouteFactory<Pick<UserCall<Operation>, 'caller'>> {
 	return (operation, handle) => {
 		if (takesIdempotencyKey(operation)) throw new Error(`${operation.path} honours an Idempotency-Key`);
-		const read = inputReader(operation);
-		return {
-			method: operation.method,
-			path: operation.path,
-			handle: (request) =>
-				admitCaller(
-					request,
-					(credentials) => {
-						requireWellFormedKey(request);
-						return options.access.authenticateUser(credentials);
-					},
-					async (caller) => {
-						const input = { params: request.params, query: read.query(request), body: await read.body(request) };
-						const audit = auditOf(operation, request, input, options);
-						const call = { ...input, origin: originOf(request), audit, caller };
-						return toResponse(operation, await handle(call as never), request, options);
-					},
-					options,
-				),
-		};
+		return userRoute(operation, options, async (request, caller, input) => {
+			const audit = auditOf(operation, request, input, options);
+			const call = { ...input, origin: originOf(request), audit, caller };
+			return toResponse(operation, await handle(call as never), request, options);
+		});
 	};
 }
 
@@ -103,39 +88,56 @@ interface OwnChange<O extends Operation> extends Omit<UserCall<O>, 'audit'>, Pic
 
 /** Makes routes for changes of the own account that honour an Idempotency-Key, which belongs to the session. */
 export function ownChangeRouteFactory(options: SessionRouteOptions & IdempotencyOptions) {
-	return <O extends Operation>(operation: O, handle: (change: OwnChange<O>) => Promise<HandlerResult<O>>): Route => {
-		const read = inputReader(operation);
-		return {
-			method: operation.method,
-			path: operation.path,
-			handle: (request) =>
-				admitCaller(
-					request,
-					(credentials) => {
-						requireWellFormedKey(request);
-						return options.access.authenticateUser(credentials);
-					},
-					async (caller) => {
-						const input = { params: request.params, query: read.query(request), body: await read.body(request) };
-						const { workspaceId, credentialId } = caller;
-						const scope = `${workspaceId} ${credentialId} ${operation.method} ${operation.path}`;
-						const audit = { actor: auditActorOf(caller), trail: new AuditTrail(operation, request, input, options) };
-						const idempotent = createIdempotentCall(operation, scope, request, options, audit);
-						const { responses, runIdempotently, commit } = idempotent;
-						let cookie: string | null = null;
-						const setCookie = (header: string) => {
-							cookie = header;
-						};
-						const change = { ...input, origin: originOf(request), caller, commit, setCookie };
-						const result = await runIdempotently(
-							() => fingerprintOf(input.body),
-							() => handle(change as never),
-						);
-						return withCookies(responses.toResponse(result), [cookie]);
-					},
-					options,
-				),
-		};
+	return <O extends Operation>(operation: O, handle: (change: OwnChange<O>) => Promise<HandlerResult<O>>): Route =>
+		userRoute(operation, options, async (request, caller, input) => {
+			const { workspaceId, credentialId } = caller;
+			const scope = `${workspaceId} ${credentialId} ${operation.method} ${operation.path}`;
+			const audit = { actor: auditActorOf(caller), trail: new AuditTrail(operation, request, input, options) };
+			const idempotent = createIdempotentCall(operation, scope, request, options, audit);
+			const { responses, runIdempotently, commit } = idempotent;
+			let cookie: string | null = null;
+			const setCookie = (header: string) => {
+				cookie = header;
+			};
+			const change = { ...input, origin: originOf(request), caller, commit, setCookie };
+			const result = await runIdempotently(
+				() => fingerprintOf(input.body),
+				() => handle(change as never),
+			);
+			return withCookies(responses.toResponse(result), [cookie]);
+		});
+}
+
+/** The input of a user's request before its operation gives it types. */
+interface UserInput {
+	params: HttpRequest['params'];
+	query: unknown;
+	body: unknown;
+}
+
+/** A route that admits users who are signed in, and reads their input. */
+function userRoute(
+	operation: Operation,
+	options: SessionRouteOptions,
+	respond: (request: HttpRequest, caller: UserCall<Operation>['caller'], input: UserInput) => Promise<RouteResponse>,
+): Route {
+	const read = inputReader(operation);
+	return {
+		method: operation.method,
+		path: operation.path,
+		handle: (request) =>
+			admitCaller(
+				request,
+				(credentials) => {
+					requireWellFormedKey(request);
+					return options.access.authenticateUser(credentials);
+				},
+				async (caller) => {
+					const input = { params: request.params, query: read.query(request), body: await read.body(request) };
+					return respond(request, caller, input);
+				},
+				options,
+			),
 	};
 }
 

@@ -124,7 +124,7 @@ export class Budgets {
 			expect: [{ kind: 'budget_notices', id, version: 0 }],
 			write: [
 				{ op: 'insert', kind: 'budget_notices', record: { id, workspace_id, account, created_at: now, expires_at } },
-				// The event has the visitor's id, and is erased with the visitor's last conversation.
+				// The event has the visitor's id. An erasure of the visitor removes it, and none is stored without a conversation.
 				...(visitorId === null ? [] : [{ op: 'spending.require_visitor', visitor_id: visitorId } as const]),
 			],
 			events: [

@@ -39,7 +39,7 @@ test('an owner finds a person, exports what is stored, and erases it after typin
 	await using owner = await openDashboard(app, browser, {}, '#/privacy');
 	const { page } = owner;
 	await page.getByText('No erasure yet').waitFor();
-	await find(page, 'nobody-knows');
+	await find(page, 'unknown-person');
 	await page.getByText('Nothing is stored about a person with this id.').waitFor();
 	await find(page, ' customer-1 ');
 	await page.getByText('customer-1@mail.example').waitFor();

@@ -84,7 +84,7 @@ test('a reply ends before the round that a budget does not allow, and a repeat c
 	assert.deepEqual([reply.status, reply.error.code, reply.tool_calls.length], ['failed', 'usage_limit_reached', 7]);
 	assert.equal(reply.cost_micros, 8 * CALL);
 	assert.deepEqual(await totalOf(deployment), [8 * CALL, 0]);
-	await until('the webhooks are told', async () => (await eventsOf(deployment)).length === 1);
+	await until('the webhooks have the event', async () => (await eventsOf(deployment)).length === 1);
 
 	await app.call('PATCH', `/api/v1/deployments/${deployment}`, { budget: null });
 	models.enqueue([order(7)], [{ say: 'All are ordered.' }]);
