@@ -46,7 +46,7 @@ export const costOperations = {
 		path: '/api/v1/costs',
 		summary: 'List the costs of a time range',
 		description:
-			'Of the replies of models with a price, suggested replies included, by day (the latest first), or by deployment, visitor or model (the highest costs first). Days are those of UTC: the range is extended to whole ones, at most 800, and `from` and `to` of the response are its real ends. A reply counts on the day on which it began. An account whose costs change while a client reads the pages may be on two of them or on none. Costs are kept for 25 months, those of visitors for 62 days and no longer than their last conversation; all other costs of erased conversations stay.',
+			'Of the replies of models with a price, suggested replies included, by day (the latest first), or by deployment, visitor or model (the highest costs first). Days are those of UTC: the range is extended to whole ones, at most 800, and `from` and `to` of the response are its real ends. A reply counts on the day on which it began. An account whose costs change while a client reads the pages may be on two of them or on none. Costs are kept for 25 months, those of visitors for 62 days. The removal of conversations does not change them; the erasure of an end user removes the costs by that visitor.',
 		tag: 'Costs',
 		access: withKey('conversations:read'),
 		query: CostsQuery,
