@@ -25,10 +25,12 @@ function delta(seq: number, text: string): PositionedUpdate {
 /** The names of the events that a follower gets. */
 async function namesOf(
 	updates: PositionedUpdate[],
-	stored: MessageRecord | undefined,
+	stored: MessageRecord | undefined | (() => MessageRecord),
 	until: string | null = null,
 ): Promise<string[]> {
-	const encoder = new EventEncoder({ get: async () => stored } as unknown as Pick<Store, 'get'>);
+	const encoder = new EventEncoder({
+		get: async () => (typeof stored === 'function' ? stored() : stored),
+	} as unknown as Pick<Store, 'get'>);
 	const stream = new ConversationStream(new ReadyItems(updates), encoder, {
 		audience: 'api',
 		until,
@@ -76,4 +78,18 @@ test('the stream of a turn whose failed reply was written again before the failu
 		event(6, 'message.created', {}, false),
 	];
 	assert.deepEqual(await namesOf(updates, reply, reply.id), ['message.reset', 'message.completed']);
+});
+
+test('a reply that ends after a follower has seen it begin is sent with the text of its repeat', async () => {
+	const updates = [
+		event(1, 'message.created', { text: 'opens' }, true),
+		event(2, 'message.failed', { text: 'closes' }, true),
+		event(3, 'message.reset', { text: 'opens' }, true),
+		event(4, 'tool.started', { tool_call: { ...call, status: 'running' } }, true),
+		delta(3, 'It costs '),
+		event(5, 'message.completed', { text: 'closes' }, false),
+	];
+	let reads = 0;
+	const names = await namesOf(updates, () => (++reads === 1 ? { ...reply, status: 'in_progress' } : reply));
+	assert.deepEqual(names, ['message.created', 'message.reset', 'tool.started', 'message.delta', 'message.completed']);
 });
