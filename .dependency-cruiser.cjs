@@ -217,10 +217,17 @@ module.exports = {
 		},
 		{
 			name: 'sql-in-the-store-only',
-			comment: 'All SQL is in src/store/sqlite, so that the store can be replaced.',
+			comment: 'All SQL of the embedded store is in src/store/sqlite, so that the store can be replaced.',
 			severity: 'error',
 			from: { path: '^(src|workers)/', pathNot: '^src/store/sqlite/' },
 			to: { path: `${library('better-sqlite3')}|${library('sqlite-vec')}` },
+		},
+		{
+			name: 'postgresql-in-the-store-only',
+			comment: 'Only src/store/postgres connects to PostgreSQL.',
+			severity: 'error',
+			from: { path: '^(src|workers)/', pathNot: '^src/store/postgres/' },
+			to: { path: library('pg') },
 		},
 		{
 			name: 'no-sockets-beside-net-and-http',
