@@ -62,3 +62,8 @@ export function encodeColumn(kind: Kind, field: string, value: unknown): unknown
 	if (value === null || value === undefined) return null;
 	return codec === 'json' ? JSON.stringify(value) : value;
 }
+
+/** All kinds of records. */
+export function kinds(): Kind[] {
+	return Object.keys(TABLES) as Kind[];
+}

@@ -1,9 +1,9 @@
 import { newId } from '../../base/index.ts';
+import { columnsOf, encodeColumn } from '../columns/columns.ts';
 import type { DeliveryWrite, NewEvent } from '../commit.ts';
 import type { ErasureCounts } from '../erasure-record.ts';
 import type { DeliveryRecord } from '../records.ts';
 import type { Prepare } from './statements.ts';
-import { columnsOf, encodeColumn } from './tables.ts';
 
 /** Tables of webhook endpoints' deliveries, attempts and failures. Part of a released migration step. */
 export const DELIVERIES_SCHEMA = `

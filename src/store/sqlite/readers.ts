@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { columnOf, columnsOf, decodeRow, encodeColumn } from '../columns/columns.ts';
 import type { ListQuery, Readers } from '../readers.ts';
 import type { Kind, Records } from '../records.ts';
 import { SqliteAccessReader } from './readers/access.ts';
@@ -16,7 +17,6 @@ import { SqliteSourcesReader } from './readers/sources.ts';
 import { SqliteSpendingReader } from './readers/spending.ts';
 import { SqliteStatisticsReader } from './readers/statistics.ts';
 import { type Prepare, statementsOf } from './statements.ts';
-import { columnOf, columnsOf, decodeRow, encodeColumn } from './tables.ts';
 
 /** Point reads, lists and the readers of the aggregates, from the prepared statements of one read-only connection. */
 export class SqliteReaders implements Readers {

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { ID_PREFIXES, messageOf } from '../../base/index.ts';
+import { columnsOf, encodeColumn, insertionOf } from '../columns/columns.ts';
 import {
 	CONVERSATION_ERASURE_JOB,
 	type Commit,
@@ -20,7 +21,6 @@ import { applySourceWrite } from './source-pages.ts';
 import { applySpendingWrite, eraseOldSpending, hasConversation, OverBudgetError } from './spending/index.ts';
 import { type Prepare, statementsOf } from './statements.ts';
 import { applyStatisticsWrite, recordExpiry } from './statistics/index.ts';
-import { columnsOf, encodeColumn, insertionOf } from './tables.ts';
 
 /** Which process may write. The epoch grows each time an owner takes the shard. */
 export interface Fence {

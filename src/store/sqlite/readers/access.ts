@@ -1,8 +1,8 @@
+import { columnsOf, decodeRow } from '../../columns/columns.ts';
 import type { AccessReader } from '../../readers.ts';
 import type { ApiKeyRecord, SessionRecord, UserRecord } from '../../records.ts';
 import { hasOldSpending } from '../spending/index.ts';
 import type { Prepare } from '../statements.ts';
-import { columnsOf, decodeRow } from '../tables.ts';
 
 /** Queries about credentials. */
 export class SqliteAccessReader implements AccessReader {

@@ -1,7 +1,7 @@
+import { columnsOf, decodeRow } from '../../columns/columns.ts';
 import type { AssistantsReader } from '../../readers.ts';
 import type { AssistantRecord } from '../../records.ts';
 import type { Prepare } from '../statements.ts';
-import { columnsOf, decodeRow } from '../tables.ts';
 
 /** Queries about assistants. */
 export class SqliteAssistantsReader implements AssistantsReader {

@@ -1,8 +1,8 @@
+import { columnsOf, decodeRow } from '../../columns/columns.ts';
 import type { MessageRecord } from '../../conversation-records.ts';
 import type { ConversationsReader, IdleConversation, ListPosition, TranscriptMessage } from '../../readers.ts';
 import { hasUnerasedRows } from '../conversation-erasure.ts';
 import type { Prepare } from '../statements.ts';
-import { columnsOf, decodeRow } from '../tables.ts';
 import { LIST_START } from './list.ts';
 
 /** A reply in progress is the last message, unless an earlier reply is being written again. */

@@ -1,3 +1,4 @@
+import { columnsOf, decodeRow } from '../../columns/columns.ts';
 import type {
 	DeliveriesReader,
 	DueDeliveries,
@@ -6,7 +7,6 @@ import type {
 } from '../../readers.ts';
 import type { DeliveryRecord } from '../../records.ts';
 import type { Prepare } from '../statements.ts';
-import { columnsOf, decodeRow } from '../tables.ts';
 
 /**
  * No delivery is ever postponed by more than this (the longest delay is six hours, doubled). A time further ahead comes from

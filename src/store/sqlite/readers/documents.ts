@@ -1,7 +1,7 @@
+import { columnsOf, decodeRow } from '../../columns/columns.ts';
 import type { DocumentRecord } from '../../knowledge-records.ts';
 import type { DocumentBlob, DocumentsReader, ListPosition } from '../../readers.ts';
 import type { Prepare } from '../statements.ts';
-import { columnsOf, decodeRow } from '../tables.ts';
 import { LIST_START } from './list.ts';
 
 /** Queries about documents. */

@@ -1,8 +1,8 @@
+import { columnsOf, decodeRow } from '../../columns/columns.ts';
 import type { StoredEvent } from '../../commit.ts';
 import type { EndUsersReader, StoredAnswer, UnansweredQuestion } from '../../readers.ts';
 import type { DeliveryRecord } from '../../records.ts';
 import type { Prepare } from '../statements.ts';
-import { columnsOf, decodeRow } from '../tables.ts';
 
 const EVENT = 'SELECT seq, id, stream, type, data, subject, created_at FROM events';
 

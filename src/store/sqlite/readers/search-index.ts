@@ -1,3 +1,4 @@
+import { columnsOf, decodeRow } from '../../columns/columns.ts';
 import type { DocumentRecord } from '../../knowledge-records.ts';
 import type { ListPosition, SearchIndexReader } from '../../readers.ts';
 import type {
@@ -12,7 +13,6 @@ import type {
 import { generationOf, SELECT_GENERATION } from '../generation.ts';
 import { vectorTable } from '../search-index-tables.ts';
 import type { Prepare } from '../statements.ts';
-import { columnsOf, decodeRow } from '../tables.ts';
 import { LIST_START } from './list.ts';
 
 const DOCUMENT = columnsOf('documents')

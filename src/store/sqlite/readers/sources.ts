@@ -1,7 +1,7 @@
+import { columnsOf, decodeRow } from '../../columns/columns.ts';
 import type { SourcePageRecord } from '../../knowledge-records.ts';
 import type { SourcesReader } from '../../readers.ts';
 import type { Prepare } from '../statements.ts';
-import { columnsOf, decodeRow } from '../tables.ts';
 
 /** Queries about the sources of knowledge bases. */
 export class SqliteSourcesReader implements SourcesReader {
