@@ -1,0 +1,70 @@
+/** Writes and claims of jobs. Times are ms since the epoch, by the clock of the database. */
+export const JOB_FUNCTIONS = `
+	CREATE FUNCTION now_ms() RETURNS bigint LANGUAGE sql AS $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
+
+	CREATE FUNCTION write_job(write jsonb) RETURNS void LANGUAGE plpgsql AS $$
+	DECLARE job jsonb := write -> 'job';
+	BEGIN
+		CASE write ->> 'op'
+		WHEN 'enqueue' THEN
+			IF (write ->> 'unless_queued')::boolean THEN
+				-- Two nodes that ask for the same work at once: the second waits for the first.
+				PERFORM pg_advisory_xact_lock(hashtextextended(concat('job ', job ->> 'kind', ' ', job ->> 'ref'), 0));
+				IF EXISTS (SELECT 1 FROM jobs WHERE ref = job ->> 'ref' AND kind = job ->> 'kind') THEN RETURN; END IF;
+			END IF;
+			INSERT INTO jobs (id, kind, ref, fair_group, due_at, attempts, lease_epoch, lease_until)
+			VALUES (job ->> 'id', job ->> 'kind', job ->> 'ref', job ->> 'group', (job ->> 'due_at')::bigint, 0, 0, 0);
+		WHEN 'complete' THEN
+			DELETE FROM jobs WHERE id = write ->> 'id';
+		WHEN 'complete_all' THEN
+			DELETE FROM jobs WHERE ref = write ->> 'ref' AND kind = coalesce(write ->> 'kind', kind);
+		WHEN 'postpone' THEN
+			UPDATE jobs SET due_at = (write ->> 'due_at')::bigint, lease_until = 0, attempts = 0 WHERE id = write ->> 'id';
+		WHEN 'give_back' THEN
+			UPDATE jobs SET due_at = 0, lease_until = 0, attempts = greatest(attempts - 1, 0) WHERE id = write ->> 'id';
+		WHEN 'restart_attempts' THEN
+			UPDATE jobs SET attempts = 1 WHERE id = write ->> 'id';
+		WHEN 'make_due' THEN
+			UPDATE jobs SET due_at = 0 WHERE kind = write ->> 'kind' AND due_at > 0
+			AND fair_group = coalesce(write ->> 'group', fair_group) AND ref = coalesce(write ->> 'ref', ref);
+		END CASE;
+	END $$;
+
+	-- The first due job of every group, then the second of every group, and so on. A time beyond max_postponement shows that a clock
+	-- was set back later; it counts as due. A job that another node claims at this moment is left out.
+	CREATE FUNCTION claim_jobs(of_kind text, most bigint, lease_ms bigint, epoch bigint, max_postponement bigint)
+	RETURNS TABLE (id text, kind text, ref text, "group" text, due_at bigint, attempts bigint) LANGUAGE plpgsql AS $$
+	#variable_conflict use_column
+	DECLARE now bigint := now_ms();
+	BEGIN
+		RETURN QUERY
+		WITH free AS (
+			SELECT *, row_number() OVER (PARTITION BY fair_group ORDER BY due_at, id) AS turn FROM jobs
+			WHERE kind = of_kind AND (due_at <= now OR due_at > now + max_postponement)
+			AND (lease_epoch <> epoch OR lease_until <= now OR lease_until > now + max_postponement)
+		), chosen AS (
+			SELECT jobs.id, turn FROM jobs JOIN free ON free.id = jobs.id
+			WHERE jobs.lease_until = free.lease_until AND jobs.lease_epoch = free.lease_epoch
+			ORDER BY turn, free.due_at, jobs.id LIMIT most FOR UPDATE OF jobs SKIP LOCKED
+		), claimed AS (
+			UPDATE jobs SET attempts = jobs.attempts + 1, lease_epoch = epoch, lease_until = now + lease_ms
+			FROM chosen WHERE jobs.id = chosen.id RETURNING jobs.*, chosen.turn
+		)
+		SELECT claimed.id::text, claimed.kind::text, claimed.ref::text, claimed.fair_group::text, claimed.due_at, claimed.attempts
+		FROM claimed ORDER BY turn, claimed.due_at, claimed.id;
+	END $$;
+
+	CREATE FUNCTION claim_batch(
+		writer text, writer_session text, of_shard text, of_epoch bigint, of_batch bigint, kind text, most bigint, lease_ms bigint,
+		max_postponement bigint
+	) RETURNS jsonb LANGUAGE plpgsql AS $$
+	DECLARE jobs jsonb := '[]';
+	BEGIN
+		IF begin_batch(writer, writer_session, of_shard, of_epoch) THEN
+			SELECT coalesce(jsonb_agg(to_jsonb(claimed)), '[]') INTO jobs
+			FROM claim_jobs(kind, most, lease_ms, of_epoch, max_postponement) AS claimed;
+		END IF;
+		PERFORM end_batch(writer, of_batch, jobs);
+		RETURN jobs;
+	END $$;
+`;

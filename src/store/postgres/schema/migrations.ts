@@ -1,0 +1,17 @@
+import { CONVERSATION_TABLES } from './conversations.ts';
+import { DERIVED_TABLES } from './derived.ts';
+import { KNOWLEDGE_TABLES } from './knowledge.ts';
+import { LOG_TABLES } from './log.ts';
+import { WORKSPACE_TABLES } from './workspace.ts';
+import { WRITER_TABLES } from './writers.ts';
+
+/**
+ * The steps from an empty database to the current schema, in order. A released step is never edited. Each leaves tables that the
+ * version before can still use: it adds, and what died is removed one version later.
+ */
+export const MIGRATIONS: readonly string[] = [
+	[WRITER_TABLES, WORKSPACE_TABLES, KNOWLEDGE_TABLES, CONVERSATION_TABLES, LOG_TABLES, DERIVED_TABLES].join('\n'),
+];
+
+/** The schema version that this program knows. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
