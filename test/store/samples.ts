@@ -179,7 +179,7 @@ export function message(given: Partial<Sample<'messages'>> = {}): Sample<'messag
 		seq: 1,
 		role: 'assistant',
 		author: { type: 'model', name: null },
-		content: 'It costs 5 €.\u0000\n',
+		content: 'It costs 5 €.\n',
 		status: 'completed',
 		model: 'builtin/extractive',
 		citations: [

@@ -168,7 +168,7 @@ export function listContract(opened: () => Store): void {
 		assert.deepEqual(await store.conversations.messagesBefore(conversation_id, 1, 2), []);
 		assert.deepEqual(
 			await store.conversations.messagesBefore(conversation_id, 2, 2),
-			[{ seq: 1, role: 'assistant', content: 'It costs 5 €.\u0000\n', status: 'completed' }],
+			[{ seq: 1, role: 'assistant', content: 'It costs 5 €.\n', status: 'completed' }],
 			'what tools gave is not read',
 		);
 	});

@@ -1,0 +1,41 @@
+import pg, { type ClientConfig } from 'pg';
+import { FUNCTION_SCHEMA } from './functions/index.ts';
+
+/** The schema of the tables. */
+export const TABLE_SCHEMA = 'parley';
+
+/** A connection that answers nothing for so long is ended (ms). Migrations have no limit. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** How long a statement waits for a lock (ms). */
+const LOCK_TIMEOUT_MS = 15_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const KEEP_ALIVE_MS = 5_000;
+
+const INT8 = 20;
+
+/** Whole numbers fit a double: times, counts and sums are below 2^53. */
+const types = {
+	getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+		oid === INT8 && format !== 'binary'
+			? Number
+			: pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
+/** How connections are opened. The URL may name TLS options, as `sslmode=verify-full&sslrootcert=…`. */
+export function connectionOptions(url: string): ClientConfig {
+	return {
+		connectionString: url,
+		application_name: 'parley',
+		options: [
+			`-c search_path=${FUNCTION_SCHEMA},${TABLE_SCHEMA}`,
+			`-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
+			`-c lock_timeout=${LOCK_TIMEOUT_MS}`,
+			'-c timezone=UTC',
+		].join(' '),
+		connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+		query_timeout: STATEMENT_TIMEOUT_MS + 5_000,
+		keepAlive: true,
+		keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+		types,
+	};
+}

@@ -1,0 +1,77 @@
+import { ID_PREFIXES, newId } from '../../base/index.ts';
+import { encodeColumn } from '../columns/columns.ts';
+import type { Commit, Expectation, IdempotencyRecord, NewEvent, Write } from '../commit.ts';
+import type { Kind } from '../records.ts';
+
+/** A write of one record. */
+export type RecordWrite = Extract<Write, { op: 'insert' | 'patch' | 'remove' }>;
+
+const RECORD_WRITES: ReadonlySet<string> = new Set(['insert', 'patch', 'remove'] satisfies RecordWrite['op'][]);
+
+export function isRecordWrite(write: Write): write is RecordWrite {
+	return RECORD_WRITES.has(write.op);
+}
+
+/** A write of one record as `write_record` takes it. Fields are as their columns have them. */
+export interface EncodedWrite {
+	op: RecordWrite['op'];
+	kind: Kind;
+	id: string;
+	fields: Record<string, unknown> | null;
+}
+
+/** @throws Error for a field that the kind does not have */
+export function encodeWrite(write: RecordWrite): EncodedWrite {
+	const { op, kind } = write;
+	if (op === 'remove') return { op, kind, id: write.id, fields: null };
+	const given = Object.entries(op === 'insert' ? { ...write.record, version: 1 } : write.set);
+	const fields = given.flatMap(([field, value]) =>
+		value === undefined ? [] : [[field, encodeColumn(kind, field, value)] as const],
+	);
+	return { op, kind, id: op === 'insert' ? write.record.id : write.id, fields: Object.fromEntries(fields) };
+}
+
+/** An expectation, and whether the commit writes the record too: then no other transaction may expect it meanwhile. */
+export interface EncodedExpectation extends Expectation {
+	is_written: boolean;
+}
+
+export function encodeExpectations({ expect = [], write = [] }: Commit): EncodedExpectation[] {
+	const written = new Set(
+		write.flatMap((one) => (isRecordWrite(one) && one.op !== 'insert' ? [`${one.kind} ${one.id}`] : [])),
+	);
+	return expect.map(({ kind, id, version }) => ({ kind, id, version, is_written: written.has(`${kind} ${id}`) }));
+}
+
+/** An event as `append_events` takes it; `delivery_id` where webhook endpoints may subscribe to it. */
+export interface EncodedEvent extends Omit<NewEvent, 'data'> {
+	data: string;
+	delivery_id?: string;
+}
+
+/** @throws Error when the data of an event is no JSON value */
+export function encodeEvents(events: readonly NewEvent[] = []): EncodedEvent[] {
+	return events.map(({ id, stream, type, data, subject, created_at }) => {
+		const text = JSON.stringify(data) as string | undefined;
+		if (text === undefined) throw new Error(`The data of the event ${id} is no JSON value.`);
+		const deliveryId = stream.startsWith(ID_PREFIXES.conversation) ? {} : { delivery_id: newId('delivery') };
+		return { id, stream, type, data: text, subject: subject ?? null, created_at, ...deliveryId };
+	});
+}
+
+export function encodeResponse(response: IdempotencyRecord): object {
+	return response.pending === undefined ? response : { ...response, pending: JSON.stringify(response.pending) };
+}
+
+/** A commit as `commit_batch` takes it; null: some of its writes need statements of their own. */
+export function encodeCommit(commit: Commit): object | null {
+	const { write = [], jobs = [], idempotency } = commit;
+	if (!write.every(isRecordWrite)) return null;
+	return {
+		...(idempotency && { idempotency: encodeResponse(idempotency) }),
+		expect: encodeExpectations(commit),
+		write: write.map(encodeWrite),
+		jobs,
+		events: encodeEvents(commit.events),
+	};
+}

@@ -1,0 +1,70 @@
+import { Client } from 'pg';
+import { connectionOptions, TABLE_SCHEMA } from './connection.ts';
+import { FUNCTION_SCHEMA, FUNCTIONS, FUNCTIONS_CHECKSUM } from './functions/index.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from './schema/migrations.ts';
+
+/** Any number that nothing else in the database locks. */
+const MIGRATION_LOCK = 7_257_539;
+
+/**
+ * Brings the database to the current schema. One node at a time does this: the others wait.
+ * @throws Error when the database is older than PostgreSQL 15, or its schema is newer than this program can use
+ */
+export async function migrate(url: string): Promise<void> {
+	const client = new Client({ ...connectionOptions(url), query_timeout: 0 });
+	client.on('error', () => {});
+	await client.connect();
+	try {
+		await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
+		await requireVersion(client);
+		await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+		await client.query(
+			`CREATE SCHEMA IF NOT EXISTS ${TABLE_SCHEMA};
+			 CREATE TABLE IF NOT EXISTS ${TABLE_SCHEMA}.schema_version (id int PRIMARY KEY CHECK (id = 1), version int NOT NULL);
+			 INSERT INTO ${TABLE_SCHEMA}.schema_version VALUES (1, 0) ON CONFLICT DO NOTHING`,
+		);
+		await runSteps(client);
+		await createFunctions(client);
+	} finally {
+		await client.end();
+	}
+}
+
+const OLDEST_POSTGRES = 15;
+
+async function requireVersion(client: Client): Promise<void> {
+	const { rows } = await client.query<{ version: number }>(
+		"SELECT current_setting('server_version_num')::int / 10000 AS version",
+	);
+	const version = rows[0]?.version ?? 0;
+	if (version >= OLDEST_POSTGRES) return;
+	throw new Error(`The database is PostgreSQL ${version}. Parley needs PostgreSQL ${OLDEST_POSTGRES} or newer.`);
+}
+
+/** Each step is one transaction. A schema of the next version can be used, because its steps only add. */
+async function runSteps(client: Client): Promise<void> {
+	const { rows } = await client.query<{ version: number }>(`SELECT version FROM ${TABLE_SCHEMA}.schema_version`);
+	const version = rows[0]?.version ?? 0;
+	if (version > SCHEMA_VERSION + 1) {
+		throw new Error(
+			`The database has schema version ${version}, this Parley can use ${SCHEMA_VERSION} and ${SCHEMA_VERSION + 1}. Start the newer Parley that wrote it.`,
+		);
+	}
+	for (const [index, sql] of MIGRATIONS.entries()) {
+		if (index < version) continue;
+		await client.query(`BEGIN; SET LOCAL search_path = ${TABLE_SCHEMA}; ${sql};
+			UPDATE schema_version SET version = ${index + 1}; COMMIT`);
+	}
+}
+
+/** The checksum is the comment of the schema. */
+async function createFunctions(client: Client): Promise<void> {
+	const { rows } = await client.query<{ checksum: string | null }>(
+		"SELECT obj_description(to_regnamespace($1), 'pg_namespace') AS checksum",
+		[FUNCTION_SCHEMA],
+	);
+	if (rows[0]?.checksum === FUNCTIONS_CHECKSUM) return;
+	await client.query(`BEGIN; DROP SCHEMA IF EXISTS ${FUNCTION_SCHEMA} CASCADE; CREATE SCHEMA ${FUNCTION_SCHEMA};
+		SET LOCAL check_function_bodies = off; ${FUNCTIONS};
+		COMMENT ON SCHEMA ${FUNCTION_SCHEMA} IS '${FUNCTIONS_CHECKSUM}'; COMMIT`);
+}

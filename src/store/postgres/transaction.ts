@@ -1,0 +1,77 @@
+import type { Commit, CommitOutcome } from '../commit.ts';
+import type { Kind } from '../records.ts';
+import { applyWrite } from './apply-write.ts';
+import { encodeEvents, encodeExpectations, encodeResponse, encodeWrite, isRecordWrite } from './encode-commit.ts';
+import type { StoredOutcome } from './outcomes.ts';
+import type { Sql } from './sql.ts';
+import { toJson } from './to-json.ts';
+import type { BatchKey } from './writer-session.ts';
+
+/** Thrown to undo a transaction: the commit is refused. */
+export class RefusedCommitError extends Error {
+	readonly outcome: Extract<CommitOutcome, { outcome: 'conflict' | 'over_budget' }>;
+
+	constructor(outcome: RefusedCommitError['outcome']) {
+		super('The commit is refused.');
+		this.outcome = outcome;
+	}
+}
+
+export function conflict(kind: Kind, id: string): RefusedCommitError {
+	return new RefusedCommitError({ outcome: 'conflict', kind, id });
+}
+
+/**
+ * Carries out one commit in a transaction of several statements, for writes that are more than records. It does what `commit_batch`
+ * does, in the same order and with the same functions.
+ */
+export async function commitInTransaction(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredOutcome[]> {
+	await sql.run('BEGIN');
+	try {
+		const outcome = await perform(sql, key, commit);
+		await sql.run('SELECT end_batch(@writer, @batch, @outcomes)', { ...key, outcomes: toJson([outcome]) });
+		await sql.run('COMMIT');
+		return [outcome];
+	} catch (error) {
+		await sql.run('ROLLBACK');
+		if (error instanceof RefusedCommitError) return [error.outcome];
+		throw error;
+	}
+}
+
+async function perform(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredOutcome> {
+	const begun = await sql.get<{ holds: boolean }>('SELECT begin_batch(@writer, @session, @shard, @epoch) AS holds', {
+		...key,
+	});
+	if (!begun?.holds) return { outcome: 'fenced' };
+	const { idempotency, write = [], jobs = [], events = [] } = commit;
+	if (idempotency) {
+		const response = toJson(encodeResponse(idempotency));
+		const stored = await sql.get<{ replay: StoredOutcome | null }>('SELECT store_response(@response) AS replay', {
+			response,
+		});
+		if (stored?.replay) return stored.replay;
+	}
+	for (const { kind, id, version, is_written } of encodeExpectations(commit)) {
+		const found = await sql.get<{ version: number }>('SELECT lock_record(@kind, @id, @is_written) AS version', {
+			...{ kind, id, is_written },
+		});
+		if (found?.version !== version) throw conflict(kind, id);
+	}
+	for (const one of write) {
+		if (!isRecordWrite(one)) {
+			await applyWrite(sql, one);
+			continue;
+		}
+		const { op, kind, id, fields } = encodeWrite(one);
+		const done = await sql.get<{ found: boolean }>('SELECT write_record(@op, @kind, @id, @fields) AS found', {
+			...{ op, kind, id, fields: toJson(fields) },
+		});
+		if (!done?.found) throw conflict(kind, id);
+	}
+	for (const job of jobs) await sql.run('SELECT write_job(@job)', { job: toJson(job) });
+	const appended = await sql.get<{ seqs: number[] }>('SELECT append_events(@events) AS seqs', {
+		events: toJson(encodeEvents(events)),
+	});
+	return { outcome: 'committed', seqs: appended?.seqs ?? [] };
+}

@@ -1,0 +1,152 @@
+import pg from 'pg';
+import { type Log, newId, sleep } from '../../base/index.ts';
+import { connectionOptions } from './connection.ts';
+import { SUPERSEDED } from './functions/commit.ts';
+import { type Sql, sqlOf } from './sql.ts';
+
+/** Which process may write. The epoch grows each time an owner takes the shard. */
+export interface Fence {
+	shard: string;
+	owner: string;
+	epoch: number;
+}
+
+/** Names a batch to the functions of the database. */
+export interface BatchKey {
+	writer: string;
+	session: string;
+	shard: string;
+	epoch: number;
+	batch: number;
+}
+
+interface Connection {
+	client: pg.Client;
+	sql: Sql;
+	/** Its token in the writer's row. */
+	session: string;
+}
+
+const RETRY_MS = 100;
+const MAX_RETRY_MS = 1_000;
+/** Attempts at a batch that a deadlock has undone. */
+const MAX_ATTEMPTS = 20;
+/** Errors after which the transaction is known to be undone and may be repeated: serialization failure, deadlock. */
+const REPEATABLE = new Set(['40001', '40P01']);
+
+/** The database is closed: nothing more is written. */
+export class ClosedError extends Error {}
+
+/**
+ * The connection of a writer. A batch is carried out once although connections die: the database keeps the number and the result of
+ * the last batch in the writer's row, which every batch locks. A new connection first gives that row another session. It waits for the
+ * lock, so afterwards the last batch is known to be committed, or can never be.
+ */
+export class WriterSession {
+	readonly #url: string;
+	readonly #id: string;
+	readonly #fence: Fence;
+	readonly #log: Log;
+	#connection: Connection | null = null;
+	#batch = 0;
+	#isClosed = false;
+	readonly #closing = new AbortController();
+	/** Since when there is no connection; null: there is one, or none was needed. */
+	#disconnectedAt: number | null = null;
+
+	constructor(url: string, id: string, fence: Fence, log: Log) {
+		this.#url = url;
+		this.#id = id;
+		this.#fence = fence;
+		this.#log = log;
+	}
+
+	/** For how long there has been no connection (ms); 0: there is one. */
+	get disconnectedMs(): number {
+		return this.#disconnectedAt === null ? 0 : performance.now() - this.#disconnectedAt;
+	}
+
+	/**
+	 * Carries out one batch, in one transaction that ends with `end_batch`.
+	 * @param perform sends the batch. It may be called again after the transaction was undone.
+	 * @returns its result, or what the database kept of it when the answer was lost
+	 * @throws pg.DatabaseError when the database has refused it: nothing was written
+	 */
+	async run<T>(perform: (sql: Sql, key: BatchKey) => Promise<T>): Promise<T> {
+		const batch = ++this.#batch;
+		for (let attempt = 1; ; ) {
+			const found = await this.#connect(batch);
+			if (found !== undefined) return found.result as T;
+			const { sql, session } = this.#connection as Connection;
+			const { shard, epoch } = this.#fence;
+			try {
+				return await perform(sql, { writer: this.#id, session, shard, epoch, batch });
+			} catch (error) {
+				if (!isRefusal(error)) this.#disconnect(error);
+				else if (!REPEATABLE.has(error.code ?? '') || ++attempt > MAX_ATTEMPTS) throw error;
+				else await sleep(Math.random() * 10 * attempt);
+			}
+		}
+	}
+
+	async close(): Promise<void> {
+		this.#isClosed = true;
+		this.#closing.abort();
+		const connection = this.#connection;
+		this.#connection = null;
+		await connection?.client.end().catch(() => {});
+	}
+
+	/** @returns the result of the batch if an earlier connection has committed it */
+	async #connect(batch: number): Promise<{ result: unknown } | undefined> {
+		for (let delay = RETRY_MS; this.#connection === null; delay = Math.min(delay * 2, MAX_RETRY_MS)) {
+			if (this.#isClosed) throw new ClosedError('The database is closed.');
+			try {
+				return await this.#open(batch);
+			} catch (error) {
+				this.#disconnectedAt ??= performance.now();
+				this.#log.warn({ err: error }, 'the database cannot be reached: the writer tries again');
+				await sleep(delay, this.#closing.signal);
+			}
+		}
+		return undefined;
+	}
+
+	async #open(batch: number): Promise<{ result: unknown } | undefined> {
+		const client = new pg.Client(connectionOptions(this.#url));
+		client.on('error', (error) => {
+			if (this.#connection?.client === client) this.#disconnect(error);
+		});
+		try {
+			await client.connect();
+			const sql = sqlOf(client);
+			const session = newId('request');
+			const last = await sql.get<{ batch: number; outcomes: unknown }>(
+				`INSERT INTO writers AS w (id, session, batch, updated_at) VALUES (@id, @session, 0, clock_timestamp())
+				 ON CONFLICT (id) DO UPDATE SET session = excluded.session, updated_at = excluded.updated_at RETURNING batch, outcomes`,
+				{ id: this.#id, session },
+			);
+			if (this.#isClosed) throw new ClosedError('The database is closed.');
+			this.#connection = { client, sql, session };
+			this.#disconnectedAt = null;
+			return last?.batch === batch ? { result: last.outcomes } : undefined;
+		} catch (error) {
+			void client.end().catch(() => {});
+			throw error;
+		}
+	}
+
+	#disconnect(error: unknown): void {
+		const connection = this.#connection;
+		if (connection === null) return;
+		this.#connection = null;
+		this.#disconnectedAt = performance.now();
+		this.#log.warn({ err: error }, 'the connection to the database was lost');
+		void connection.client.end().catch(() => {});
+	}
+}
+
+/** An error after which the connection goes on, and the transaction is undone. */
+function isRefusal(error: unknown): error is pg.DatabaseError {
+	return error instanceof pg.DatabaseError && error.severity === 'ERROR' && error.code !== SUPERSEDED;
+}

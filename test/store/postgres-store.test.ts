@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { newId } from '../../src/base/index.ts';
+import type { Store } from '../../src/store/index.ts';
+import { openPostgresStore } from '../../src/store/postgres/index.ts';
+import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
+import { commitContract } from './contract/commits.ts';
+import { eventContract } from './contract/events.ts';
+import { idempotencyContract } from './contract/idempotency.ts';
+import { jobContract } from './contract/jobs.ts';
+import { message } from './samples.ts';
+
+suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
+	let server: PostgresServer;
+	let store: Store;
+	before(async () => {
+		server = await startPostgres();
+		store = await openPostgresStore({ url: await server.database('contract') });
+	});
+	commitContract(() => store);
+	eventContract(() => store);
+	jobContract(() => store);
+	idempotencyContract(() => store);
+
+	test('a text has the replacement character where PostgreSQL has none: for NUL and half a surrogate pair', async () => {
+		const record = message({ conversation_id: newId('conversation'), content: 'a\0b\ud83d' });
+		await store.commit({ write: [{ op: 'insert', kind: 'messages', record }] });
+		assert.equal((await store.get('messages', record.id))?.content, 'a\ufffdb\ufffd');
+	});
+
+	after(async () => {
+		await store[Symbol.asyncDispose]();
+		await server[Symbol.asyncDispose]();
+	});
+});
