@@ -16,6 +16,10 @@ const SYSTEM_USER = 'postgres';
 export interface PostgresServer extends AsyncDisposable {
 	/** The URL of a database, made when it is first named. */
 	database(name: string): Promise<string>;
+	/** The path of its Unix socket. */
+	readonly socket: string;
+	/** Ends it as a crash does (it recovers from its log), or as its administrator does, and starts it again. */
+	restart(how: 'crash' | 'stop'): Promise<void>;
 }
 
 /** The folder of PostgreSQL's programs; null where there are none that this user can start. */
@@ -57,14 +61,25 @@ export async function startPostgres(): Promise<PostgresServer> {
 	});
 	if (initdb.status !== 0) throw new Error(`initdb failed: ${initdb.stderr}`);
 	const args = ['-D', data, '-k', folder, '-c', 'listen_addresses=', '-c', 'fsync=off', '-c', 'shared_buffers=32MB'];
-	const server = spawn(join(programs, 'postgres'), args, { ...ids, cwd: folder, stdio: 'ignore' });
-	const exited = new Promise((resolve) => server.once('exit', resolve));
 	const url = (name: string) => `postgres://parley@/${name}?host=${encodeURIComponent(folder)}`;
-	await until('PostgreSQL is ready', async () =>
-		(await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')).includes('ready'),
-	);
+	const start = async () => {
+		const server = spawn(join(programs, 'postgres'), args, { ...ids, cwd: folder, stdio: 'ignore' });
+		const exited = new Promise((resolve) => server.once('exit', resolve));
+		const state = () => readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '');
+		await until('PostgreSQL is ready', async () => (await state()).includes('ready'));
+		return async (signal: NodeJS.Signals) => {
+			server.kill(signal);
+			await exited;
+		};
+	};
+	let end = await start();
 	const made = new Set<string>();
 	return {
+		socket: join(folder, '.s.PGSQL.5432'),
+		async restart(how) {
+			await end(how === 'crash' ? 'SIGQUIT' : 'SIGINT');
+			end = await start();
+		},
 		async database(name) {
 			if (!made.has(name)) {
 				made.add(name);
@@ -76,9 +91,8 @@ export async function startPostgres(): Promise<PostgresServer> {
 			return url(name);
 		},
 		async [Symbol.asyncDispose]() {
-			// SIGQUIT: without waiting for connections that a failed test has left open.
-			server.kill('SIGQUIT');
-			await exited;
+			// Without waiting for connections that a failed test has left open.
+			await end('SIGQUIT');
 			await rm(folder, { recursive: true, force: true });
 		},
 	};

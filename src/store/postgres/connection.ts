@@ -9,7 +9,9 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 /** How long a statement waits for a lock (ms). */
 const LOCK_TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-const KEEP_ALIVE_MS = 5_000;
+/** A connection without traffic is checked after so long (ms), by both sides. */
+const KEEP_ALIVE_MS = 2_000;
+const IDLE_IN_TRANSACTION_MS = 3_000;
 
 const INT8 = 20;
 
@@ -31,6 +33,12 @@ export function connectionOptions(url: string): ClientConfig {
 			`-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
 			`-c lock_timeout=${LOCK_TIMEOUT_MS}`,
 			'-c timezone=UTC',
+			// A node that is frozen or cut off in the middle of a transaction must not keep its locks.
+			`-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
+			`-c client_connection_check_interval=${KEEP_ALIVE_MS}`,
+			`-c tcp_keepalives_idle=${KEEP_ALIVE_MS / 1_000}`,
+			'-c tcp_keepalives_interval=1',
+			'-c tcp_keepalives_count=3',
 		].join(' '),
 		connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
 		query_timeout: STATEMENT_TIMEOUT_MS + 5_000,

@@ -1,5 +1,5 @@
 import { Pool } from 'pg';
-import { AppError, createLog, type Log, newId } from '../../base/index.ts';
+import { AppError, createLog, type Log, newId, withDeadline } from '../../base/index.ts';
 import type { BlobStore } from '../blobs.ts';
 import type { Commit, CommitOutcome, StoredEvent } from '../commit.ts';
 import { type Jobs, type Store, TAKEN_OVER_MESSAGE } from '../store.ts';
@@ -24,6 +24,10 @@ const READER_CONNECTIONS = 8;
 const MAX_PENDING_COMMITS = 20_000;
 /** While the database cannot be reached for this long, new commits are refused (ms). Those that wait are still carried out. */
 const MAX_DISCONNECTED_MS = 10_000;
+/** Time for what waits when the store is closed (ms). */
+const CLOSE_MS = 10_000;
+const NOT_CLOSED =
+	'The database does not answer: what waited was not stored. Acknowledged commits are in the database.';
 /** The part of the database that one server owns. */
 const SHARD = 'server';
 
@@ -111,12 +115,17 @@ export class PostgresStore extends PostgresReaders implements Store {
 		return () => this.#commitListeners.delete(listener);
 	}
 
+	/** @throws AppError `unavailable` when the database does not answer in time */
 	async [Symbol.asyncDispose](): Promise<void> {
 		if (this.#isClosing) return;
 		this.#isClosing = true;
-		await this.#queue.drain();
-		await this.#session.close();
-		await this.#pool.end();
+		const drained = withDeadline(this.#queue.drain(), CLOSE_MS, () => new AppError('unavailable', NOT_CLOSED));
+		try {
+			await drained;
+		} finally {
+			await this.#session.close();
+			await this.#pool.end();
+		}
 	}
 
 	/** @throws AppError `unavailable` when the database refuses the change, or cannot be reached */

@@ -1,8 +1,10 @@
+import { DatabaseError } from 'pg';
+import { messageOf } from '../../base/index.ts';
 import type { Commit, CommitOutcome } from '../commit.ts';
 import type { Kind } from '../records.ts';
 import { applyWrite } from './apply-write.ts';
 import { encodeEvents, encodeExpectations, encodeResponse, encodeWrite, isRecordWrite } from './encode-commit.ts';
-import type { StoredOutcome } from './outcomes.ts';
+import { FailedCommitError, type StoredOutcome } from './outcomes.ts';
 import type { Sql } from './sql.ts';
 import { toJson } from './to-json.ts';
 import type { BatchKey } from './writer-session.ts';
@@ -28,29 +30,28 @@ export function conflict(kind: Kind, id: string): RefusedCommitError {
 export async function commitInTransaction(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredOutcome[]> {
 	await sql.run('BEGIN');
 	try {
-		const outcome = await perform(sql, key, commit);
-		await sql.run('SELECT end_batch(@writer, @batch, @outcomes)', { ...key, outcomes: toJson([outcome]) });
+		const outcomes = await perform(sql, key, commit);
 		await sql.run('COMMIT');
-		return [outcome];
+		return outcomes;
 	} catch (error) {
 		await sql.run('ROLLBACK');
 		if (error instanceof RefusedCommitError) return [error.outcome];
-		throw error;
+		throw error instanceof DatabaseError ? error : new FailedCommitError(messageOf(error), '');
 	}
 }
 
-async function perform(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredOutcome> {
+async function perform(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredOutcome[]> {
 	const begun = await sql.get<{ holds: boolean }>('SELECT begin_batch(@writer, @session, @shard, @epoch) AS holds', {
 		...key,
 	});
-	if (!begun?.holds) return { outcome: 'fenced' };
+	if (!begun?.holds) return [{ outcome: 'fenced' }];
 	const { idempotency, write = [], jobs = [], events = [] } = commit;
 	if (idempotency) {
 		const response = toJson(encodeResponse(idempotency));
 		const stored = await sql.get<{ replay: StoredOutcome | null }>('SELECT store_response(@response) AS replay', {
 			response,
 		});
-		if (stored?.replay) return stored.replay;
+		if (stored?.replay) return [stored.replay];
 	}
 	for (const { kind, id, version, is_written } of encodeExpectations(commit)) {
 		const found = await sql.get<{ version: number }>('SELECT lock_record(@kind, @id, @is_written) AS version', {
@@ -70,8 +71,9 @@ async function perform(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredO
 		if (!done?.found) throw conflict(kind, id);
 	}
 	for (const job of jobs) await sql.run('SELECT write_job(@job)', { job: toJson(job) });
-	const appended = await sql.get<{ seqs: number[] }>('SELECT append_events(@events) AS seqs', {
-		events: toJson(encodeEvents(events)),
-	});
-	return { outcome: 'committed', seqs: appended?.seqs ?? [] };
+	const finished = await sql.get<{ outcomes: StoredOutcome[] }>(
+		'SELECT finish_commit(@writer, @batch, @events) AS outcomes',
+		{ ...key, events: toJson(encodeEvents(events)) },
+	);
+	return finished?.outcomes ?? [];
 }

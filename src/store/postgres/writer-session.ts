@@ -2,6 +2,7 @@ import pg from 'pg';
 import { type Log, newId, sleep } from '../../base/index.ts';
 import { connectionOptions } from './connection.ts';
 import { SUPERSEDED } from './functions/commit.ts';
+import { FailedCommitError } from './outcomes.ts';
 import { type Sql, sqlOf } from './sql.ts';
 
 /** Which process may write. The epoch grows each time an owner takes the shard. */
@@ -70,7 +71,7 @@ export class WriterSession {
 	 * Carries out one batch, in one transaction that ends with `end_batch`.
 	 * @param perform sends the batch. It may be called again after the transaction was undone.
 	 * @returns its result, or what the database kept of it when the answer was lost
-	 * @throws pg.DatabaseError when the database has refused it: nothing was written
+	 * @throws pg.DatabaseError, FailedCommitError when it was refused: nothing was written
 	 */
 	async run<T>(perform: (sql: Sql, key: BatchKey) => Promise<T>): Promise<T> {
 		const batch = ++this.#batch;
@@ -147,6 +148,7 @@ export class WriterSession {
 }
 
 /** An error after which the connection goes on, and the transaction is undone. */
-function isRefusal(error: unknown): error is pg.DatabaseError {
+function isRefusal(error: unknown): error is pg.DatabaseError | FailedCommitError {
+	if (error instanceof FailedCommitError) return true;
 	return error instanceof pg.DatabaseError && error.severity === 'ERROR' && error.code !== SUPERSEDED;
 }

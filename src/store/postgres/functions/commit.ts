@@ -91,6 +91,14 @@ export const COMMIT_FUNCTIONS = `
 		RETURN seqs;
 	END $$;
 
+	-- Ends the transaction of one commit. @returns its outcome
+	CREATE FUNCTION finish_commit(writer text, of_batch bigint, new_events jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+	DECLARE outcomes jsonb := jsonb_build_array(jsonb_build_object('outcome', 'committed', 'seqs', append_events(new_events)));
+	BEGIN
+		PERFORM end_batch(writer, of_batch, outcomes);
+		RETURN outcomes;
+	END $$;
+
 	-- An error of one commit. Others concern the whole batch: the disk, the connection, locks.
 	CREATE FUNCTION is_of_one_commit(state text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
 		SELECT left(state, 2) IN ('22', '23', '20', '42', 'P0') $$;
