@@ -1,5 +1,6 @@
 import type { InboxWrite } from './inbox.ts';
 import type { SourcePageRecord } from './knowledge-records.ts';
+import type { ShardFence } from './placement.ts';
 import type { Kind, Records } from './records.ts';
 import type { IndexWrite } from './search-index.ts';
 import type { SpendingLimit, SpendingWrite } from './spending.ts';
@@ -233,6 +234,8 @@ interface ReceiptSubject {
  * A change as a value: the domain decides, the store carries it out in one transaction, all of it or nothing.
  */
 export interface Commit {
+	/** Absent: it belongs to no shard, or the store has one owner. */
+	fence?: ShardFence;
 	expect?: Expectation[];
 	write?: Write[];
 	events?: NewEvent[];

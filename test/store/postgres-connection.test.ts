@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import pg from 'pg';
 import { newId, sleep } from '../../src/base/index.ts';
-import type { Commit, Store } from '../../src/store/index.ts';
+import type { Store } from '../../src/store/index.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { startCuttableProxy } from '../support/cuttable-proxy.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
@@ -62,20 +62,6 @@ suite('commits while connections to PostgreSQL die', { skip: skipWithoutPostgres
 			await requireAll(url, seqs);
 		});
 	}
-
-	test('a store whose database was taken over writes nothing any more', async () => {
-		const url = await server.database('taken_over');
-		const failures: Error[] = [];
-		await using first = await openPostgresStore({ url, onFailure: (error) => failures.push(error) });
-		await using second = await openPostgresStore({ url });
-		const commit: Commit = { events: [event('ws_fenced')] };
-		assert.deepEqual(await first.commit(commit), { outcome: 'fenced' });
-		assert.deepEqual(await first.jobs.claim('any', 1, 1_000), []);
-		assert.equal(first.isWritable(), false);
-		assert.equal(failures.length, 1);
-		assert.equal((await second.commit(commit)).outcome, 'committed');
-		assert.equal((await second.events.after('ws_fenced', 0, 10)).length, 1);
-	});
 });
 
 /** A plain connection that holds locks. */

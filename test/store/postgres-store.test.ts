@@ -15,7 +15,7 @@ suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 	let store: Store;
 	before(async () => {
 		server = await startPostgres();
-		store = await openPostgresStore({ url: await server.database('contract') });
+		store = await openPostgresStore({ url: await server.database('contract'), firstLeaseMs: 3_600_000 });
 	});
 	commitContract(() => store);
 	eventContract(() => store);

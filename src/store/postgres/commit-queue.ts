@@ -133,7 +133,7 @@ export class CommitQueue {
 
 async function commitBatch(sql: Sql, key: BatchKey, commits: PendingCommit[]): Promise<StoredOutcome[]> {
 	const row = await sql.get<{ outcomes: StoredOutcome[] }>(
-		'SELECT commit_batch(@writer, @session, @shard, @epoch, @batch, @commits) AS outcomes',
+		'SELECT commit_batch(@writer, @session, @epoch, @batch, @commits) AS outcomes',
 		{ ...key, commits: toJson(commits.map(({ encoded }) => encoded)) },
 	);
 	return row?.outcomes ?? [];
@@ -141,7 +141,7 @@ async function commitBatch(sql: Sql, key: BatchKey, commits: PendingCommit[]): P
 
 async function claimBatch(sql: Sql, key: BatchKey, claim: PendingClaim['claim']): Promise<Job[]> {
 	const row = await sql.get<{ jobs: Job[] }>(
-		`SELECT claim_batch(@writer, @session, @shard, @epoch, @batch, @kind, @limit, @lease_ms, @max_postponement) AS jobs`,
+		`SELECT claim_batch(@writer, @session, @epoch, @batch, @kind, @limit, @lease_ms, @max_postponement) AS jobs`,
 		{ ...key, kind: claim.kind, limit: claim.limit, lease_ms: claim.leaseMs, max_postponement: MAX_POSTPONEMENT_MS },
 	);
 	return row?.jobs ?? [];

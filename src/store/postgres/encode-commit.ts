@@ -65,9 +65,10 @@ export function encodeResponse(response: IdempotencyRecord): object {
 
 /** A commit as `commit_batch` takes it; null: some of its writes need statements of their own. */
 export function encodeCommit(commit: Commit): object | null {
-	const { write = [], jobs = [], idempotency } = commit;
+	const { fence, write = [], jobs = [], idempotency } = commit;
 	if (!write.every(isRecordWrite)) return null;
 	return {
+		...(fence && { fence }),
 		...(idempotency && { idempotency: encodeResponse(idempotency) }),
 		expect: encodeExpectations(commit),
 		write: write.map(encodeWrite),

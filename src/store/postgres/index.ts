@@ -1,1 +1,1 @@
-export { openPostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
+export { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';

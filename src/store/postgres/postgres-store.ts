@@ -1,20 +1,24 @@
 import { Pool } from 'pg';
-import { AppError, createLog, type Log, newId, withDeadline } from '../../base/index.ts';
+import { AppError, createLog, type Log, withDeadline } from '../../base/index.ts';
 import type { BlobStore } from '../blobs.ts';
 import type { Commit, CommitOutcome, StoredEvent } from '../commit.ts';
-import { type Jobs, type Store, TAKEN_OVER_MESSAGE } from '../store.ts';
+import type { PlacementStore } from '../placement.ts';
+import type { Jobs, Store } from '../store.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { connectionOptions } from './connection.ts';
 import { migrate } from './migrate.ts';
+import { joinCluster, leaveCluster, type NodeIdentity, PostgresPlacement } from './placement.ts';
 import { PostgresReaders } from './readers.ts';
 import { sqlOf } from './sql.ts';
-import { type Fence, WriterSession } from './writer-session.ts';
+import { WriterSession } from './writer-session.ts';
 
 export interface PostgresStoreOptions {
 	/** `postgres://…`, with TLS options as its query. */
 	url: string;
-	/** Called when another server has taken over: nothing can be written afterwards. */
-	onFailure?: (error: Error) => void;
+	/** Where other nodes reach this one. */
+	address?: string;
+	/** How long the node counts as alive before it renews its lease (ms). */
+	firstLeaseMs?: number;
 	log?: Log;
 }
 
@@ -28,55 +32,44 @@ const MAX_DISCONNECTED_MS = 10_000;
 const CLOSE_MS = 10_000;
 const NOT_CLOSED =
 	'The database does not answer: what waited was not stored. Acknowledged commits are in the database.';
-/** The part of the database that one server owns. */
-const SHARD = 'server';
+/** How long a node counts as alive after its start before it renews its lease (ms). */
+const FIRST_LEASE_MS = 3_000;
 
-/** Opens the store on PostgreSQL: brings its schema up to date, takes the fence, and connects the writer and the readers. */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+/** Opens the store on PostgreSQL: brings its schema up to date, joins as a node, and connects the writer and the readers. */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
 	await migrate(options.url);
 	const pool = new Pool({ ...connectionOptions(options.url), max: READER_CONNECTIONS });
 	const log = options.log ?? createLog('silent');
 	pool.on('error', (err) => log.warn({ err }, 'a connection to the database was lost'));
 	try {
-		const owner = `${process.pid}-${newId('request')}`;
-		const fence = await takeFence(pool, owner);
-		const session = new WriterSession(options.url, owner, fence, log);
-		return new PostgresStore(pool, session, fence, options.onFailure ?? (() => {}));
+		const node = await joinCluster(sqlOf(pool), options.address ?? '', options.firstLeaseMs ?? FIRST_LEASE_MS);
+		const session = new WriterSession(options.url, node.owner, node.epoch, log);
+		return new PostgresStore(pool, session, node);
 	} catch (error) {
 		await pool.end();
 		throw error;
 	}
 }
 
-/** Takes the shard for a new owner. Commits of the previous owner are fenced from now on. */
-async function takeFence(pool: Pool, owner: string): Promise<Fence> {
-	const row = await sqlOf(pool).get<{ epoch: number }>(
-		`INSERT INTO fences AS f (shard, owner, epoch) VALUES (@shard, @owner, 1)
-		 ON CONFLICT (shard) DO UPDATE SET owner = excluded.owner, epoch = f.epoch + 1 RETURNING epoch`,
-		{ shard: SHARD, owner },
-	);
-	return { shard: SHARD, owner, epoch: row?.epoch ?? 0 };
-}
-
 /** The store on PostgreSQL. `openPostgresStore` makes it. */
 export class PostgresStore extends PostgresReaders implements Store {
-	readonly fence: Fence;
+	/** The node, and its epoch. Each start of a node has a later one. */
+	readonly fence: NodeIdentity;
+	readonly placement: PlacementStore;
 	readonly jobs: Jobs;
 	readonly #pool: Pool;
 	readonly #session: WriterSession;
 	readonly #queue: CommitQueue;
-	readonly #onFailure: (error: Error) => void;
 	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
 	readonly #commitListeners = new Set<(commit: Commit) => void>();
 	#isClosing = false;
-	#isFenced = false;
 
-	constructor(pool: Pool, session: WriterSession, fence: Fence, onFailure: (error: Error) => void) {
+	constructor(pool: Pool, session: WriterSession, node: NodeIdentity) {
 		super(sqlOf(pool));
 		this.#pool = pool;
 		this.#session = session;
-		this.fence = fence;
-		this.#onFailure = onFailure;
+		this.fence = node;
+		this.placement = new PostgresPlacement(sqlOf(pool), node.owner);
 		this.#queue = new CommitQueue(session, (commit, outcome) => this.#publish(commit, outcome));
 		const sql = sqlOf(pool);
 		this.jobs = {
@@ -98,7 +91,7 @@ export class PostgresStore extends PostgresReaders implements Store {
 	async overwriteErased(): Promise<void> {}
 
 	isWritable(): boolean {
-		return !this.#isClosing && !this.#isFenced && this.#session.disconnectedMs === 0;
+		return !this.#isClosing && this.#session.disconnectedMs === 0;
 	}
 
 	isBackupRunning(): boolean {
@@ -124,6 +117,7 @@ export class PostgresStore extends PostgresReaders implements Store {
 			await drained;
 		} finally {
 			await this.#session.close();
+			await leaveCluster(sqlOf(this.#pool), this.fence.owner).catch(() => {});
 			await this.#pool.end();
 		}
 	}
@@ -143,17 +137,10 @@ export class PostgresStore extends PostgresReaders implements Store {
 
 	/** Calls listeners in commit order, before the committing caller continues. */
 	#publish(commit: Commit, outcome: CommitOutcome): void {
-		if (outcome.outcome === 'fenced') this.#recordFenced();
 		if (outcome.outcome !== 'committed') return;
 		for (const listener of this.#commitListeners) listener(commit);
 		if (!commit.events?.length) return;
 		const events = commit.events.map((event, index) => ({ ...event, seq: outcome.seqs[index] as number }));
 		for (const listener of this.#listeners) listener(events);
-	}
-
-	#recordFenced(): void {
-		if (this.#isFenced) return;
-		this.#isFenced = true;
-		this.#onFailure(new Error(TAKEN_OVER_MESSAGE));
 	}
 }

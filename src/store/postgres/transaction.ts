@@ -11,7 +11,7 @@ import type { BatchKey } from './writer-session.ts';
 
 /** Thrown to undo a transaction: the commit is refused. */
 export class RefusedCommitError extends Error {
-	readonly outcome: Extract<CommitOutcome, { outcome: 'conflict' | 'over_budget' }>;
+	readonly outcome: Extract<CommitOutcome, { outcome: 'conflict' | 'over_budget' | 'fenced' }>;
 
 	constructor(outcome: RefusedCommitError['outcome']) {
 		super('The commit is refused.');
@@ -41,11 +41,12 @@ export async function commitInTransaction(sql: Sql, key: BatchKey, commit: Commi
 }
 
 async function perform(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredOutcome[]> {
-	const begun = await sql.get<{ holds: boolean }>('SELECT begin_batch(@writer, @session, @shard, @epoch) AS holds', {
-		...key,
-	});
-	if (!begun?.holds) return [{ outcome: 'fenced' }];
-	const { idempotency, write = [], jobs = [], events = [] } = commit;
+	await sql.run('SELECT begin_batch(@writer, @session)', { ...key });
+	const { fence, idempotency, write = [], jobs = [], events = [] } = commit;
+	if (fence) {
+		const held = await sql.get<{ holds: boolean }>('SELECT holds_shard(@shard, @epoch) AS holds', { ...fence });
+		if (!held?.holds) throw new RefusedCommitError({ outcome: 'fenced' });
+	}
 	if (idempotency) {
 		const response = toJson(encodeResponse(idempotency));
 		const stored = await sql.get<{ replay: StoredOutcome | null }>('SELECT store_response(@response) AS replay', {
@@ -70,7 +71,7 @@ async function perform(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredO
 		});
 		if (!done?.found) throw conflict(kind, id);
 	}
-	for (const job of jobs) await sql.run('SELECT write_job(@job)', { job: toJson(job) });
+	for (const job of jobs) await sql.run('SELECT write_job(@job, @epoch)', { job: toJson(job), epoch: key.epoch });
 	const finished = await sql.get<{ outcomes: StoredOutcome[] }>(
 		'SELECT finish_commit(@writer, @batch, @events) AS outcomes',
 		{ ...key, events: toJson(encodeEvents(events)) },

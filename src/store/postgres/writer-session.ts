@@ -5,18 +5,11 @@ import { SUPERSEDED } from './functions/commit.ts';
 import { FailedCommitError } from './outcomes.ts';
 import { type Sql, sqlOf } from './sql.ts';
 
-/** Which process may write. The epoch grows each time an owner takes the shard. */
-export interface Fence {
-	shard: string;
-	owner: string;
-	epoch: number;
-}
-
 /** Names a batch to the functions of the database. */
 export interface BatchKey {
 	writer: string;
 	session: string;
-	shard: string;
+	/** Of the node. */
 	epoch: number;
 	batch: number;
 }
@@ -46,7 +39,7 @@ export class ClosedError extends Error {}
 export class WriterSession {
 	readonly #url: string;
 	readonly #id: string;
-	readonly #fence: Fence;
+	readonly #epoch: number;
 	readonly #log: Log;
 	#connection: Connection | null = null;
 	#batch = 0;
@@ -55,10 +48,11 @@ export class WriterSession {
 	/** Since when there is no connection; null: there is one, or none was needed. */
 	#disconnectedAt: number | null = null;
 
-	constructor(url: string, id: string, fence: Fence, log: Log) {
+	/** @param id of the node. @param epoch of the node */
+	constructor(url: string, id: string, epoch: number, log: Log) {
 		this.#url = url;
 		this.#id = id;
-		this.#fence = fence;
+		this.#epoch = epoch;
 		this.#log = log;
 	}
 
@@ -79,9 +73,8 @@ export class WriterSession {
 			const found = await this.#connect(batch);
 			if (found !== undefined) return found.result as T;
 			const { sql, session } = this.#connection as Connection;
-			const { shard, epoch } = this.#fence;
 			try {
-				return await perform(sql, { writer: this.#id, session, shard, epoch, batch });
+				return await perform(sql, { writer: this.#id, session, epoch: this.#epoch, batch });
 			} catch (error) {
 				if (!isRefusal(error)) this.#disconnect(error);
 				else if (!REPEATABLE.has(error.code ?? '') || ++attempt > MAX_ATTEMPTS) throw error;

@@ -8,12 +8,10 @@ export const SUPERSEDED = 'PL002';
  * others and it share one flush to disk.
  */
 export const COMMIT_FUNCTIONS = `
-	-- Locks the writer's row until the transaction ends. @returns whether the writer's fence still holds.
-	CREATE FUNCTION begin_batch(writer text, writer_session text, of_shard text, of_epoch bigint) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+	-- Locks the writer's row until the transaction ends.
+	CREATE FUNCTION begin_batch(writer text, writer_session text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
 		PERFORM 1 FROM writers WHERE id = writer AND session = writer_session FOR UPDATE;
 		IF NOT FOUND THEN RAISE EXCEPTION 'Another session has taken over the writer.' USING ERRCODE = '${SUPERSEDED}'; END IF;
-		PERFORM 1 FROM fences WHERE shard = of_shard AND epoch = of_epoch FOR SHARE;
-		RETURN FOUND;
 	END $$;
 
 	CREATE FUNCTION end_batch(writer text, of_batch bigint, with_outcomes jsonb) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
@@ -40,16 +38,23 @@ export const COMMIT_FUNCTIONS = `
 		RAISE EXCEPTION 'The commit is refused.' USING ERRCODE = '${REFUSED}', DETAIL = outcome::text;
 	END $$;
 
+	CREATE FUNCTION require_shard(fence jsonb) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+		IF NOT holds_shard((fence ->> 'shard')::bigint, (fence ->> 'epoch')::bigint) THEN
+			PERFORM refuse('{"outcome": "fenced"}');
+		END IF;
+	END $$;
+
 	CREATE FUNCTION refuse_conflict(kind text, id text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
 		PERFORM refuse(jsonb_build_object('outcome', 'conflict', 'kind', kind, 'id', id));
 	END $$;
 
 	-- All of a commit but its events. @returns the stored response of an earlier request, or null.
-	CREATE FUNCTION apply_commit(c jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+	CREATE FUNCTION apply_commit(c jsonb, node_epoch bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
 	DECLARE
 		item jsonb;
 		replay jsonb;
 	BEGIN
+		IF c ? 'fence' THEN PERFORM require_shard(c -> 'fence'); END IF;
 		IF c ? 'idempotency' THEN
 			replay := store_response(c -> 'idempotency');
 			IF replay IS NOT NULL THEN RETURN replay; END IF;
@@ -65,7 +70,7 @@ export const COMMIT_FUNCTIONS = `
 			END IF;
 		END LOOP;
 		FOR item IN SELECT * FROM jsonb_array_elements(c -> 'jobs') LOOP
-			PERFORM write_job(item);
+			PERFORM write_job(item, node_epoch);
 		END LOOP;
 		RETURN NULL;
 	END $$;
@@ -104,7 +109,7 @@ export const COMMIT_FUNCTIONS = `
 		SELECT left(state, 2) IN ('22', '23', '20', '42', 'P0') $$;
 
 	CREATE FUNCTION commit_batch(
-		writer text, writer_session text, of_shard text, of_epoch bigint, of_batch bigint, commits jsonb
+		writer text, writer_session text, node_epoch bigint, of_batch bigint, commits jsonb
 	) RETURNS jsonb LANGUAGE plpgsql AS $$
 	DECLARE
 		c jsonb;
@@ -113,13 +118,10 @@ export const COMMIT_FUNCTIONS = `
 		outcomes jsonb := '[]';
 		position bigint := 0;
 	BEGIN
-		IF NOT begin_batch(writer, writer_session, of_shard, of_epoch) THEN
-			SELECT jsonb_agg('{"outcome": "fenced"}'::jsonb) INTO outcomes FROM jsonb_array_elements(commits);
-			RETURN outcomes;
-		END IF;
+		PERFORM begin_batch(writer, writer_session);
 		FOR c IN SELECT * FROM jsonb_array_elements(commits) LOOP
 			BEGIN
-				outcome := coalesce(apply_commit(c), '{"outcome": "committed"}');
+				outcome := coalesce(apply_commit(c, node_epoch), '{"outcome": "committed"}');
 			EXCEPTION
 				WHEN SQLSTATE '${REFUSED}' THEN
 					GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;

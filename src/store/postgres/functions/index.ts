@@ -3,10 +3,17 @@ import { SCHEMA_VERSION } from '../schema/migrations.ts';
 import { COMMIT_FUNCTIONS } from './commit.ts';
 import { DELIVERY_FUNCTIONS } from './deliveries.ts';
 import { JOB_FUNCTIONS } from './jobs.ts';
+import { PLACEMENT_FUNCTIONS } from './placement.ts';
 import { recordFunctions } from './records.ts';
 
 /** The functions of this program. Each schema version has its own, so that nodes of two versions can work on one database. */
-export const FUNCTIONS = [JOB_FUNCTIONS, recordFunctions(), DELIVERY_FUNCTIONS, COMMIT_FUNCTIONS].join('\n');
+export const FUNCTIONS = [
+	PLACEMENT_FUNCTIONS,
+	JOB_FUNCTIONS,
+	recordFunctions(),
+	DELIVERY_FUNCTIONS,
+	COMMIT_FUNCTIONS,
+].join('\n');
 
 /** The schema that holds them. */
 export const FUNCTION_SCHEMA = `parley_${SCHEMA_VERSION}`;

@@ -2,9 +2,16 @@
 export const JOB_FUNCTIONS = `
 	CREATE FUNCTION now_ms() RETURNS bigint LANGUAGE sql AS $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
 
-	CREATE FUNCTION write_job(write jsonb) RETURNS void LANGUAGE plpgsql AS $$
+	-- Refuses the change of a job that another node has claimed meanwhile, because this one was taken for ended.
+	CREATE FUNCTION require_claim(job_id text, node_epoch bigint) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+		PERFORM 1 FROM jobs WHERE id = job_id AND lease_until > now_ms() AND lease_epoch <> node_epoch AND is_alive(lease_epoch);
+		IF FOUND THEN PERFORM refuse('{"outcome": "fenced"}'); END IF;
+	END $$;
+
+	CREATE FUNCTION write_job(write jsonb, node_epoch bigint) RETURNS void LANGUAGE plpgsql AS $$
 	DECLARE job jsonb := write -> 'job';
 	BEGIN
+		IF write ? 'id' THEN PERFORM require_claim(write ->> 'id', node_epoch); END IF;
 		CASE write ->> 'op'
 		WHEN 'enqueue' THEN
 			IF (write ->> 'unless_queued')::boolean THEN
@@ -32,7 +39,7 @@ export const JOB_FUNCTIONS = `
 
 	-- The first due job of every group, then the second of every group, and so on. A time beyond max_postponement shows that a clock
 	-- was set back later; it counts as due. A job that another node claims at this moment is left out.
-	CREATE FUNCTION claim_jobs(of_kind text, most bigint, lease_ms bigint, epoch bigint, max_postponement bigint)
+	CREATE FUNCTION claim_jobs(of_kind text, most bigint, lease_ms bigint, node_epoch bigint, max_postponement bigint)
 	RETURNS TABLE (id text, kind text, ref text, "group" text, due_at bigint, attempts bigint) LANGUAGE plpgsql AS $$
 	#variable_conflict use_column
 	DECLARE now bigint := now_ms();
@@ -41,13 +48,13 @@ export const JOB_FUNCTIONS = `
 		WITH free AS (
 			SELECT *, row_number() OVER (PARTITION BY fair_group ORDER BY due_at, id) AS turn FROM jobs
 			WHERE kind = of_kind AND (due_at <= now OR due_at > now + max_postponement)
-			AND (lease_epoch <> epoch OR lease_until <= now OR lease_until > now + max_postponement)
+			AND (NOT is_alive(lease_epoch) OR lease_until <= now OR lease_until > now + max_postponement)
 		), chosen AS (
 			SELECT jobs.id, turn FROM jobs JOIN free ON free.id = jobs.id
 			WHERE jobs.lease_until = free.lease_until AND jobs.lease_epoch = free.lease_epoch
 			ORDER BY turn, free.due_at, jobs.id LIMIT most FOR UPDATE OF jobs SKIP LOCKED
 		), claimed AS (
-			UPDATE jobs SET attempts = jobs.attempts + 1, lease_epoch = epoch, lease_until = now + lease_ms
+			UPDATE jobs SET attempts = jobs.attempts + 1, lease_epoch = node_epoch, lease_until = now + lease_ms
 			FROM chosen WHERE jobs.id = chosen.id RETURNING jobs.*, chosen.turn
 		)
 		SELECT claimed.id::text, claimed.kind::text, claimed.ref::text, claimed.fair_group::text, claimed.due_at, claimed.attempts
@@ -55,15 +62,14 @@ export const JOB_FUNCTIONS = `
 	END $$;
 
 	CREATE FUNCTION claim_batch(
-		writer text, writer_session text, of_shard text, of_epoch bigint, of_batch bigint, kind text, most bigint, lease_ms bigint,
+		writer text, writer_session text, node_epoch bigint, of_batch bigint, kind text, most bigint, lease_ms bigint,
 		max_postponement bigint
 	) RETURNS jsonb LANGUAGE plpgsql AS $$
 	DECLARE jobs jsonb := '[]';
 	BEGIN
-		IF begin_batch(writer, writer_session, of_shard, of_epoch) THEN
-			SELECT coalesce(jsonb_agg(to_jsonb(claimed)), '[]') INTO jobs
-			FROM claim_jobs(kind, most, lease_ms, of_epoch, max_postponement) AS claimed;
-		END IF;
+		PERFORM begin_batch(writer, writer_session);
+		SELECT coalesce(jsonb_agg(to_jsonb(claimed)), '[]') INTO jobs
+		FROM claim_jobs(kind, most, lease_ms, node_epoch, max_postponement) AS claimed;
 		PERFORM end_batch(writer, of_batch, jobs);
 		RETURN jobs;
 	END $$;

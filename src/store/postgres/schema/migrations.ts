@@ -2,6 +2,7 @@ import { CONVERSATION_TABLES } from './conversations.ts';
 import { DERIVED_TABLES } from './derived.ts';
 import { KNOWLEDGE_TABLES } from './knowledge.ts';
 import { LOG_TABLES } from './log.ts';
+import { PLACEMENT_TABLES } from './placement.ts';
 import { WORKSPACE_TABLES } from './workspace.ts';
 import { WRITER_TABLES } from './writers.ts';
 
@@ -10,7 +11,15 @@ import { WRITER_TABLES } from './writers.ts';
  * version before can still use: it adds, and what died is removed one version later.
  */
 export const MIGRATIONS: readonly string[] = [
-	[WRITER_TABLES, WORKSPACE_TABLES, KNOWLEDGE_TABLES, CONVERSATION_TABLES, LOG_TABLES, DERIVED_TABLES].join('\n'),
+	[
+		WRITER_TABLES,
+		PLACEMENT_TABLES,
+		WORKSPACE_TABLES,
+		KNOWLEDGE_TABLES,
+		CONVERSATION_TABLES,
+		LOG_TABLES,
+		DERIVED_TABLES,
+	].join('\n'),
 ];
 
 /** The schema version that this program knows. */

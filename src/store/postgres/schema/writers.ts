@@ -1,11 +1,9 @@
 /**
- * Who may write, and where the log ends. Text compares by bytes, whatever the collation of the database, as in the embedded store.
+ * The writers of the nodes, and where the log ends. Text compares by bytes, whatever the collation of the database, as in the embedded store.
  * `writers` has the last batch of each writer and its outcomes, so that a batch whose answer was lost can be looked up.
  */
 export const WRITER_TABLES = `
 	CREATE DOMAIN string AS text COLLATE "C";
-
-	CREATE TABLE fences (shard string PRIMARY KEY, owner string NOT NULL, epoch bigint NOT NULL);
 
 	CREATE TABLE writers (
 		id string PRIMARY KEY, session string NOT NULL, batch bigint NOT NULL, outcomes jsonb, updated_at timestamptz NOT NULL

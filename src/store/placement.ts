@@ -1,0 +1,44 @@
+/** Conversations and deployments hash to this many shards. Each shard has one owner at a time. */
+export const SHARD_COUNT = 256;
+
+/** The right to write what belongs to a shard: it ends when another node takes the shard over. */
+export interface ShardFence {
+	/** From 0 to `SHARD_COUNT` - 1. */
+	shard: number;
+	/** Grows with each owner. */
+	epoch: number;
+}
+
+/** A node of the cluster. */
+export interface ClusterNode {
+	id: string;
+	/** Where other nodes reach it, for example `10.0.0.7:9090`. */
+	address: string;
+	version: string;
+	/** It hands its shards over and takes no others. */
+	isLeaving: boolean;
+}
+
+/** Who owns what, as the database had it at one moment. */
+export interface PlacementView {
+	/** Nodes whose lease has not run out. */
+	nodes: ClusterNode[];
+	/** The owner and epoch of each shard, by its number; an owner that is not among the nodes has ended. */
+	shards: { owner: string | null; epoch: number }[];
+	/** Shards that this node should hand over, because others have fewer. */
+	surplus: number;
+}
+
+/** Leases of shards. Times are by the clock of the database. */
+export interface PlacementStore {
+	/**
+	 * Renews this node's lease, takes shards without a living owner up to its fair share, and returns who owns what.
+	 * @param leaseMs how long the lease holds, from the call
+	 * @throws when the database does not answer in time: the node then counts on its last lease only
+	 */
+	renew(leaseMs: number): Promise<PlacementView>;
+	/** Gives shards up. Commits with their epochs are refused from the next owner on. */
+	release(shards: readonly number[]): Promise<void>;
+	/** This node takes no further shards. */
+	leave(): Promise<void>;
+}

@@ -1,0 +1,57 @@
+import { newId, version } from '../../base/index.ts';
+import type { PlacementStore, PlacementView } from '../placement.ts';
+import type { Sql } from './sql.ts';
+
+/** A node from its start to its end. */
+export interface NodeIdentity {
+	owner: string;
+	epoch: number;
+}
+
+/** Adds a node with a lease. Rows of writers that have ended long ago are removed. */
+export async function joinCluster(sql: Sql, address: string, leaseMs: number): Promise<NodeIdentity> {
+	const owner = `${process.pid}-${newId('request')}`;
+	await sql.run("DELETE FROM writers WHERE updated_at < clock_timestamp() - interval '1 day'");
+	const row = await sql.get<{ epoch: number }>(
+		`INSERT INTO nodes (id, address, version, started_at, expires_at)
+		 VALUES (@owner, @address, @version, clock_timestamp(), clock_timestamp() + @lease_ms * interval '1 millisecond')
+		 RETURNING epoch`,
+		{ owner, address, version: version(), lease_ms: leaseMs },
+	);
+	return { owner, epoch: row?.epoch ?? 0 };
+}
+
+/** Ends the lease of a node: its shards and jobs are free at once. */
+export async function leaveCluster(sql: Sql, owner: string): Promise<void> {
+	await sql.run('DELETE FROM nodes WHERE id = @owner', { owner });
+}
+
+/** The leases of one node. */
+export class PostgresPlacement implements PlacementStore {
+	readonly #sql: Sql;
+	readonly #node: string;
+
+	constructor(sql: Sql, node: string) {
+		this.#sql = sql;
+		this.#node = node;
+	}
+
+	async renew(leaseMs: number): Promise<PlacementView> {
+		const row = await this.#sql.get<{ view: PlacementView }>('SELECT renew_lease(@node, @lease_ms) AS view', {
+			node: this.#node,
+			lease_ms: leaseMs,
+		});
+		return (row as { view: PlacementView }).view;
+	}
+
+	async release(shards: readonly number[]): Promise<void> {
+		await this.#sql.run('UPDATE shards SET owner = NULL WHERE owner = @node AND id = ANY(@shards)', {
+			node: this.#node,
+			shards,
+		});
+	}
+
+	async leave(): Promise<void> {
+		await this.#sql.run('UPDATE nodes SET is_leaving = true WHERE id = @node', { node: this.#node });
+	}
+}

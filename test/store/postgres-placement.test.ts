@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { newId } from '../../src/base/index.ts';
+import type { Commit } from '../../src/store/index.ts';
+import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/index.ts';
+import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+import { enqueue, job } from './contract/jobs.ts';
+import { event } from './samples.ts';
+
+const HOUR = 3_600_000;
+
+suite('the shards of a cluster on PostgreSQL', { skip: skipWithoutPostgres }, () => {
+	let server: PostgresServer;
+	let databases = 0;
+	before(async () => {
+		server = await startPostgres();
+	});
+	after(() => server[Symbol.asyncDispose]());
+
+	/** Nodes on a new database. */
+	async function openNodes(count: number): Promise<PostgresStore[] & AsyncDisposable> {
+		const url = await server.database(`placement_${++databases}`);
+		const nodes: PostgresStore[] = [];
+		for (let n = 0; n < count; n++)
+			nodes.push(await openPostgresStore({ url, address: `node-${n}`, firstLeaseMs: HOUR }));
+		return Object.assign(nodes, {
+			[Symbol.asyncDispose]: async () => {
+				for (const node of nodes) await node[Symbol.asyncDispose]();
+			},
+		});
+	}
+
+	test('one node owns all shards', async () => {
+		await using nodes = await openNodes(1);
+		assert.equal((await owned(nodes[0])).length, 256);
+	});
+
+	test('a node that joins gets its share, and a node that leaves hands all of its shards over', async () => {
+		await using nodes = await openNodes(2);
+		const [first, second] = nodes;
+		assert.equal((await owned(first)).length, 128);
+		assert.equal((await owned(second)).length, 128);
+		const third = await openPostgresStore({ url: await server.database(`placement_${databases}`), firstLeaseMs: HOUR });
+		nodes.push(third);
+		assert.equal((await owned(third)).length, 0);
+		await handOver(first);
+		await handOver(second);
+		assert.equal((await owned(third)).length, 86);
+		assert.equal((await owned(first)).length, 85);
+		assert.equal((await owned(second)).length, 85);
+
+		await third.placement.leave();
+		await handOver(third);
+		assert.equal((await owned(third)).length, 0);
+		assert.equal((await owned(first)).length, 128);
+		assert.equal((await owned(second)).length, 128);
+	});
+
+	test('the shards of a node whose lease has run out are taken over, and its commits are fenced', async () => {
+		await using nodes = await openNodes(2);
+		const [frozen, other] = nodes as unknown as [PostgresStore, PostgresStore];
+		const [shard] = await owned(frozen);
+		assert.ok(shard);
+		const commit = (): Commit => ({ fence: { shard: shard.id, epoch: shard.epoch }, events: [event('ws_fenced')] });
+		assert.equal((await frozen.commit(commit())).outcome, 'committed');
+
+		await frozen.placement.renew(1);
+		const taken = await until('the shard is taken over', async () =>
+			(await owned(other)).find(({ id, epoch }) => id === shard.id && epoch > shard.epoch),
+		);
+		assert.deepEqual(await frozen.commit(commit()), { outcome: 'fenced' });
+		// A commit with statements of its own is fenced, too.
+		assert.deepEqual(await frozen.commit({ ...commit(), write: [{ op: 'erase_sealed_responses' }] }), {
+			outcome: 'fenced',
+		});
+		assert.equal(
+			(await other.commit({ ...commit(), fence: { shard: taken.id, epoch: taken.epoch } })).outcome,
+			'committed',
+		);
+		assert.equal((await other.events.after('ws_fenced', 0, 10)).length, 2);
+	});
+
+	test('a node whose lease has run out keeps the shards that no other node has taken', async () => {
+		await using nodes = await openNodes(1);
+		const [node] = nodes as unknown as [PostgresStore];
+		const before = await owned(node);
+		await node.placement.renew(1);
+		assert.deepEqual(await owned(node), before);
+	});
+
+	test('a job of a node whose lease has run out is claimed by another, and the first cannot complete it any more', async () => {
+		await using nodes = await openNodes(2);
+		const [frozen, other] = nodes as unknown as [PostgresStore, PostgresStore];
+		const kind = newId('job');
+		const work = job({ kind });
+		await enqueue(frozen, [work]);
+		assert.equal((await frozen.jobs.claim(kind, 1, HOUR)).length, 1);
+		assert.deepEqual(await other.jobs.claim(kind, 1, HOUR), []);
+		await frozen.placement.renew(1);
+		const [again] = await until('the job is free', async () => {
+			const claimed = await other.jobs.claim(kind, 1, HOUR);
+			return claimed.length > 0 && claimed;
+		});
+		assert.equal(again?.attempts, 2);
+		const completion: Commit = { jobs: [{ op: 'complete', id: work.id }], events: [event('ws_completed')] };
+		assert.deepEqual(await frozen.commit(completion), { outcome: 'fenced' });
+		assert.equal((await other.commit(completion)).outcome, 'committed');
+		assert.equal((await other.events.after('ws_completed', 0, 10)).length, 1);
+	});
+
+	test('nodes that claim at the same time never get the same job', async () => {
+		await using nodes = await openNodes(3);
+		const kind = newId('job');
+		const jobs = Array.from({ length: 120 }, (_, n) => job({ kind, group: `g${n % 7}` }));
+		await enqueue(nodes[0] as PostgresStore, jobs);
+		const claims: string[] = [];
+		await Promise.all(
+			nodes.map(async (node) => {
+				for (let round = 0; round < 40; round++) {
+					const claimed = await node.jobs.claim(kind, 3, HOUR);
+					claims.push(...claimed.map(({ id }) => id));
+				}
+			}),
+		);
+		assert.deepEqual(claims.sort(), jobs.map(({ id }) => id).sort());
+	});
+
+	test('events of several nodes get their numbers in the order in which readers see them', async () => {
+		await using nodes = await openNodes(3);
+		const [reader] = nodes as unknown as [PostgresStore];
+		let isOver = false;
+		const read: number[] = [];
+		const follow = async () => {
+			for (let after = 0; !isOver || read.length < 240; ) {
+				for (const { seq } of await reader.events.after('ws_order', after, 50)) {
+					read.push(seq);
+					after = seq;
+				}
+				if (read.length === 240) return;
+			}
+		};
+		const following = follow();
+		await Promise.all(
+			nodes.map(async (node) => {
+				for (let n = 0; n < 40; n++) await node.commit({ events: [event('ws_order'), event('ws_order')] });
+			}),
+		);
+		isOver = true;
+		await following;
+		// A reader that goes on after the last number it has seen misses none.
+		assert.deepEqual(
+			read,
+			Array.from({ length: 240 }, (_, index) => index + 1),
+		);
+	});
+});
+
+/** The shards of a node after it has renewed its lease. */
+async function owned(node: PostgresStore | undefined): Promise<{ id: number; epoch: number }[]> {
+	assert.ok(node);
+	const { shards } = await node.placement.renew(HOUR);
+	return shards.flatMap(({ owner, epoch }, id) => (owner === node.fence.owner ? [{ id, epoch }] : []));
+}
+
+/** A node gives up what others wait for. */
+async function handOver(node: PostgresStore | undefined): Promise<void> {
+	assert.ok(node);
+	const { shards, surplus } = await node.placement.renew(HOUR);
+	const own = shards.flatMap(({ owner }, id) => (owner === node.fence.owner ? [id] : []));
+	await node.placement.release(own.slice(0, surplus));
+}
