@@ -12,6 +12,7 @@ const mayImport = {
 	retrieval: ['text'],
 	actors: ['base'],
 	store: ['base', 'contract'],
+	cluster: ['base', 'store'],
 	backup: ['base', 'store'],
 	pool: ['base', 'contract'],
 	net: ['base'],

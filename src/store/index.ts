@@ -40,6 +40,13 @@ export type {
 } from './inbox.ts';
 export { RESTORE_FOLDER } from './interrupted-restore.ts';
 export type { DocumentRecord, KnowledgeBaseRecord, SourcePageRecord, SourceRecord } from './knowledge-records.ts';
+export {
+	type ClusterNode,
+	type PlacementStore,
+	type PlacementView,
+	SHARD_COUNT,
+	type ShardFence,
+} from './placement.ts';
 export type {
 	AccessReader,
 	DeliveriesReader,

@@ -1,0 +1,2 @@
+export { Placement, type PlacementOptions } from './placement.ts';
+export { shardOf } from './shard-of.ts';

@@ -1,0 +1,166 @@
+import { AppError, type Clock, elapsedMs, type Log, PeriodicTask, systemClock, withDeadline } from '../base/index.ts';
+import type { ClusterNode, PlacementStore, PlacementView, ShardFence } from '../store/index.ts';
+import { shardOf } from './shard-of.ts';
+
+export interface PlacementOptions {
+	store: PlacementStore;
+	/** The id of this node in the store. */
+	nodeId: string;
+	log: Log;
+	/**
+	 * Ends the work of shards that are handed over: idle actors at once, running replies within a few seconds. No new work of these
+	 * shards begins meanwhile.
+	 */
+	drain(shards: ReadonlySet<number>): Promise<void>;
+	/** These shards belong to another node, or may soon: their actors are discarded at once, without saving. */
+	onLost(shards: ReadonlySet<number>): void;
+	leaseMs?: number;
+	renewMs?: number;
+	clock?: Clock;
+}
+
+/** How long a lease holds after its renewal (ms). The shards of a node that ends are taken over within this and one renewal. */
+const LEASE_MS = 3_000;
+const RENEW_MS = 1_000;
+
+/**
+ * Which node serves what. This node serves a shard while its lease holds by its own monotonic clock, counted from before the renewal was
+ * sent: by the clock of the database the lease ends later. Commits are refused by the shard's epoch in any case.
+ */
+export class Placement implements AsyncDisposable {
+	readonly #options: PlacementOptions;
+	readonly #leaseMs: number;
+	readonly #clock: Clock;
+	readonly #renewals: PeriodicTask;
+	#nodes = new Map<string, ClusterNode>();
+	#shards: PlacementView['shards'] = [];
+	/** The epochs of the shards that this node serves, by shard. */
+	#served = new Map<number, number>();
+	readonly #handingOver = new Set<number>();
+	/** By the monotonic clock. */
+	#leaseEnd = Number.NEGATIVE_INFINITY;
+	#leaseTimer: NodeJS.Timeout | undefined;
+	/** The hand-over that is under way. */
+	#handOver: Promise<void> | null = null;
+
+	constructor(options: PlacementOptions) {
+		this.#options = options;
+		this.#leaseMs = options.leaseMs ?? LEASE_MS;
+		this.#clock = options.clock ?? systemClock;
+		this.#renewals = new PeriodicTask({
+			intervalMs: options.renewMs ?? RENEW_MS,
+			run: () => this.#renew(),
+			onFailure: (err) => options.log.warn({ err }, 'the lease of this node could not be renewed'),
+		});
+	}
+
+	/** Takes shards, and keeps the lease from now on. */
+	async start(): Promise<void> {
+		await this.#renewals.run();
+		this.#renewals.start();
+	}
+
+	/** Renews the lease now, or joins the renewal that is under way. */
+	renew(): Promise<void> {
+		return this.#renewals.run();
+	}
+
+	/** What a commit about this id must carry; null where this node may not serve it. */
+	fenceOf(id: string): ShardFence | null {
+		const shard = shardOf(id);
+		const epoch = this.#served.get(shard);
+		if (epoch === undefined || this.#handingOver.has(shard) || !this.#hasLease) return null;
+		return { shard, epoch };
+	}
+
+	/** The node that serves an id, as far as this one knows; null where its last one has ended and no other has taken over yet. */
+	nodeOf(id: string): ClusterNode | null {
+		const owner = this.#shards[shardOf(id)]?.owner ?? null;
+		return owner === null ? null : (this.#nodes.get(owner) ?? null);
+	}
+
+	/** The nodes that are alive, as far as this one knows. */
+	get nodes(): ClusterNode[] {
+		return [...this.#nodes.values()];
+	}
+
+	/** How many shards this node serves. */
+	get served(): number {
+		return this.#hasLease ? this.#served.size - this.#handingOver.size : 0;
+	}
+
+	/** Hands all shards over: for the end of this node. Resolves when none is left. */
+	async leave(): Promise<void> {
+		await this.#options.store.leave();
+		while (this.#served.size > 0) {
+			await this.#renewals.run();
+			await this.#handOver;
+		}
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.#renewals[Symbol.asyncDispose]();
+		await this.#handOver;
+		clearTimeout(this.#leaseTimer);
+	}
+
+	get #hasLease(): boolean {
+		return elapsedMs(this.#clock) < this.#leaseEnd;
+	}
+
+	async #renew(): Promise<void> {
+		const startedAt = elapsedMs(this.#clock);
+		const { store } = this.#options;
+		const view = await withDeadline(store.renew(this.#leaseMs), this.#leaseMs, () => {
+			return new AppError('unavailable', 'The database did not answer in the time of the lease.');
+		});
+		this.#leaseEnd = startedAt + this.#leaseMs;
+		this.#watchLease();
+		this.#accept(view);
+		if (view.surplus > 0 && this.#handOver === null) {
+			this.#handOver = this.#giveUp(view.surplus).finally(() => {
+				this.#handOver = null;
+			});
+		}
+	}
+
+	#accept(view: PlacementView): void {
+		this.#nodes = new Map(view.nodes.map((node) => [node.id, node]));
+		this.#shards = view.shards;
+		const former = this.#served;
+		this.#served = new Map();
+		for (const [shard, { owner, epoch }] of view.shards.entries()) {
+			if (owner === this.#options.nodeId) this.#served.set(shard, epoch);
+		}
+		const lost = new Set(
+			[...former].filter(([shard, epoch]) => this.#served.get(shard) !== epoch).map(([shard]) => shard),
+		);
+		for (const shard of lost) this.#handingOver.delete(shard);
+		if (lost.size > 0) this.#options.onLost(lost);
+	}
+
+	/** When the lease ends without a renewal, other nodes may take over: nothing in memory can be relied on. */
+	#watchLease(): void {
+		clearTimeout(this.#leaseTimer);
+		this.#leaseTimer = setTimeout(() => {
+			if (this.#hasLease) return this.#watchLease();
+			this.#options.log.error('the lease of this node has ended: it serves no conversations until it is renewed');
+			this.#options.onLost(new Set(this.#served.keys()));
+		}, this.#leaseEnd - elapsedMs(this.#clock));
+		this.#leaseTimer.unref();
+	}
+
+	async #giveUp(count: number): Promise<void> {
+		const shards = new Set([...this.#served.keys()].slice(-count));
+		for (const shard of shards) this.#handingOver.add(shard);
+		try {
+			await this.#options.drain(shards);
+			await this.#options.store.release([...shards]);
+			for (const shard of shards) this.#served.delete(shard);
+		} catch (err) {
+			this.#options.log.warn({ err }, 'shards could not be handed over: the next renewal tries again');
+		} finally {
+			for (const shard of shards) this.#handingOver.delete(shard);
+		}
+	}
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { createLog, newId } from '../../src/base/index.ts';
+import { Placement, shardOf } from '../../src/cluster/index.ts';
+import { SHARD_COUNT } from '../../src/store/index.ts';
+import { openPostgresStore } from '../../src/store/postgres/index.ts';
+import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+
+const HOUR = 3_600_000;
+
+test('ids fall evenly on all shards, and always on the same ones', () => {
+	const counts = new Array<number>(SHARD_COUNT).fill(0);
+	for (let n = 0; n < 51_200; n++) {
+		const shard = shardOf(newId('conversation'));
+		counts[shard] = (counts[shard] as number) + 1;
+	}
+	// 200 on average: six standard deviations are 85.
+	assert.ok(Math.min(...counts) > 115 && Math.max(...counts) < 285);
+	assert.equal(shardOf('conv_06drtrkw1g003gw45xn33eq7we1yrt3d'), 103);
+	assert.equal(shardOf('dep_06drtrkw1g003gw45xn33eq7we1yrt3d'), 134);
+});
+
+suite('the placement of shards on nodes', { skip: skipWithoutPostgres }, () => {
+	let server: PostgresServer;
+	before(async () => {
+		server = await startPostgres();
+	});
+	after(() => server[Symbol.asyncDispose]());
+
+	/** A node whose lease is renewed only when the test says so. */
+	async function openNode(database: string) {
+		const store = await openPostgresStore({
+			url: await server.database(database),
+			address: database,
+			firstLeaseMs: HOUR,
+		});
+		const clock = { time: 0, now: () => Date.now(), monotonicNow: () => clock.time };
+		const events: string[] = [];
+		const log = createLog('silent');
+		let drained: (shards: ReadonlySet<number>) => Promise<void> = async () => {};
+		const placement = new Placement({
+			...{ store: store.placement, nodeId: store.fence.owner, log, clock, leaseMs: HOUR },
+			drain: (shards) => {
+				events.push(`drain ${shards.size}`);
+				return drained(shards);
+			},
+			onLost: (shards) => events.push(`lost ${shards.size}`),
+		});
+		return {
+			...{ store, placement, clock, events },
+			onDrain: (wait: typeof drained) => {
+				drained = wait;
+			},
+			async [Symbol.asyncDispose]() {
+				await placement[Symbol.asyncDispose]();
+				await store[Symbol.asyncDispose]();
+			},
+		};
+	}
+
+	test('the first node serves everything, with the epochs of its shards', async () => {
+		await using node = await openNode('first');
+		await node.placement.renew();
+		const id = newId('conversation');
+		assert.deepEqual(node.placement.fenceOf(id), { shard: shardOf(id), epoch: 1 });
+		assert.equal(node.placement.nodeOf(id)?.id, node.store.fence.owner);
+		assert.equal(node.placement.served, 256);
+	});
+
+	test('a second node gets half of the shards once their work has ended on the first', async () => {
+		await using first = await openNode('join');
+		await first.placement.renew();
+		await using second = await openNode('join');
+		await second.placement.renew();
+		assert.equal(second.placement.served, 0);
+		let endWork = () => {};
+		first.onDrain(() => new Promise((resolve) => (endWork = resolve)));
+		await first.placement.renew();
+		// While the work ends the first takes no new work of these shards, and the second does not have them yet.
+		assert.equal(first.placement.served, 128);
+		await second.placement.renew();
+		assert.equal(second.placement.served, 0);
+		endWork();
+		await until('the second has its half', async () => {
+			await second.placement.renew();
+			return second.placement.served === 128;
+		});
+		await first.placement.renew();
+		const ids = Array.from({ length: 300 }, () => newId('conversation'));
+		for (const id of ids) {
+			const owners = [first, second].filter(({ placement }) => placement.fenceOf(id) !== null);
+			assert.equal(owners.length, 1);
+			assert.equal(first.placement.nodeOf(id)?.id, owners[0]?.store.fence.owner);
+		}
+		assert.deepEqual(first.events, ['drain 128']);
+	});
+
+	test('a node whose lease has run out by its own clock serves nothing, and goes on after a renewal', async () => {
+		await using node = await openNode('lease');
+		const id = newId('deployment');
+		await node.placement.renew();
+		const fence = node.placement.fenceOf(id);
+		node.clock.time += HOUR;
+		assert.equal(node.placement.fenceOf(id), null);
+		assert.equal(node.placement.served, 0);
+		await node.placement.renew();
+		assert.deepEqual(node.placement.fenceOf(id), fence);
+	});
+
+	test('a node that was taken over discards what it had', async () => {
+		await using frozen = await openNode('frozen');
+		await frozen.placement.renew();
+		await using other = await openNode('frozen');
+		await frozen.store.placement.renew(1);
+		await until('the other has all shards', async () => {
+			await other.placement.renew();
+			return other.placement.served === 256;
+		});
+		await frozen.placement.renew();
+		assert.deepEqual(frozen.events, ['lost 256']);
+		const id = newId('conversation');
+		assert.equal(frozen.placement.fenceOf(id), null);
+		assert.deepEqual(other.placement.fenceOf(id), { shard: shardOf(id), epoch: 2 });
+	});
+
+	test('a node that leaves hands everything over, and the others have it at once', async () => {
+		await using leaving = await openNode('leave');
+		await using other = await openNode('leave');
+		await leaving.placement.renew();
+		await leaving.placement.leave();
+		assert.equal(leaving.placement.served, 0);
+		await other.placement.renew();
+		assert.equal(other.placement.served, 256);
+		assert.equal(other.placement.nodes.length, 2);
+	});
+});
