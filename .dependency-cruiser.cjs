@@ -12,7 +12,7 @@ const mayImport = {
 	retrieval: ['text'],
 	actors: ['base'],
 	store: ['base', 'contract'],
-	cluster: ['base', 'store'],
+	cluster: ['base', 'store', 'net', 'http'],
 	backup: ['base', 'store'],
 	pool: ['base', 'contract'],
 	net: ['base'],

@@ -111,6 +111,10 @@ class RequestOfUse implements HttpRequest {
 		return this.#request.params;
 	}
 
+	get target(): string {
+		return this.#request.target;
+	}
+
 	get query(): URLSearchParams {
 		return this.#request.query;
 	}
@@ -135,12 +139,20 @@ class RequestOfUse implements HttpRequest {
 		return this.#request.hasBody;
 	}
 
+	get headerNames(): readonly string[] {
+		return this.#request.headerNames;
+	}
+
 	header(name: string): string | undefined {
 		return this.#request.header(name);
 	}
 
 	addLogFields(notes: RequestLogFields): void {
 		this.#request.addLogFields(notes);
+	}
+
+	bytes(maxBytes: number): Promise<Uint8Array> {
+		return this.#request.bytes(maxBytes);
 	}
 
 	json(options?: JsonOptions): Promise<unknown> {

@@ -42,6 +42,13 @@ export class BodyBuffer {
 	/** Whether the body stopped arriving before its end. */
 	hasStalled = false;
 
+	/** A body that has arrived. */
+	static of(bytes: Uint8Array): BodyBuffer {
+		const body = new BodyBuffer({ pause() {}, resume() {} }, Number.MAX_SAFE_INTEGER);
+		body.push(bytes, true);
+		return body;
+	}
+
 	/** @param idleMs time limit between two bytes while the socket is not paused */
 	constructor(flow: BodyFlowControl, idleMs: number) {
 		this.#flow = flow;

@@ -68,6 +68,10 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		return this.#server.limits.maxJsonBytes;
 	}
 
+	get acceptsRequestIds(): boolean {
+		return this.#server.acceptsRequestIds;
+	}
+
 	clientAddress(forwardedFor: string | undefined): string {
 		return this.#server.clientAddress(() => this.#peerAddress(), forwardedFor);
 	}

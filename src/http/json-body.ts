@@ -89,6 +89,6 @@ function unsupportedTypeError(): AppError {
 	return new AppError('unsupported_content_type', 'Send the body as JSON with Content-Type: application/json.');
 }
 
-function payloadTooLargeError(maxBytes: number): AppError {
+export function payloadTooLargeError(maxBytes: number): AppError {
 	return new AppError('payload_too_large', `The request body is larger than ${maxBytes} bytes.`);
 }

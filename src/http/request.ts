@@ -1,6 +1,7 @@
 import type * as uWS from 'uWebSockets.js';
-import { type AbortListener, AppError, newId, type Span } from '../base/index.ts';
-import type { BodyBuffer } from './body-buffer.ts';
+import { type AbortListener, AppError, isId, newId, type Span } from '../base/index.ts';
+import { BodyBuffer } from './body-buffer.ts';
+import { readBytes } from './body-bytes.ts';
 import { readJson } from './json-body.ts';
 import { readMultipart } from './multipart.ts';
 import type { HttpRequest, JsonOptions, MultipartFields, MultipartOptions, RequestLogFields } from './types.ts';
@@ -14,13 +15,15 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 /** What a request needs from the server and its connection. Read only when a handler needs it. */
 export interface RequestContext {
 	readonly maxJsonBytes: number;
+	/** Whether a request keeps the id that its X-Request-Id header names. */
+	readonly acceptsRequestIds: boolean;
 	clientAddress(forwardedFor: string | undefined): string;
 	beginSpan(request: IncomingRequest): Span;
 }
 
 /** A request, copied from the HTTP library, so that it is valid after the library's callback. */
 export class IncomingRequest implements HttpRequest {
-	readonly id = newId('request');
+	readonly id: string;
 	readonly method: string;
 	readonly path: string;
 	params = NO_PARAMS;
@@ -58,11 +61,17 @@ export class IncomingRequest implements HttpRequest {
 		headers: readonly string[],
 		context: RequestContext,
 	) {
+		const given = context.acceptsRequestIds ? pairValue(headers, 'x-request-id') : undefined;
+		this.id = given !== undefined && isId('request', given) ? given : newId('request');
 		this.method = method;
 		this.path = path;
 		this.#queryText = queryText;
 		this.headers = headers;
 		this.#context = context;
+	}
+
+	get target(): string {
+		return this.#queryText ? `${this.path}?${this.#queryText}` : this.path;
 	}
 
 	get hasBody(): boolean {
@@ -128,6 +137,10 @@ export class IncomingRequest implements HttpRequest {
 		return value;
 	}
 
+	get headerNames(): readonly string[] {
+		return this.headers.filter((_, at) => at % 2 === 0);
+	}
+
 	addLogFields(fields: RequestLogFields): void {
 		this.logFields = this.logFields === NO_LOG_FIELDS ? fields : { ...this.logFields, ...fields };
 	}
@@ -136,6 +149,14 @@ export class IncomingRequest implements HttpRequest {
 		if (this.body === null) return undefined;
 		const headers = { contentType: this.header('content-type'), announcedBytes: this.announcedBytes };
 		return readJson(this.body, headers, Math.min(maxBytes, this.#context.maxJsonBytes));
+	}
+
+	async bytes(maxBytes: number): Promise<Uint8Array> {
+		if (this.body === null) return new Uint8Array(0);
+		const bytes = await readBytes(this.body, this.announcedBytes, maxBytes);
+		this.body = BodyBuffer.of(bytes);
+		this.announcedBytes = bytes.length;
+		return bytes;
 	}
 
 	async multipart(options: MultipartOptions): Promise<MultipartFields> {
@@ -151,6 +172,11 @@ export class IncomingRequest implements HttpRequest {
 		this.#controller?.abort(reason);
 		this.#abortListener?.onRequestAbort(reason);
 	}
+}
+
+function pairValue(headers: readonly string[], name: string): string | undefined {
+	for (let at = 0; at < headers.length; at += 2) if (headers[at] === name) return headers[at + 1];
+	return undefined;
 }
 
 /** Receives copies of the library's headers, which are valid only during its synchronous callback. */

@@ -13,6 +13,8 @@ export interface ServerContext {
 	readonly limits: HttpLimits;
 	readonly log: Log;
 	readonly clientAddress: ClientAddress;
+	/** Whether a request keeps the id that its X-Request-Id header names. */
+	readonly acceptsRequestIds: boolean;
 	/** Observe each request when its exchange is over. */
 	readonly observers: readonly RequestObserver[];
 	/** Null: requests are not traced. */

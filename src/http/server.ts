@@ -23,6 +23,8 @@ export interface HttpServerOptions {
 	log: Log;
 	/** Addresses and CIDR ranges whose X-Forwarded-For is trusted. Default: none. */
 	trustedProxies?: readonly string[];
+	/** Whether a request keeps the id that its X-Request-Id header names: only where every sender is known. Default: no. */
+	acceptsRequestIds?: boolean;
 	/** Paths of routes (as in the table) that are served also while the server drains: liveness and metrics. */
 	drainSafePaths?: readonly string[];
 	/** Called once for each response that no handler made. */
@@ -96,6 +98,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		limits,
 		log: options.log,
 		clientAddress: createClientAddress(options.trustedProxies ?? [], options.host),
+		acceptsRequestIds: options.acceptsRequestIds ?? false,
 		observers,
 		tracer: options.tracer ?? null,
 		observesAddresses: observers.some(({ readsAddress }) => readsAddress),

@@ -23,6 +23,8 @@ export interface HttpRequest extends AbortableRequest {
 	readonly path: string;
 	/** The values of the route's `{placeholders}`, percent-decoded. */
 	readonly params: Readonly<Record<string, string>>;
+	/** The path with the query string, as sent. */
+	readonly target: string;
 	/** The query string, parsed on first use. */
 	readonly query: URLSearchParams;
 	/** The first value of a query parameter; null for none. Cheaper than `query`. */
@@ -36,6 +38,8 @@ export interface HttpRequest extends AbortableRequest {
 	removeAbortListener(listener: AbortListener): void;
 	/** A header's value, by its lower-case name. */
 	header(name: string): string | undefined;
+	/** The names of the headers in lower case, as often as each was sent. */
+	readonly headerNames: readonly string[];
 	/** The operation of this request in a trace, for the parts of its work. */
 	readonly span: Span;
 	/** Makes `span` a part of the trace that the headers name, with its decision of sampling. Before the first use of `span`. */
@@ -49,6 +53,11 @@ export interface HttpRequest extends AbortableRequest {
 	 * @throws AppError `unsupported_content_type`, `invalid_json`, `payload_too_large`
 	 */
 	json(options?: JsonOptions): Promise<unknown>;
+	/**
+	 * The whole body as it was sent, to pass it on. `json` can be read after it.
+	 * @throws AppError `payload_too_large`
+	 */
+	bytes(maxBytes: number): Promise<Uint8Array>;
 	/**
 	 * Streams a multipart body. `onFile` is called for each file part and must consume it; text fields are collected.
 	 * Resolves when the whole body is read and every `onFile` has resolved.

@@ -2,6 +2,7 @@ export { CidrBlockList, isPublicAddress } from './address.ts';
 export { FileTooLargeError } from './decode.ts';
 export type { Download, DownloadOptions } from './download.ts';
 export { createNetwork, type Network } from './network.ts';
+export { PeerClient, PeerError, type PeerRequest, type PeerResponse } from './peer-client.ts';
 export type { PostOptions, PostOutcome } from './post.ts';
 export { dnsResolver, type ResolvedAddress, type ResolveHost } from './resolve.ts';
 export type { ServiceClient, ServiceClientOptions, ServiceFetch } from './service-client.ts';

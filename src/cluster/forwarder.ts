@@ -1,0 +1,172 @@
+import type { Readable } from 'node:stream';
+import { AppError, anySignal, type Clock, elapsedMs, sleep } from '../base/index.ts';
+import type { HttpRequest, RouteResponse } from '../http/index.ts';
+import { type PeerClient, PeerError, type PeerResponse } from '../net/index.ts';
+import { CLUSTER_KEY, NOT_THE_OWNER } from './cluster-headers.ts';
+import { ForwardedEvents } from './forwarded-events.ts';
+import type { Placement } from './placement.ts';
+
+export interface ForwarderOptions {
+	placement: Pick<Placement, 'fenceOf' | 'nodeOf'>;
+	nodeId: string;
+	peers: Pick<PeerClient, 'send'>;
+	/** What nodes of one cluster know. */
+	clusterKey: string;
+	clock: Clock;
+	/** For how long a request waits for an owner that can be reached (ms). */
+	patienceMs?: number;
+}
+
+const PATIENCE_MS = 10_000;
+/** Between two attempts, and between two looks at who the owner is (ms). */
+const RETRY_MS = 100;
+const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+
+/** What concerns one connection, or what this node sets itself. */
+const DROPPED_REQUEST_HEADERS = new Set([
+	...['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'upgrade', 'te', 'trailer', 'expect', 'host'],
+	...['x-forwarded-for', 'x-request-id', CLUSTER_KEY],
+]);
+const DROPPED_RESPONSE_HEADERS = new Set([
+	...['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'date', 'x-request-id', 'server'],
+]);
+
+/**
+ * Passes a request to the node that owns what it is about. A request that the other node has not accepted is sent again to the
+ * next owner. After that it is repeated only where a repeat changes nothing: without a change, or with an Idempotency-Key.
+ */
+export class Forwarder {
+	readonly #options: ForwarderOptions;
+
+	constructor(options: ForwarderOptions) {
+		this.#options = options;
+	}
+
+	/**
+	 * @param id of the conversation or deployment
+	 * @param local handles the request on this node
+	 * @throws AppError `unavailable` when no owner could be reached in time, or the outcome is unknown
+	 */
+	async handle(
+		request: HttpRequest,
+		id: string,
+		local: () => RouteResponse | Promise<RouteResponse>,
+	): Promise<RouteResponse> {
+		const { placement, nodeId, clock, patienceMs = PATIENCE_MS } = this.#options;
+		if (placement.fenceOf(id) !== null) return local();
+		const body = request.hasBody ? await request.bytes(MAX_REQUEST_BYTES) : null;
+		const deadline = elapsedMs(clock) + patienceMs;
+		while (!request.signal.aborted) {
+			if (placement.fenceOf(id) !== null) return local();
+			const node = placement.nodeOf(id);
+			if (node !== null && node.id !== nodeId) {
+				const response = await this.#attempt(request, id, node, body);
+				if (response !== null) return response;
+			}
+			if (elapsedMs(clock) >= deadline) throw noOwnerError();
+			await sleep(RETRY_MS, request.signal);
+		}
+		throw noOwnerError();
+	}
+
+	/** @returns null where the request may be sent again */
+	async #attempt(
+		request: HttpRequest,
+		id: string,
+		node: { id: string; address: string },
+		body: Uint8Array | null,
+	): Promise<RouteResponse | null> {
+		const { peers } = this.#options;
+		const watch = this.#watchOwner(id, node.id);
+		const signal = anySignal(request.signal, watch.signal);
+		try {
+			const { method, target: path } = request;
+			const headers = this.#headersFor(request);
+			const response = await peers.send({ address: node.address, method, path, headers, body, signal });
+			if (response.headers.some(([name]) => name === NOT_THE_OWNER)) {
+				watch.stop();
+				response.body.on('error', () => {}).destroy();
+				return null;
+			}
+			if (isEventStream(response)) {
+				// It is closed when another node becomes the owner, so that the client resumes there.
+				response.body.once('close', watch.stop);
+				return streamResponse(response);
+			}
+			const { status } = response;
+			const whole = { status, headers: response.headers.filter(isPassedOn), body: await readAll(response.body) };
+			watch.stop();
+			return whole;
+		} catch (error) {
+			watch.stop();
+			const isUnsent = error instanceof PeerError && error.isUnsent;
+			if (isUnsent || isRepeatable(request)) return null;
+			throw new AppError(
+				'unavailable',
+				'The node that handles this did not answer. It may have carried the request out.',
+				{
+					retry_after: 1,
+					cause: error,
+				},
+			);
+		}
+	}
+
+	/** Aborts as soon as another node is the owner: the first one is frozen or cut off, and will not answer. */
+	#watchOwner(id: string, nodeId: string): { signal: AbortSignal; stop(): void } {
+		const controller = new AbortController();
+		const timer = setInterval(() => {
+			const owner = this.#options.placement.nodeOf(id);
+			if (owner !== null && owner.id !== nodeId) controller.abort(new Error('Another node is the owner now.'));
+		}, RETRY_MS);
+		return { signal: controller.signal, stop: () => clearInterval(timer) };
+	}
+
+	#headersFor(request: HttpRequest): Record<string, string> {
+		const headers: Record<string, string> = {};
+		for (const name of new Set(request.headerNames)) {
+			const value = DROPPED_REQUEST_HEADERS.has(name) ? undefined : request.header(name);
+			if (value !== undefined) headers[name] = value;
+		}
+		headers.host = request.header('host') ?? '';
+		headers[CLUSTER_KEY] = this.#options.clusterKey;
+		headers['x-forwarded-for'] = request.clientAddress;
+		headers['x-request-id'] = request.id;
+		return headers;
+	}
+}
+
+function isRepeatable(request: HttpRequest): boolean {
+	return request.method === 'GET' || request.method === 'HEAD' || request.header('idempotency-key') !== undefined;
+}
+
+function noOwnerError(): AppError {
+	return new AppError('unavailable', 'No node handles this at present. Try again.', { retry_after: 1 });
+}
+
+function isPassedOn([name]: readonly [string, string]): boolean {
+	return !DROPPED_RESPONSE_HEADERS.has(name);
+}
+
+function isEventStream({ status, headers }: PeerResponse): boolean {
+	return (
+		status === 200 && headers.some(([name, value]) => name === 'content-type' && value.startsWith('text/event-stream'))
+	);
+}
+
+function streamResponse({ headers, body }: PeerResponse): RouteResponse {
+	const passedOn = headers.filter((header) => isPassedOn(header) && header[0] !== 'content-type');
+	return { headers: passedOn, events: new ForwardedEvents(body) };
+}
+
+async function readAll(body: Readable): Promise<Uint8Array> {
+	const chunks: Buffer[] = [];
+	let size = 0;
+	for await (const chunk of body as AsyncIterable<Buffer>) {
+		size += chunk.length;
+		if (size > MAX_RESPONSE_BYTES) throw new Error('The response of another node is too large.');
+		chunks.push(chunk);
+	}
+	return Buffer.concat(chunks, size);
+}

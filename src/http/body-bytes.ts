@@ -1,0 +1,33 @@
+import { deferred } from '../base/index.ts';
+import type { BodyBuffer } from './body-buffer.ts';
+import { UNKNOWN_LENGTH } from './framing.ts';
+import { payloadTooLargeError } from './json-body.ts';
+
+/**
+ * Reads a whole body.
+ * @param announcedBytes of the body; `UNKNOWN_LENGTH` for a chunked body
+ * @throws AppError `payload_too_large`
+ */
+export function readBytes(body: BodyBuffer, announcedBytes: number, maxBytes: number): Promise<Uint8Array> {
+	const { promise, resolve, reject } = deferred<Uint8Array>();
+	const refuse = (): void => {
+		body.discard();
+		reject(payloadTooLargeError(maxBytes));
+	};
+	if (announcedBytes !== UNKNOWN_LENGTH && announcedBytes > maxBytes) {
+		refuse();
+		return promise;
+	}
+	const chunks: Buffer[] = [];
+	let size = 0;
+	body.setSink({
+		write(bytes, last) {
+			size += bytes.length;
+			if (size > maxBytes) return refuse();
+			if (bytes.length > 0) chunks.push(Buffer.from(bytes));
+			if (last) resolve(Buffer.concat(chunks, size));
+		},
+		abort: reject,
+	});
+	return promise;
+}
