@@ -154,6 +154,34 @@ suite('the shards of a cluster on PostgreSQL', { skip: skipWithoutPostgres }, ()
 			Array.from({ length: 240 }, (_, index) => index + 1),
 		);
 	});
+
+	test('every node gets the events of a workspace in the order of the log, whichever node has committed them', async () => {
+		await using nodes = await openNodes(3);
+		const heard: number[][] = nodes.map(() => []);
+		const own: number[][] = nodes.map(() => []);
+		for (const [n, node] of nodes.entries()) {
+			node.onEvents((events) => {
+				for (const { seq, stream } of events) (stream === 'ws_all' ? heard : own)[n]?.push(seq);
+			});
+		}
+		await Promise.all(
+			nodes.map(async (node, n) => {
+				for (let round = 0; round < 40; round++) await node.commit({ events: [event(`conv_${n}`), event('ws_all')] });
+			}),
+		);
+		await until('all have got all', () => heard.every(({ length }) => length === 120));
+		const logged = await (nodes[0] as PostgresStore).events.after('ws_all', 0, 200);
+		for (const seqs of heard)
+			assert.deepEqual(
+				seqs,
+				logged.map(({ seq }) => seq),
+			);
+		// Events of a conversation are published by the node that has committed them.
+		assert.deepEqual(
+			own.map(({ length }) => length),
+			[40, 40, 40],
+		);
+	});
 });
 
 /** The shards of a node after it has renewed its lease. */

@@ -6,6 +6,7 @@ import type { PlacementStore } from '../placement.ts';
 import type { Jobs, Store } from '../store.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { connectionOptions } from './connection.ts';
+import { LogFollower } from './log-follower.ts';
 import { migrate } from './migrate.ts';
 import { joinCluster, leaveCluster, type NodeIdentity, PostgresPlacement } from './placement.ts';
 import { PostgresReaders } from './readers.ts';
@@ -44,7 +45,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 	try {
 		const node = await joinCluster(sqlOf(pool), options.address ?? '', options.firstLeaseMs ?? FIRST_LEASE_MS);
 		const session = new WriterSession(options.url, node.owner, node.epoch, log);
-		return new PostgresStore(pool, session, node);
+		const position = await new PostgresReaders(sqlOf(pool)).events.lastSeq();
+		return new PostgresStore(pool, session, node, { url: options.url, log, position });
 	} catch (error) {
 		await pool.end();
 		throw error;
@@ -60,11 +62,18 @@ export class PostgresStore extends PostgresReaders implements Store {
 	readonly #pool: Pool;
 	readonly #session: WriterSession;
 	readonly #queue: CommitQueue;
+	readonly #logFollower: LogFollower;
 	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
 	readonly #commitListeners = new Set<(commit: Commit) => void>();
 	#isClosing = false;
 
-	constructor(pool: Pool, session: WriterSession, node: NodeIdentity) {
+	/** @param following where the log of events is followed, and from which number on */
+	constructor(
+		pool: Pool,
+		session: WriterSession,
+		node: NodeIdentity,
+		following: { url: string; log: Log; position: number },
+	) {
 		super(sqlOf(pool));
 		this.#pool = pool;
 		this.#session = session;
@@ -72,6 +81,12 @@ export class PostgresStore extends PostgresReaders implements Store {
 		this.placement = new PostgresPlacement(sqlOf(pool), node.owner);
 		this.#queue = new CommitQueue(session, (commit, outcome) => this.#publish(commit, outcome));
 		const sql = sqlOf(pool);
+		this.#logFollower = new LogFollower({
+			...{ sql, ...following, nodeId: node.owner },
+			publish: (events) => {
+				for (const listener of this.#listeners) listener(events);
+			},
+		});
 		this.jobs = {
 			claim: (kind, limit, leaseMs) => this.#refuseOr(() => this.#queue.claim(kind, limit, leaseMs)),
 			isClaimed: async (id) =>
@@ -117,6 +132,7 @@ export class PostgresStore extends PostgresReaders implements Store {
 			await drained;
 		} finally {
 			await this.#session.close();
+			await this.#logFollower.close();
 			await leaveCluster(sqlOf(this.#pool), this.fence.owner).catch(() => {});
 			await this.#pool.end();
 		}
@@ -141,6 +157,6 @@ export class PostgresStore extends PostgresReaders implements Store {
 		for (const listener of this.#commitListeners) listener(commit);
 		if (!commit.events?.length) return;
 		const events = commit.events.map((event, index) => ({ ...event, seq: outcome.seqs[index] as number }));
-		for (const listener of this.#listeners) listener(events);
+		this.#logFollower.onCommitted(events);
 	}
 }

@@ -7,6 +7,7 @@ export const LOG_TABLES = `
 	CREATE INDEX events_by_creation ON events (created_at);
 	CREATE INDEX events_by_stream ON events (stream, seq);
 	CREATE INDEX events_by_subject ON events (subject) WHERE subject IS NOT NULL;
+	CREATE INDEX events_of_workspaces ON events (seq) WHERE stream LIKE 'ws\\_%';
 	CREATE INDEX events_by_type ON events (stream, type, seq) WHERE stream LIKE 'ws\\_%';
 
 	CREATE TABLE deliveries (

@@ -1,0 +1,146 @@
+import pg from 'pg';
+import { ID_PREFIXES, type Log } from '../../base/index.ts';
+import type { StoredEvent } from '../commit.ts';
+import { connectionOptions } from './connection.ts';
+import type { Sql } from './sql.ts';
+
+/** Between two looks at the log where no hint comes (ms). */
+const POLL_MS = 500;
+const PAGE_SIZE = 500;
+const CHANNEL = 'parley_log';
+const RECONNECT_MS = 1_000;
+
+/**
+ * Publishes the events of all nodes. Events of a conversation come from its owner only, so this node publishes its own at once, and no
+ * others. Events of a workspace come from several nodes: they are published in the order of the log, so that a reader which goes on from
+ * the last number it has seen misses none. A notification is a hint that the log has grown; without it the log is read every half second.
+ */
+export class LogFollower {
+	readonly #sql: Sql;
+	readonly #url: string;
+	readonly #log: Log;
+	readonly #nodeId: string;
+	readonly #publish: (events: StoredEvent[]) => void;
+	readonly #timer: NodeJS.Timeout;
+	/** All events of workspaces up to this number were published. */
+	#position: number;
+	#polling: Promise<void> | null = null;
+	#isPollWanted = false;
+	#hintWaits = false;
+	#hintClient: pg.Client | null = null;
+	#isClosed = false;
+
+	constructor(options: {
+		sql: Sql;
+		url: string;
+		log: Log;
+		/** Its own hints are ignored. */
+		nodeId: string;
+		position: number;
+		publish: (events: StoredEvent[]) => void;
+	}) {
+		this.#sql = options.sql;
+		this.#url = options.url;
+		this.#log = options.log;
+		this.#nodeId = options.nodeId;
+		this.#position = options.position;
+		this.#publish = options.publish;
+		this.#timer = setInterval(() => this.#poll(), POLL_MS);
+		this.#timer.unref();
+		void this.#listen();
+	}
+
+	/** This node has committed events, in the order of their numbers. */
+	onCommitted(events: StoredEvent[]): void {
+		const [first] = events;
+		if (first === undefined) return;
+		this.#hint();
+		if (first.seq === this.#position + 1) {
+			this.#position = (events.at(-1) as StoredEvent).seq;
+			this.#publish(events);
+			return;
+		}
+		const ofConversations = events.filter(isOfConversation);
+		if (ofConversations.length > 0) this.#publish(ofConversations);
+		this.#poll();
+	}
+
+	async close(): Promise<void> {
+		this.#isClosed = true;
+		clearInterval(this.#timer);
+		await this.#hintClient?.end().catch(() => {});
+		await this.#polling;
+	}
+
+	#poll(): void {
+		this.#isPollWanted = true;
+		this.#polling ??= this.#readLog().finally(() => {
+			this.#polling = null;
+		});
+	}
+
+	async #readLog(): Promise<void> {
+		try {
+			while (this.#isPollWanted && !this.#isClosed) {
+				this.#isPollWanted = false;
+				const end = (await this.#sql.get<{ seq: number }>('SELECT seq FROM log_end'))?.seq ?? 0;
+				const page = await this.#sql.all<StoredEvent & { data: string }>(
+					`SELECT seq, id, stream, type, data, subject, created_at FROM events
+					 WHERE seq > @position AND seq <= @end AND stream LIKE 'ws\\_%' ORDER BY seq LIMIT @limit`,
+					{ position: this.#position, end, limit: PAGE_SIZE },
+				);
+				if (this.#isClosed) return;
+				const isFull = page.length === PAGE_SIZE;
+				this.#isPollWanted ||= isFull;
+				// Own events may have been published meanwhile.
+				const rows = page.filter(({ seq }) => seq > this.#position);
+				this.#position = Math.max(this.#position, isFull ? (page.at(-1)?.seq ?? 0) : end);
+				if (rows.length > 0) this.#publish(rows.map((row) => ({ ...row, data: JSON.parse(row.data) })));
+			}
+		} catch (err) {
+			this.#log.warn({ err }, 'the log of events could not be read');
+		}
+	}
+
+	/** Tells the other nodes, once for the commits of a moment. */
+	#hint(): void {
+		if (this.#hintWaits) return;
+		this.#hintWaits = true;
+		setImmediate(() => {
+			this.#sql
+				.run('SELECT pg_notify(@channel, @payload)', { channel: CHANNEL, payload: this.#nodeId })
+				.catch(() => {})
+				.finally(() => {
+					this.#hintWaits = false;
+				});
+		});
+	}
+
+	async #listen(): Promise<void> {
+		if (this.#isClosed) return;
+		const client = new pg.Client({ ...connectionOptions(this.#url), query_timeout: 0 });
+		this.#hintClient = client;
+		const listenAgain = () => {
+			client.removeAllListeners('end');
+			if (!this.#isClosed) setTimeout(() => void this.#listen(), RECONNECT_MS).unref();
+		};
+		client.on('error', () => {});
+		client.once('end', listenAgain);
+		client.on('notification', ({ payload }) => {
+			if (payload !== this.#nodeId) this.#poll();
+		});
+		try {
+			await client.connect();
+			await client.query(`LISTEN ${CHANNEL}`);
+			if (this.#isClosed) await client.end();
+		} catch {
+			// The poll goes on meanwhile.
+			await client.end().catch(() => {});
+			listenAgain();
+		}
+	}
+}
+
+function isOfConversation({ stream }: StoredEvent): boolean {
+	return stream.startsWith(ID_PREFIXES.conversation);
+}
