@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import pg from 'pg';
 import { newId } from '../../src/base/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
@@ -26,6 +27,20 @@ suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 		const record = message({ conversation_id: newId('conversation'), content: 'a\0b\ud83d' });
 		await store.commit({ write: [{ op: 'insert', kind: 'messages', record }] });
 		assert.equal((await store.get('messages', record.id))?.content, 'a\ufffdb\ufffd');
+	});
+
+	test('the rows of what was erased are no longer in the tables', async () => {
+		const record = message({ conversation_id: newId('conversation'), content: 'erased' });
+		await store.commit({ write: [{ op: 'insert', kind: 'messages', record }] });
+		await store.commit({ write: [{ op: 'remove', kind: 'messages', id: record.id }] });
+		await store.overwriteErased();
+		const client = new pg.Client(await server.database('contract'));
+		await client.connect();
+		const { rows } = await client.query(
+			"SELECT n_dead_tup FROM pg_stat_all_tables WHERE schemaname = 'parley' AND relname = 'messages'",
+		);
+		await client.end();
+		assert.deepEqual(rows, [{ n_dead_tup: '0' }]);
 	});
 
 	after(async () => {

@@ -11,6 +11,7 @@ import { migrate } from './migrate.ts';
 import { joinCluster, leaveCluster, type NodeIdentity, PostgresPlacement } from './placement.ts';
 import { PostgresReaders } from './readers.ts';
 import { sqlOf } from './sql.ts';
+import { vacuum } from './vacuum.ts';
 import { WriterSession } from './writer-session.ts';
 
 export interface PostgresStoreOptions {
@@ -60,6 +61,7 @@ export class PostgresStore extends PostgresReaders implements Store {
 	readonly placement: PlacementStore;
 	readonly jobs: Jobs;
 	readonly #pool: Pool;
+	readonly #url: string;
 	readonly #session: WriterSession;
 	readonly #queue: CommitQueue;
 	readonly #logFollower: LogFollower;
@@ -76,6 +78,7 @@ export class PostgresStore extends PostgresReaders implements Store {
 	) {
 		super(sqlOf(pool));
 		this.#pool = pool;
+		this.#url = following.url;
 		this.#session = session;
 		this.fence = node;
 		this.placement = new PostgresPlacement(sqlOf(pool), node.owner);
@@ -102,8 +105,10 @@ export class PostgresStore extends PostgresReaders implements Store {
 		return this.#refuseOr(() => this.#queue.commit(commit));
 	}
 
-	/** PostgreSQL overwrites what was deleted by itself: its vacuum frees the rows, and its log is recycled. */
-	async overwriteErased(): Promise<void> {}
+	/** Frees the space of what was erased. See `vacuum` for what PostgreSQL cannot do. */
+	overwriteErased(): Promise<void> {
+		return vacuum(this.#url);
+	}
 
 	isWritable(): boolean {
 		return !this.#isClosing && this.#session.disconnectedMs === 0;
