@@ -8,7 +8,7 @@ const MIGRATION_LOCK = 7_257_539;
 
 /**
  * Brings the database to the current schema. One node at a time does this: the others wait.
- * @throws Error when the database is older than PostgreSQL 15, or its schema is newer than this program can use
+ * @throws Error when the database is older than PostgreSQL 15 or acknowledges commits early, or its schema is newer than this program can use
  */
 export async function migrate(url: string): Promise<void> {
 	const client = new Client({ ...connectionOptions(url), query_timeout: 0 });
@@ -16,7 +16,7 @@ export async function migrate(url: string): Promise<void> {
 	await client.connect();
 	try {
 		await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
-		await requireVersion(client);
+		await requireServer(client);
 		await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
 		await client.query(
 			`CREATE SCHEMA IF NOT EXISTS ${TABLE_SCHEMA};
@@ -32,13 +32,19 @@ export async function migrate(url: string): Promise<void> {
 
 const OLDEST_POSTGRES = 15;
 
-async function requireVersion(client: Client): Promise<void> {
-	const { rows } = await client.query<{ version: number }>(
-		"SELECT current_setting('server_version_num')::int / 10000 AS version",
+async function requireServer(client: Client): Promise<void> {
+	const { rows } = await client.query<{ version: number; commits: string }>(
+		"SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('synchronous_commit') AS commits",
 	);
-	const version = rows[0]?.version ?? 0;
-	if (version >= OLDEST_POSTGRES) return;
-	throw new Error(`The database is PostgreSQL ${version}. Parley needs PostgreSQL ${OLDEST_POSTGRES} or newer.`);
+	const { version = 0, commits } = rows[0] ?? {};
+	if (version < OLDEST_POSTGRES) {
+		throw new Error(`The database is PostgreSQL ${version}. Parley needs PostgreSQL ${OLDEST_POSTGRES} or newer.`);
+	}
+	if (commits === 'off') {
+		throw new Error(
+			'The database acknowledges commits before they are on disk (synchronous_commit is off). Switch it on for the user or the database of Parley.',
+		);
+	}
 }
 
 /** Each step is one transaction. A schema of the next version can be used, because its steps only add. */
