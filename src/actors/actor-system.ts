@@ -160,6 +160,11 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 		return this.#drainPromise;
 	}
 
+	/** Ends the actors of these ids at once, without saving. Messages that wait or run are rejected with `reason`. */
+	abandonWhere(isAbandoned: (id: string) => boolean, reason: AppError): void {
+		for (const cell of [...this.#cells.values()]) if (isAbandoned(cell.id)) this.#abandon(cell, reason);
+	}
+
 	[Symbol.asyncDispose](): Promise<void> {
 		return this.drain();
 	}
@@ -261,10 +266,13 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 	}
 
 	#abandonAll(): void {
-		for (const cell of [...this.#cells.values()]) {
-			cell.abandon(shuttingDownError());
-			this.#remove(cell);
-		}
+		this.abandonWhere(() => true, shuttingDownError());
+	}
+
+	#abandon(cell: ActorCell<M, R>, reason: AppError): void {
+		if (cell.isPassivating) this.#passivating--;
+		cell.abandon(reason);
+		this.#remove(cell);
 	}
 }
 

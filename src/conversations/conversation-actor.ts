@@ -8,6 +8,7 @@ import {
 	type ConversationRecord,
 	expectVersion,
 	IdempotentReplayError,
+	type ShardFence,
 	type Store,
 } from '../store/index.ts';
 import { changeConversation, eraseConversation } from './change.ts';
@@ -70,18 +71,24 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	/** The position in the stream before the events of this turn. */
 	#position = 0;
 	#restarted = false;
+	readonly #fence: ShardFence | undefined;
 
-	/** @param unfinished the turn whose reply an earlier process, or an earlier actor, did not finish */
+	/**
+	 * @param unfinished the turn whose reply an earlier process, or an earlier actor, did not finish
+	 * @param fence its commits carry it: they are refused once another node serves the conversation
+	 */
 	constructor(
 		deps: ConversationDependencies,
 		self: SelfRef<ConversationMessage, ConversationResult>,
 		record: ConversationRecord | null,
 		unfinished: Turn | null,
+		fence?: ShardFence,
 	) {
 		this.#deps = deps;
 		this.#self = self;
 		this.#record = record;
 		this.#turn = unfinished;
+		this.#fence = fence;
 		if (unfinished) self.tell({ type: 'resume' });
 	}
 
@@ -308,7 +315,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	async expire(expiry: Message<'expire'>): Promise<ConversationResult> {
 		const commit = this.#record && !this.#turn ? expireConversation(this.#record, expiry) : null;
 		if (!this.#record || !commit) return { expired: false };
-		const result = await this.#deps.store.commit(commit);
+		const result = await this.#store(commit);
 		if (result.outcome === 'conflict' && result.kind !== 'conversations') return { expired: false };
 		requireCommitted(result);
 		await this.#forget(this.#record.id);
@@ -406,7 +413,11 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	}
 
 	async #commit(commit: Commit): Promise<number[]> {
-		return requireCommitted(await this.#deps.store.commit(commit)).seqs;
+		return requireCommitted(await this.#store(commit)).seqs;
+	}
+
+	#store(commit: Commit): Promise<CommitOutcome> {
+		return this.#deps.store.commit(this.#fence ? { ...commit, fence: this.#fence } : commit);
 	}
 
 	/**

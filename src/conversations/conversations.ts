@@ -12,6 +12,7 @@ import {
 import type {
 	ConversationRecord,
 	DeploymentRecord,
+	FenceOf,
 	MessageRecord,
 	NoteRecord,
 	PendingReply,
@@ -48,6 +49,8 @@ export interface ConversationsOptions
 	outbox: Outbox;
 	/** The code of ISO 4217 in which budgets are; USD by default. */
 	currency?: string;
+	/** Absent: the store has one owner. */
+	fenceOf?: FenceOf;
 }
 
 /** The messages that a workspace's own clients send to a conversation. */
@@ -87,9 +90,11 @@ export class Conversations implements AsyncDisposable {
 		this.#suggestions = new Suggestions(dependencies);
 		this.#actors = new ActorSystem({
 			load: async (id, self) => {
+				const fence = deps.fenceOf?.(id);
+				if (fence === null) throw otherNodeError();
 				const record = (await deps.store.get('conversations', id)) ?? null;
 				const unfinished = record && (await unfinishedTurn(deps, record));
-				return new ConversationActor(dependencies, self, record, unfinished);
+				return new ConversationActor(dependencies, self, record, unfinished, fence);
 			},
 			reportFailure: (id, thrown) => this.#recover(id, thrown),
 			maxResident: MAX_RESIDENT,
@@ -105,6 +110,11 @@ export class Conversations implements AsyncDisposable {
 	/** The actors in memory, and the messages that wait for them. */
 	get actorCounts(): { residents: number; waiting: number } {
 		return { residents: this.#actors.residents, waiting: this.#actors.waiting };
+	}
+
+	/** Discards the actors of these conversations at once: another node serves them. Callers that wait get `unavailable`. */
+	abandonWhere(isLost: (id: string) => boolean): void {
+		this.#actors.abandonWhere(isLost, otherNodeError());
 	}
 
 	/** Resumes the replies that an earlier process did not finish. Messages are sent only afterwards. */
@@ -346,6 +356,10 @@ export class Conversations implements AsyncDisposable {
 			}
 		}, RESUME_DELAY_MS).unref();
 	}
+}
+
+function otherNodeError(): AppError {
+	return new AppError('unavailable', 'Another node serves this conversation now. Try again.', { retry_after: 1 });
 }
 
 function unexpectedResult(type: ConversationMessage['type']): Error {

@@ -42,6 +42,7 @@ export { RESTORE_FOLDER } from './interrupted-restore.ts';
 export type { DocumentRecord, KnowledgeBaseRecord, SourcePageRecord, SourceRecord } from './knowledge-records.ts';
 export {
 	type ClusterNode,
+	type FenceOf,
 	type PlacementStore,
 	type PlacementView,
 	SHARD_COUNT,

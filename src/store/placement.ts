@@ -9,6 +9,12 @@ export interface ShardFence {
 	epoch: number;
 }
 
+/**
+ * The fence that commits about an id must carry. Null: this node may not serve the id. Undefined: the store has one owner, and commits
+ * need none.
+ */
+export type FenceOf = (id: string) => ShardFence | null | undefined;
+
 /** A node of the cluster. */
 export interface ClusterNode {
 	id: string;

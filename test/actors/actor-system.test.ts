@@ -421,6 +421,32 @@ test('abandons and rejects unfinished work at the deadline of a drain', async ()
 	assert.equal(system.residents, 0);
 });
 
+test('abandoned actors are discarded at once and loaded again by the next message, and the others go on', async () => {
+	const loads: string[] = [];
+	const discarded: string[] = [];
+	await using system = new ActorSystem<string, string>({
+		load: (id) => {
+			loads.push(id);
+			const first = loads.filter((one) => one === id).length === 1;
+			return {
+				handle: (message) => (message === 'wait' && first ? new Promise<string>(() => {}) : message),
+				discard: () => discarded.push(id),
+			};
+		},
+		reportFailure: unexpected,
+		drainTimeoutMs: 1,
+	});
+	const running = assert.rejects(system.ask('lost', 'wait'), { code: 'unavailable', message: 'It has moved.' });
+	const waiting = assert.rejects(system.ask('lost', 'later'), { code: 'unavailable' });
+	assert.equal(await system.ask('kept', 'one'), 'one');
+	system.abandonWhere((id) => id === 'lost', new AppError('unavailable', 'It has moved.'));
+	await Promise.all([running, waiting]);
+	assert.deepEqual(discarded, ['lost']);
+	assert.equal(await system.ask('lost', 'again'), 'again');
+	assert.equal(await system.ask('kept', 'two'), 'two');
+	assert.deepEqual(loads, ['lost', 'kept', 'lost']);
+});
+
 test('an actor that sends itself messages without end yields to the event loop', async () => {
 	let rounds = 0;
 	await using system = new ActorSystem<string, void>({
