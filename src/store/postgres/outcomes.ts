@@ -28,8 +28,8 @@ export function readOutcome(stored: StoredOutcome): CommitOutcome {
 export class FailedCommitError extends Error {
 	readonly code: string;
 
-	constructor(message: string, code: string) {
-		super(message);
+	constructor(message: string, code: string, options?: ErrorOptions) {
+		super(message, options);
 		this.name = 'FailedCommitError';
 		this.code = code;
 	}

@@ -1,4 +1,4 @@
-import { DatabaseError } from 'pg';
+import pg from 'pg';
 import { messageOf } from '../../base/index.ts';
 import type { Commit, CommitOutcome } from '../commit.ts';
 import type { Kind } from '../records.ts';
@@ -26,6 +26,7 @@ export function conflict(kind: Kind, id: string): RefusedCommitError {
 /**
  * Carries out one commit in a transaction of several statements, for writes that are more than records. It does what `commit_batch`
  * does, in the same order and with the same functions.
+ * @throws pg.DatabaseError, FailedCommitError
  */
 export async function commitInTransaction(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredOutcome[]> {
 	await sql.run('BEGIN');
@@ -36,7 +37,9 @@ export async function commitInTransaction(sql: Sql, key: BatchKey, commit: Commi
 	} catch (error) {
 		await sql.run('ROLLBACK');
 		if (error instanceof RefusedCommitError) return [error.outcome];
-		throw error instanceof DatabaseError ? error : new FailedCommitError(messageOf(error), '');
+		if (error instanceof pg.DatabaseError) throw error;
+		// The transaction is undone, so the connection works: the fault is in the commit.
+		throw new FailedCommitError(messageOf(error), '', { cause: error });
 	}
 }
 

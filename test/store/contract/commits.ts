@@ -195,6 +195,22 @@ export function commitContract(opened: () => Store): void {
 		assert.deepEqual(await store.events.after('ws_bad', 0, 10), []);
 	});
 
+	test('a commit of several statements that fails in the middle is rolled back, and the next one is made', async () => {
+		const store = opened();
+		const [record, next] = [assistant(), assistant()];
+		const doomed = {
+			write: [
+				{ op: 'insert', kind: 'assistants', record },
+				{ op: 'erase_rounds', message_id: newId('message') },
+				{ op: 'patch', kind: 'assistants', id: record.id, set: { colour: 'red' } },
+			],
+		} as unknown as Commit;
+		await assert.rejects(store.commit(doomed), { code: 'unavailable' });
+		assert.equal(await store.get('assistants', record.id), undefined);
+		await store.commit({ write: [{ op: 'insert', kind: 'assistants', record: next }] });
+		assert.ok(await store.get('assistants', next.id));
+	});
+
 	test('readers see either nothing or everything of a commit', async () => {
 		const store = opened();
 		for (let round = 0; round < 30; round++) {
