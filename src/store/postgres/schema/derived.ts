@@ -74,6 +74,28 @@ export const DERIVED_TABLES = `
 	CREATE INDEX budget_notices_by_account ON budget_notices (account);
 	CREATE INDEX budget_notices_by_expiry ON budget_notices (expires_at);
 
+	CREATE FUNCTION remove_inbox_of_conversation() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		DELETE FROM inbox_rows WHERE conversation_id = OLD.id;
+		DELETE FROM inbox_reads WHERE conversation_id = OLD.id;
+		RETURN NULL;
+	END $$;
+	CREATE TRIGGER inbox_goes_with_its_conversation AFTER DELETE ON conversations
+	FOR EACH ROW EXECUTE FUNCTION remove_inbox_of_conversation();
+
+	CREATE FUNCTION remove_inbox_of_user() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		DELETE FROM inbox_reads WHERE reader = OLD.id;
+		DELETE FROM inbox_readers WHERE reader = OLD.id;
+		RETURN NULL;
+	END $$;
+	CREATE TRIGGER inbox_goes_with_its_user AFTER DELETE ON users FOR EACH ROW EXECUTE FUNCTION remove_inbox_of_user();
+
+	CREATE FUNCTION remove_citation_of_document() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		DELETE FROM cited_documents WHERE document_id = OLD.id;
+		RETURN NULL;
+	END $$;
+	CREATE TRIGGER citations_go_with_their_document AFTER DELETE ON documents
+	FOR EACH ROW EXECUTE FUNCTION remove_citation_of_document();
+
 	INSERT INTO inbox_progress VALUES (1, 0, '', 0);
 	INSERT INTO statistics_state VALUES (1, 0, 0, 0, 0, 0);
 `;
