@@ -1,8 +1,10 @@
 import type { StoredEvent } from '../../commit.ts';
 import type { EventsReader } from '../../readers.ts';
+import { hasExpiredEvents } from '../expired-events.ts';
 import type { Sql } from '../sql.ts';
 
-type EventRow = StoredEvent & { data: string };
+/** An event as the table has it. */
+export type EventRow = StoredEvent & { data: string };
 
 /** Queries about the log of events. */
 export class PostgresEventsReader implements EventsReader {
@@ -43,23 +45,11 @@ export class PostgresEventsReader implements EventsReader {
 		return { first: range.first, last: range.last };
 	}
 
-	async hasExpired(before: number): Promise<boolean> {
-		const found = await this.#sql.get(`SELECT 1 FROM events WHERE ${IS_EXPIRED} LIMIT 1`, {
-			before,
-			overdue: before - MAX_PENDING_MS,
-		});
-		return found !== undefined;
+	hasExpired(before: number): Promise<boolean> {
+		return hasExpiredEvents(this.#sql, before);
 	}
 }
 
-/** Events with pending deliveries are kept this much longer, so that an endpoint that never keeps up cannot fill the disk. */
-export const MAX_PENDING_MS = 30 * 24 * 3_600_000;
-
-/** SQL: an event is older than `@before` and has no pending delivery, or is older than `@overdue`. */
-export const IS_EXPIRED = `created_at < @before AND (created_at < @overdue OR NOT EXISTS (
-	SELECT 1 FROM deliveries WHERE event_seq = events.seq AND status = 'pending'
-))`;
-
-function decodeEvent(row: EventRow): StoredEvent {
+export function decodeEvent(row: EventRow): StoredEvent {
 	return { ...row, data: JSON.parse(row.data) };
 }

@@ -4,11 +4,16 @@ export const LOG_TABLES = `
 		seq bigint PRIMARY KEY, id string NOT NULL, stream string NOT NULL, type string NOT NULL, data string NOT NULL,
 		created_at bigint NOT NULL, subject string
 	);
-	CREATE INDEX events_by_creation ON events (created_at);
+	CREATE INDEX events_by_creation ON events (created_at, seq);
 	CREATE INDEX events_by_stream ON events (stream, seq);
-	CREATE INDEX events_by_subject ON events (subject) WHERE subject IS NOT NULL;
 	CREATE INDEX events_of_workspaces ON events (seq) WHERE stream LIKE 'ws\\_%';
+	CREATE INDEX events_by_subject ON events (subject, seq) WHERE subject IS NOT NULL;
 	CREATE INDEX events_by_type ON events (stream, type, seq) WHERE stream LIKE 'ws\\_%';
+
+	CREATE TABLE expiry_progress (
+		id bigint PRIMARY KEY CHECK (id = 1), at bigint NOT NULL, seq bigint NOT NULL
+	);
+	INSERT INTO expiry_progress VALUES (1, ${Number.MIN_SAFE_INTEGER}, 0);
 
 	CREATE TABLE deliveries (
 		id string PRIMARY KEY, version bigint NOT NULL, workspace_id string NOT NULL, webhook_id string NOT NULL,
