@@ -1,10 +1,60 @@
 import type { Write } from '../commit.ts';
+import { eraseConversation } from './conversation-erasure.ts';
+import { applyDeliveryWrite } from './deliveries.ts';
 import type { RecordWrite } from './encode-commit.ts';
+import { endErasure } from './erasures.ts';
+import { eraseExpiredEvents } from './expired-events.ts';
+import { eraseExpiredRecords } from './expired-records.ts';
+import { eraseKnowledgeBase } from './knowledge-base-erasure.ts';
+import { IS_SEALED } from './readers/idempotency.ts';
+import { applySourceWrite } from './source-pages.ts';
 import type { Sql } from './sql.ts';
 
 /** Carries out a write that is more than one record, inside the caller's transaction. */
-export async function applyWrite(_sql: Sql, write: Exclude<Write, RecordWrite>): Promise<void> {
+export async function applyWrite(sql: Sql, write: Exclude<Write, RecordWrite>): Promise<void> {
 	switch (write.op) {
+		case 'erase_rounds':
+			await sql.run('DELETE FROM reply_rounds WHERE message_id = @id', { id: write.message_id });
+			await sql.run('DELETE FROM reply_calls WHERE message_id = @id', { id: write.message_id });
+			return;
+		case 'erase_conversation':
+			await eraseConversation(sql, write.id, write.limit);
+			return;
+		case 'end_erasure':
+			await endErasure(sql, write.id, write.at);
+			return;
+		case 'erase_knowledge_base':
+			await eraseKnowledgeBase(sql, write.id);
+			return;
+		case 'end_sessions':
+			await sql.run('DELETE FROM sessions WHERE user_id = @user_id AND id IS DISTINCT FROM @except', {
+				user_id: write.user_id,
+				except: write.except,
+			});
+			return;
+		case 'erase_expired':
+			await eraseExpiredRecords(sql, write.before, write.limit);
+			return;
+		case 'erase_sealed_responses':
+			await sql.run(`DELETE FROM idempotency WHERE ${IS_SEALED}`);
+			return;
+		case 'erase_events':
+			await eraseExpiredEvents(sql, write.before, write.limit);
+			return;
+		case 'cancel_deliveries':
+		case 'erase_deliveries':
+		case 'redeliver':
+		case 'record_failure':
+		case 'clear_failures':
+			await applyDeliveryWrite(sql, write);
+			return;
+		case 'sources.clear_frontier':
+		case 'sources.find_pages':
+		case 'sources.find_duplicates':
+		case 'sources.remove_sitemaps':
+		case 'sources.erase':
+			await applySourceWrite(sql, write);
+			return;
 		default:
 			throw new Error(`PostgreSQL has no write ${write.op}.`);
 	}

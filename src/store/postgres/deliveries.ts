@@ -12,20 +12,19 @@ export async function applyDeliveryWrite(
 	switch (write.op) {
 		case 'cancel_deliveries':
 			await sql.run(
-				`WITH chosen AS (
+				`UPDATE deliveries SET version = version + 1, status = 'cancelled', due_at = NULL, completed_at = @at, updated_at = @at
+				 WHERE id = ANY(ARRAY(
 					SELECT id FROM deliveries WHERE webhook_id = @webhook_id AND status = 'pending'
 					ORDER BY due_at, event_seq LIMIT @limit FOR UPDATE
-				 )
-				 UPDATE deliveries SET version = version + 1, status = 'cancelled', due_at = NULL, completed_at = @at, updated_at = @at
-				 FROM chosen WHERE deliveries.id = chosen.id`,
+				 ))`,
 				{ webhook_id, at: write.at, limit: write.limit },
 			);
 			return;
 		case 'erase_deliveries': {
 			const erased = await sql.all<{ id: string }>(
-				`DELETE FROM deliveries WHERE id IN (
+				`DELETE FROM deliveries WHERE id = ANY(ARRAY(
 					SELECT id FROM deliveries WHERE webhook_id = @webhook_id ORDER BY created_at, id LIMIT @limit
-				 ) RETURNING id`,
+				 )) RETURNING id`,
 				{ webhook_id, limit: write.limit },
 			);
 			await eraseAttempts(sql, erased);

@@ -27,7 +27,7 @@ export async function endErasure(sql: Sql, id: string, at: number): Promise<void
 			SELECT 1 FROM conversations
 			WHERE workspace_id = erasures.workspace_id AND end_user_id = erasures.end_user_id AND end_user_id IS NOT NULL
 		 )
-		 AND NOT EXISTS (SELECT 1 FROM jobs WHERE kind = @job_kind)`,
+		 AND (SELECT min(due_at) FROM jobs WHERE kind = @job_kind) IS NULL`,
 		{ id, at, job_kind: CONVERSATION_ERASURE_JOB },
 	);
 }

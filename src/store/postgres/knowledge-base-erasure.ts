@@ -1,0 +1,21 @@
+import type { Sql } from './sql.ts';
+
+/**
+ * Removes a knowledge base with its sources and documents, and every job about any of them; see the write `erase_knowledge_base`. A
+ * transaction that adds to a record has locked it: what it has added is seen by the statements after the one that removes the record.
+ */
+export async function eraseKnowledgeBase(sql: Sql, id: string): Promise<void> {
+	await sql.run('DELETE FROM knowledge_bases WHERE id = @id', { id });
+	const sources = await removeFrom(sql, 'sources', id);
+	await sql.run('DELETE FROM source_pages WHERE source_id = ANY(@sources)', { sources });
+	const documents = await removeFrom(sql, 'documents', id);
+	await sql.run('DELETE FROM jobs WHERE ref = ANY(@refs)', { refs: [id, ...sources, ...documents] });
+}
+
+/** Removes the records of a knowledge base. @returns their ids */
+async function removeFrom(sql: Sql, kind: 'sources' | 'documents', knowledgeBaseId: string): Promise<string[]> {
+	const rows = await sql.all<{ id: string }>(`DELETE FROM ${kind} WHERE knowledge_base_id = @id RETURNING id`, {
+		id: knowledgeBaseId,
+	});
+	return rows.map(({ id }) => id);
+}
