@@ -1,27 +1,41 @@
 import type { Readers } from '../readers.ts';
+import { PostgresAccessReader } from './readers/access.ts';
+import { PostgresAssistantsReader } from './readers/assistants.ts';
+import { PostgresConversationsReader } from './readers/conversations.ts';
+import { PostgresDeliveriesReader } from './readers/deliveries.ts';
+import { PostgresDocumentsReader } from './readers/documents.ts';
+import { PostgresEndUsersReader } from './readers/end-users.ts';
 import { PostgresEventsReader } from './readers/events.ts';
 import { PostgresIdempotencyReader } from './readers/idempotency.ts';
 import { PostgresRecordsReader } from './readers/records.ts';
+import { PostgresSourcesReader } from './readers/sources.ts';
 import type { Sql } from './sql.ts';
 
 /** Everything that reads, from a pool of connections. */
 export class PostgresReaders extends PostgresRecordsReader implements Readers {
+	readonly assistants: PostgresAssistantsReader;
+	readonly conversations: PostgresConversationsReader;
+	readonly access: PostgresAccessReader;
+	readonly documents: PostgresDocumentsReader;
+	readonly sources: PostgresSourcesReader;
+	readonly deliveries: PostgresDeliveriesReader;
+	readonly endUsers: PostgresEndUsersReader;
 	readonly events: PostgresEventsReader;
 	readonly idempotency: PostgresIdempotencyReader;
-	declare readonly assistants: Readers['assistants'];
-	declare readonly conversations: Readers['conversations'];
-	declare readonly access: Readers['access'];
-	declare readonly documents: Readers['documents'];
-	declare readonly sources: Readers['sources'];
 	declare readonly searchIndex: Readers['searchIndex'];
-	declare readonly deliveries: Readers['deliveries'];
-	declare readonly endUsers: Readers['endUsers'];
 	declare readonly inbox: Readers['inbox'];
 	declare readonly statistics: Readers['statistics'];
 	declare readonly spending: Readers['spending'];
 
 	constructor(sql: Sql) {
 		super(sql);
+		this.assistants = new PostgresAssistantsReader(sql);
+		this.conversations = new PostgresConversationsReader(sql);
+		this.access = new PostgresAccessReader(sql);
+		this.documents = new PostgresDocumentsReader(sql);
+		this.sources = new PostgresSourcesReader(sql);
+		this.deliveries = new PostgresDeliveriesReader(sql);
+		this.endUsers = new PostgresEndUsersReader(sql);
 		this.events = new PostgresEventsReader(sql);
 		this.idempotency = new PostgresIdempotencyReader(sql);
 	}

@@ -20,14 +20,33 @@ export class PostgresRecordsReader implements RecordsReader {
 		const orderColumn = kind === 'messages' ? 'seq' : 'created_at';
 		const { order, limit } = query;
 		const { conditions, values } = conditionsOf(kind, orderColumn, query);
-		const rows = await this.#sql.all(
-			`SELECT ${columnsOf(kind)} FROM ${kind} ${conditions.length ? `WHERE ${conditions.join(' AND ')}` : ''}
-			 ORDER BY ${orderColumn} ${order}, id ${order} LIMIT @limit`,
-			{ ...values, limit },
-		);
+		const end = `ORDER BY ${orderColumn} ${order}, id ${order} LIMIT @limit`;
+		const page = (all: readonly string[]) =>
+			`SELECT ${columnsOf(kind)} FROM ${kind} ${all.length ? `WHERE ${all.join(' AND ')}` : ''} ${end}`;
+		const text = isByStatusAlone(kind, query.where)
+			? `${TYPES_CTE} SELECT ${columnsOf(kind)} FROM found, LATERAL (${page([...conditions, 'event_type = found.name'])}) AS page ${end}`
+			: page(conditions);
+		const rows = await this.#sql.all(text, { ...values, limit });
 		return rows.map((row) => decodeRow(kind, row));
 	}
 }
+
+/**
+ * Deliveries listed by status alone: in the index, their type stands between the status and the order. A page of each type is read,
+ * in that order.
+ */
+function isByStatusAlone(kind: Kind, where: Partial<Records['deliveries']>): boolean {
+	const { webhook_id, status, event_type } = where;
+	return kind === 'deliveries' && webhook_id !== undefined && status !== undefined && event_type === undefined;
+}
+
+/** The types of an endpoint's deliveries with a status; one step in the index for each. */
+const TYPES_CTE = `WITH RECURSIVE found (name) AS (
+	SELECT min(event_type) FROM deliveries WHERE webhook_id = @webhook_id AND status = @status
+	UNION ALL SELECT (
+		SELECT min(event_type) FROM deliveries WHERE webhook_id = @webhook_id AND status = @status AND event_type > found.name
+	) FROM found WHERE found.name IS NOT NULL
+)`;
 
 function conditionsOf<K extends Kind>(
 	kind: K,
