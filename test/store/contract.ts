@@ -5,12 +5,14 @@ import { after, before } from 'node:test';
 import type { Store } from '../../src/store/index.ts';
 import { commitContract } from './contract/commits.ts';
 import { deliveryContract } from './contract/deliveries.ts';
+import { endUserContract } from './contract/end-users.ts';
 import { erasureContract } from './contract/erasure.ts';
 import { eventContract } from './contract/events.ts';
 import { idempotencyContract } from './contract/idempotency.ts';
 import { jobContract } from './contract/jobs.ts';
 import { lifeContract, type OpenStore } from './contract/life.ts';
 import { listContract } from './contract/lists.ts';
+import { sourceContract } from './contract/sources.ts';
 import { spendingContract } from './contract/spending.ts';
 
 /**
@@ -35,6 +37,8 @@ export function storeContract(open: OpenStore): void {
 	listContract(() => store);
 	deliveryContract(open);
 	erasureContract(() => store);
+	sourceContract(() => store);
+	endUserContract(() => store);
 	spendingContract(() => store);
 	lifeContract(open);
 }

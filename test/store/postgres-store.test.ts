@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
 import pg from 'pg';
 import { newId } from '../../src/base/index.ts';
@@ -6,9 +7,15 @@ import type { Store } from '../../src/store/index.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
 import { commitContract } from './contract/commits.ts';
+import { deliveryContract } from './contract/deliveries.ts';
+import { endUserContract } from './contract/end-users.ts';
+import { erasureContract } from './contract/erasure.ts';
 import { eventContract } from './contract/events.ts';
 import { idempotencyContract } from './contract/idempotency.ts';
 import { jobContract } from './contract/jobs.ts';
+import { lifeContract } from './contract/life.ts';
+import { listContract } from './contract/lists.ts';
+import { sourceContract } from './contract/sources.ts';
 import { message } from './samples.ts';
 
 suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
@@ -18,10 +25,20 @@ suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 		server = await startPostgres();
 		store = await openPostgresStore({ url: await server.database('contract'), firstLeaseMs: 3_600_000 });
 	});
+	/** The database of a place is named by its hash. */
+	const open = async (place: string): Promise<Store> =>
+		openPostgresStore({ url: await server.database(createHash('md5').update(place).digest('hex')) });
+
 	commitContract(() => store);
 	eventContract(() => store);
 	jobContract(() => store);
 	idempotencyContract(() => store);
+	listContract(() => store);
+	deliveryContract(open);
+	erasureContract(() => store);
+	sourceContract(() => store);
+	endUserContract(() => store);
+	lifeContract(open);
 
 	test('a text has the replacement character where PostgreSQL has none: for NUL and half a surrogate pair', async () => {
 		const record = message({ conversation_id: newId('conversation'), content: 'a\0b\ud83d' });

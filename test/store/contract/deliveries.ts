@@ -325,6 +325,61 @@ export function deliveryContract(open: OpenStore): void {
 		assert.deepEqual(await store.deliveries.webhooksWithPending(null), []);
 	});
 
+	test('finds an old event after thousands that are kept for pending deliveries', async (t) => {
+		const store = await fresh(t);
+		const { endpoint, workspace_id } = await backlog(store, 4_100);
+		const stream = newId('conversation');
+		await stored(store, [{ ...event(stream), created_at: NOON + 1 }]);
+		const erase = () => store.commit({ write: [{ op: 'erase_events', before: NOON + 2, limit: 9 }] });
+		for (let step = 0; await store.events.hasExpired(NOON + 2); step++) {
+			assert.ok(step < 9, 'each step goes on where the last one has ended');
+			await erase();
+		}
+		assert.deepEqual(await store.events.after(stream, 0, 9), []);
+		assert.equal((await store.events.after(workspace_id, 0, 9)).length, 9);
+		// The search begins again at the start of the log.
+		const [first] = await store.list('deliveries', { where: { webhook_id: endpoint.id }, order: 'asc', limit: 1 });
+		await change(store, first, { status: 'delivered', due_at: null });
+		for (let step = 0; await store.events.hasExpired(NOON + 2); step++) {
+			assert.ok(step < 9, 'it comes to the first event again');
+			await erase();
+		}
+		assert.equal(await store.events.at(first?.event_seq ?? 0), undefined);
+	});
+
+	test('lists deliveries with a status in order of creation, whatever their types', async (t) => {
+		const store = await fresh(t);
+		const workspace_id = newId('workspace');
+		const [endpoint] = await register(store, [{ workspace_id, events: ['*'] }]);
+		const types = ['message.created', 'conversation.closed', 'conversation.created'];
+		await stored(
+			store,
+			Array.from({ length: 12 }, (_, n) => ({
+				...event(workspace_id, types[n % 3]),
+				created_at: NOON + Math.floor(n / 2),
+			})),
+		);
+		const deliveries = await deliveriesOf(store, endpoint.id);
+		for (const one of deliveries.slice(0, 3)) await change(store, one, { status: 'delivered', due_at: null });
+		const list = async (query: object, order: 'asc' | 'desc' = 'asc') =>
+			numbers(
+				await store.list('deliveries', {
+					...{ where: { webhook_id: endpoint.id, status: 'pending' }, order, limit: 4 },
+					...query,
+				}),
+				deliveries,
+			);
+		assert.deepEqual(await list({}), [3, 4, 5, 6]);
+		assert.deepEqual(await list({}, 'desc'), [11, 10, 9, 8]);
+		const { created_at: at = 0, id = '' } = deliveries[6] ?? {};
+		assert.deepEqual(await list({ after: { at, id } }), [7, 8, 9, 10]);
+		assert.deepEqual(await list({ after: { at, id } }, 'desc'), [5, 4, 3]);
+		assert.deepEqual(await list({ createdAfter: NOON + 2, createdBefore: NOON + 4 }), [6, 7]);
+		const where = { webhook_id: endpoint.id, status: 'pending', event_type: 'conversation.closed' };
+		assert.deepEqual(await list({ where }), [4, 7, 10]);
+		assert.deepEqual(await list({ where: { ...where, status: 'failed' } }), []);
+	});
+
 	test('the last commit sequence never decreases, even when all events were erased', async (t) => {
 		const store = await fresh(t);
 		assert.equal(await store.events.lastSeq(), 0);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
 import type { AssistantRecord, ListPosition, ListQuery, Store, Write } from '../../../src/store/index.ts';
-import { apiKey, assistant, conversation, deployment, document, message, NOON } from '../samples.ts';
+import { apiKey, assistant, conversation, deployment, document, message, NOON, session, user } from '../samples.ts';
 
 /** Lists continue from a position, not from a number of rows, so concurrent changes neither repeat nor hide a row. */
 export function listContract(opened: () => Store): void {
@@ -231,6 +231,38 @@ export function listContract(opened: () => Store): void {
 		assert.equal(await store.documents.isBlobInUse(blob), true);
 		await store.commit({ write: [{ op: 'remove', kind: 'documents', id: record.id }] });
 		assert.equal(await store.documents.isBlobInUse(blob), false);
+	});
+
+	test('counts active assistants and their tools, and finds those that use a tool', async () => {
+		const store = opened();
+		const workspace_id = newId('workspace');
+		assert.deepEqual({ ...(await store.assistants.planUsage(workspace_id)) }, { assistants: 0, tool_attachments: 0 });
+		const made = [
+			assistant({ workspace_id, tool_ids: ['tool_a', 'tool_b'] }),
+			assistant({ workspace_id, tool_ids: ['tool_b'] }),
+			assistant({ workspace_id, tool_ids: ['tool_b'], status: 'archived' }),
+		];
+		await store.commit({ write: made.map((record) => ({ op: 'insert', kind: 'assistants', record })) });
+		assert.deepEqual({ ...(await store.assistants.planUsage(workspace_id)) }, { assistants: 2, tool_attachments: 3 });
+		assert.deepEqual(
+			(await store.assistants.withTool(workspace_id, 'tool_a')).map(({ id }) => id),
+			[made[0]?.id],
+		);
+	});
+
+	test('finds a session by its hash, and a user by the hash of the password link', async () => {
+		const store = opened();
+		const [signedIn, invited] = [session(), user({ password_link_hash: newId('request') })];
+		await store.commit({
+			write: [
+				{ op: 'insert', kind: 'sessions', record: signedIn },
+				{ op: 'insert', kind: 'users', record: invited },
+			],
+		});
+		assert.equal((await store.access.sessionByHash(signedIn.hash))?.id, signedIn.id);
+		assert.equal(await store.access.sessionByHash('unknown'), undefined);
+		assert.equal((await store.access.userByPasswordLink(invited.password_link_hash ?? ''))?.id, invited.id);
+		assert.equal(await store.access.userByPasswordLink('unknown'), undefined);
 	});
 }
 
