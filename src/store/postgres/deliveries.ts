@@ -48,7 +48,7 @@ export async function applyDeliveryWrite(
 	}
 }
 
-/** The events are locked: one that another node erases gets no delivery any more. */
+/** The events are locked: an event gets no delivery after another node has erased it. */
 async function redeliver(sql: Sql, write: Extract<DeliveryWrite, { op: 'redeliver' }>): Promise<void> {
 	const { webhook_id, seqs, at } = write;
 	await sql.all(

@@ -2,7 +2,7 @@ import type { Sql } from './sql.ts';
 
 /**
  * Removes a knowledge base with its sources and documents, and every job about any of them; see the write `erase_knowledge_base`. A
- * transaction that adds to a record has locked it: what it has added is seen by the statements after the one that removes the record.
+ * transaction that adds to a record has locked it: the statements after the removal of the record see what was added.
  */
 export async function eraseKnowledgeBase(sql: Sql, id: string): Promise<void> {
 	await sql.run('DELETE FROM knowledge_bases WHERE id = @id', { id });
