@@ -69,6 +69,8 @@ export function erasureContract(opened: () => Store): void {
 		const [doomed, kept] = records as [(typeof records)[0], (typeof records)[0]];
 		const insert = <K extends Kind>(kind: K, record: Omit<Records[K], 'version'>) =>
 			({ op: 'insert', kind, record }) as Write;
+		const messages = [1, 2, 3].map((seq) => message({ conversation_id: doomed.id, seq }));
+		const [first, , third] = messages.map(({ id }) => id);
 		const scope = `${doomed.deployment_id} subject hash POST /api/v1/widget/messages`;
 		const refusal = { body_hash: '', status: 400, body: '{}', expires_at: Number.MAX_SAFE_INTEGER };
 		await store.commit({ idempotency: { ...refusal, scope, key: 'refused' } });
@@ -77,7 +79,9 @@ export function erasureContract(opened: () => Store): void {
 			write: [
 				insert('erasures', running),
 				...records.map((record) => insert('conversations', record)),
-				...[1, 2, 3].map((seq) => insert('messages', message({ conversation_id: doomed.id, seq }))),
+				...messages.map((record) => insert('messages', record)),
+				insert('reply_rounds', replyRound({ message_id: first as string })),
+				insert('reply_calls', replyCall({ message_id: third as string })),
 				insert('messages', message({ conversation_id: kept.id, seq: 1 })),
 				insert('notes', note({ conversation_id: doomed.id })),
 			],
@@ -99,9 +103,9 @@ export function erasureContract(opened: () => Store): void {
 			[ended.status, ended.end_user_id, ended.visitor_key, ended.erased_at],
 			['overwriting', null, null, 7],
 		);
-		const { conversations, messages, notes, events, stored_responses, search_entries } = ended.counts;
-		assert.deepEqual([conversations, messages, notes, events], [1, 3, 1, 1]);
-		assert.deepEqual([stored_responses, search_entries], [1, 0]);
+		const { counts } = ended;
+		assert.deepEqual([counts.conversations, counts.messages, counts.notes, counts.events], [1, 3, 1, 1]);
+		assert.deepEqual([counts.reply_rounds, counts.stored_responses, counts.search_entries], [2, 1, 0]);
 		assert.equal(await store.idempotency.storedResponse(scope, 'refused'), undefined);
 		assert.ok(await store.idempotency.storedResponse(scope.replace('hash', 'hashed'), 'refused'));
 		assert.ok(await store.get('conversations', kept.id));

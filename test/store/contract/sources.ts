@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
 import type { FoundPage, SourcePageRecord, Store, Write } from '../../../src/store/index.ts';
-import { document, NOON, source, sourcePage } from '../samples.ts';
+import { document, knowledgeBase, NOON, source, sourcePage } from '../samples.ts';
+import { job } from './jobs.ts';
 
 type Page = ReturnType<typeof sourcePage>;
 
@@ -114,6 +115,31 @@ export function sourceContract(opened: () => Store): void {
 		assert.equal(await store.get('sources', id), undefined);
 	});
 
+	test('erases a knowledge base with its sources, their pages and the jobs about them', async () => {
+		const store = opened();
+		const record = knowledgeBase();
+		const kind = newId('job');
+		const [doomed, kept] = [
+			await started(store, [sourcePage({ url: '/p' })], { knowledge_base_id: record.id }),
+			await started(store, [sourcePage({ url: '/p' })]),
+		];
+		await store.commit({
+			write: [{ op: 'insert', kind: 'knowledge_bases', record }],
+			jobs: [doomed, kept].map(({ id }) => ({ op: 'enqueue', job: job({ kind, ref: id }) })),
+		});
+		await store.commit({ write: [{ op: 'erase_knowledge_base', id: record.id }] });
+		assert.equal(await store.get('knowledge_bases', record.id), undefined);
+		for (const { id } of [doomed, kept]) {
+			const isKept = id === kept.id;
+			assert.equal((await store.get('sources', id)) !== undefined, isKept);
+			assert.equal((await store.sources.pageByUrl(id, '/p')) !== undefined, isKept);
+		}
+		assert.deepEqual(
+			(await store.jobs.claim(kind, 9, 60_000)).map(({ ref }) => ref),
+			[kept.id],
+		);
+	});
+
 	test('finds pages by their document and their content, and those that a run has missed', async () => {
 		const store = opened();
 		const content = newId('request');
@@ -144,8 +170,8 @@ export function sourceContract(opened: () => Store): void {
 }
 
 /** A source in its third run, with these pages. */
-async function started(store: Store, pages: readonly Page[] = []) {
-	const record = source();
+async function started(store: Store, pages: readonly Page[] = [], more: Partial<ReturnType<typeof source>> = {}) {
+	const record = source(more);
 	const source_id = record.id;
 	const write: Write[] = [
 		{ op: 'insert', kind: 'sources', record },

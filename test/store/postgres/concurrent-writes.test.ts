@@ -1,46 +1,34 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import pg from 'pg';
 import { newId } from '../../../src/base/index.ts';
 import { CONVERSATION_ERASURE_JOB, NOTHING_ERASED, type Write } from '../../../src/store/index.ts';
 import { applyWrite } from '../../../src/store/postgres/apply-write.ts';
-import { connectionOptions } from '../../../src/store/postgres/connection.ts';
 import type { RecordWrite } from '../../../src/store/postgres/encode-commit.ts';
-import { migrate } from '../../../src/store/postgres/migrate.ts';
-import { type Sql, sqlOf } from '../../../src/store/postgres/sql.ts';
-import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../../support/postgres.ts';
+import type { Sql } from '../../../src/store/postgres/sql.ts';
+import { skipWithoutPostgres } from '../../support/postgres.ts';
 import { until } from '../../support/until.ts';
 import { conversation, erasure, event, message, NOON, source, webhook } from '../samples.ts';
+import { type OpenDatabase, openDatabase } from './open-database.ts';
 import { insertRow, insertRows } from './rows.ts';
 
 type ComposedWrite = Exclude<Write, RecordWrite>;
 
 /** Transactions of two nodes at once. The first has written and not committed when the second comes to the same rows. */
 suite('writes of two nodes at once', { skip: skipWithoutPostgres }, () => {
-	let server: PostgresServer;
-	const clients: pg.Client[] = [];
+	let database: OpenDatabase;
 	let first: Sql;
 	let second: Sql;
 	let observer: Sql;
 	let secondPid: number;
 
 	before(async () => {
-		server = await startPostgres();
-		const url = await server.database('concurrent');
-		await migrate(url);
-		const connect = async () => {
-			const client = new pg.Client(connectionOptions(url));
-			await client.connect();
-			clients.push(client);
-			return sqlOf(client);
-		};
-		[first, second, observer] = [await connect(), await connect(), await connect()];
+		database = await openDatabase();
+		first = await database.connect();
+		second = await database.connect();
+		observer = await database.connect();
 		secondPid = (await second.get<{ pid: number }>('SELECT pg_backend_pid() AS pid'))?.pid ?? 0;
 	});
-	after(async () => {
-		await Promise.all(clients.map((client) => client.end()));
-		await server[Symbol.asyncDispose]();
-	});
+	after(() => database[Symbol.asyncDispose]());
 
 	/** @param isWaiting whether the second waits for the first, or leaves out what the first has locked */
 	async function inTurn(perform: () => Promise<unknown>, write: ComposedWrite, isWaiting = true): Promise<void> {
