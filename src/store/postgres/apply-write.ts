@@ -1,17 +1,18 @@
 import type { Write } from '../commit.ts';
 import { eraseConversation } from './conversation-erasure.ts';
 import { applyDeliveryWrite } from './deliveries.ts';
-import type { RecordWrite } from './encode-commit.ts';
+import type { MessageSpendingWrite, RecordWrite } from './encode-commit.ts';
 import { endErasure } from './erasures.ts';
 import { eraseExpiredEvents } from './expired-events.ts';
 import { eraseExpiredRecords } from './expired-records.ts';
 import { eraseKnowledgeBase } from './knowledge-base-erasure.ts';
 import { IS_SEALED } from './readers/idempotency.ts';
 import { applySourceWrite } from './source-pages.ts';
+import { applySpendingWrite } from './spending/index.ts';
 import type { Sql } from './sql.ts';
 
 /** Carries out a write that is more than one record, inside the caller's transaction. */
-export async function applyWrite(sql: Sql, write: Exclude<Write, RecordWrite>): Promise<void> {
+export async function applyWrite(sql: Sql, write: Exclude<Write, RecordWrite | MessageSpendingWrite>): Promise<void> {
 	switch (write.op) {
 		case 'erase_rounds':
 			await sql.run('DELETE FROM reply_rounds WHERE message_id = @id', { id: write.message_id });
@@ -54,6 +55,10 @@ export async function applyWrite(sql: Sql, write: Exclude<Write, RecordWrite>): 
 		case 'sources.remove_sitemaps':
 		case 'sources.erase':
 			await applySourceWrite(sql, write);
+			return;
+		case 'spending.erase_visitors':
+		case 'spending.settle_abandoned':
+			await applySpendingWrite(sql, write);
 			return;
 		default:
 			throw new Error(`PostgreSQL has no write ${write.op}.`);

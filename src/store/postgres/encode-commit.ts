@@ -2,6 +2,7 @@ import { ID_PREFIXES, newId } from '../../base/index.ts';
 import { encodeColumn } from '../columns/columns.ts';
 import type { Commit, Expectation, IdempotencyRecord, NewEvent, Write } from '../commit.ts';
 import type { Kind } from '../records.ts';
+import type { SpendingWrite } from '../spending.ts';
 
 /** A write of one record. */
 export type RecordWrite = Extract<Write, { op: 'insert' | 'patch' | 'remove' }>;
@@ -10,6 +11,23 @@ const RECORD_WRITES: ReadonlySet<string> = new Set(['insert', 'patch', 'remove']
 
 export function isRecordWrite(write: Write): write is RecordWrite {
 	return RECORD_WRITES.has(write.op);
+}
+
+/** A write about costs that is part of a message; the function `apply_spending` carries it out. */
+export type MessageSpendingWrite = Exclude<
+	SpendingWrite,
+	{ op: 'spending.erase_visitors' | 'spending.settle_abandoned' }
+>;
+
+const MESSAGE_SPENDING_WRITES: ReadonlySet<string> = new Set([
+	'spending.reserve',
+	'spending.extend',
+	'spending.settle',
+	'spending.require_visitor',
+] satisfies MessageSpendingWrite['op'][]);
+
+export function isMessageSpendingWrite(write: Write): write is MessageSpendingWrite {
+	return MESSAGE_SPENDING_WRITES.has(write.op);
 }
 
 /** A write of one record as `write_record` takes it. Fields are as their columns have them. */
@@ -66,12 +84,17 @@ export function encodeResponse(response: IdempotencyRecord): object {
 /** A commit as `commit_batch` takes it; null: some of its writes need statements of their own. */
 export function encodeCommit(commit: Commit): object | null {
 	const { fence, write = [], jobs = [], idempotency } = commit;
-	if (!write.every(isRecordWrite)) return null;
+	const encoded: Array<EncodedWrite | MessageSpendingWrite> = [];
+	for (const one of write) {
+		if (isRecordWrite(one)) encoded.push(encodeWrite(one));
+		else if (isMessageSpendingWrite(one)) encoded.push(one);
+		else return null;
+	}
 	return {
 		...(fence && { fence }),
 		...(idempotency && { idempotency: encodeResponse(idempotency) }),
 		expect: encodeExpectations(commit),
-		write: write.map(encodeWrite),
+		write: encoded,
 		jobs,
 		events: encodeEvents(commit.events),
 	};

@@ -9,6 +9,7 @@ import { PostgresEventsReader } from './readers/events.ts';
 import { PostgresIdempotencyReader } from './readers/idempotency.ts';
 import { PostgresRecordsReader } from './readers/records.ts';
 import { PostgresSourcesReader } from './readers/sources.ts';
+import { PostgresSpendingReader } from './readers/spending.ts';
 import type { Sql } from './sql.ts';
 
 /** Everything that reads, from a pool of connections. */
@@ -22,10 +23,10 @@ export class PostgresReaders extends PostgresRecordsReader implements Readers {
 	readonly endUsers: PostgresEndUsersReader;
 	readonly events: PostgresEventsReader;
 	readonly idempotency: PostgresIdempotencyReader;
+	readonly spending: PostgresSpendingReader;
 	declare readonly searchIndex: Readers['searchIndex'];
 	declare readonly inbox: Readers['inbox'];
 	declare readonly statistics: Readers['statistics'];
-	declare readonly spending: Readers['spending'];
 
 	constructor(sql: Sql) {
 		super(sql);
@@ -38,5 +39,6 @@ export class PostgresReaders extends PostgresRecordsReader implements Readers {
 		this.endUsers = new PostgresEndUsersReader(sql);
 		this.events = new PostgresEventsReader(sql);
 		this.idempotency = new PostgresIdempotencyReader(sql);
+		this.spending = new PostgresSpendingReader(sql);
 	}
 }

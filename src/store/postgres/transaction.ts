@@ -1,9 +1,17 @@
 import pg from 'pg';
 import { messageOf } from '../../base/index.ts';
-import type { Commit, CommitOutcome } from '../commit.ts';
+import type { Commit, CommitOutcome, Write } from '../commit.ts';
 import type { Kind } from '../records.ts';
 import { applyWrite } from './apply-write.ts';
-import { encodeEvents, encodeExpectations, encodeResponse, encodeWrite, isRecordWrite } from './encode-commit.ts';
+import {
+	encodeEvents,
+	encodeExpectations,
+	encodeResponse,
+	encodeWrite,
+	isMessageSpendingWrite,
+	isRecordWrite,
+} from './encode-commit.ts';
+import { REFUSED } from './functions/commit.ts';
 import { FailedCommitError, type StoredOutcome } from './outcomes.ts';
 import type { Sql } from './sql.ts';
 import { toJson } from './to-json.ts';
@@ -37,7 +45,10 @@ export async function commitInTransaction(sql: Sql, key: BatchKey, commit: Commi
 	} catch (error) {
 		await sql.run('ROLLBACK');
 		if (error instanceof RefusedCommitError) return [error.outcome];
-		if (error instanceof pg.DatabaseError) throw error;
+		if (error instanceof pg.DatabaseError) {
+			if (error.code === REFUSED) return [JSON.parse(error.detail ?? '')];
+			throw error;
+		}
 		// The transaction is undone, so the connection works: the fault is in the commit.
 		throw new FailedCommitError(messageOf(error), '', { cause: error });
 	}
@@ -50,6 +61,7 @@ async function perform(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredO
 		const held = await sql.get<{ holds: boolean }>('SELECT holds_shard(@shard, @epoch) AS holds', { ...fence });
 		if (!held?.holds) throw new RefusedCommitError({ outcome: 'fenced' });
 	}
+	await lockSpending(sql, write);
 	if (idempotency) {
 		const response = toJson(encodeResponse(idempotency));
 		const stored = await sql.get<{ replay: StoredOutcome | null }>('SELECT store_response(@response) AS replay', {
@@ -64,6 +76,10 @@ async function perform(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredO
 		if (found?.version !== version) throw conflict(kind, id);
 	}
 	for (const one of write) {
+		if (isMessageSpendingWrite(one)) {
+			await sql.run('SELECT apply_spending(@write)', { write: toJson(one) });
+			continue;
+		}
 		if (!isRecordWrite(one)) {
 			await applyWrite(sql, one);
 			continue;
@@ -80,4 +96,10 @@ async function perform(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredO
 		{ ...key, events: toJson(encodeEvents(events)) },
 	);
 	return finished?.outcomes ?? [];
+}
+
+/** The costs are locked before records are, as in `commit_batch`. The erasure of a conversation ends its reservations. */
+async function lockSpending(sql: Sql, writes: readonly Write[]): Promise<void> {
+	const spending = writes.filter(({ op }) => op.startsWith('spending.') || op === 'erase_conversation');
+	if (spending.length > 0) await sql.run('SELECT lock_spending_of(@writes)', { writes: toJson(spending) });
 }

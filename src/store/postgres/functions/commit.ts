@@ -65,7 +65,9 @@ export const COMMIT_FUNCTIONS = `
 			END IF;
 		END LOOP;
 		FOR item IN SELECT * FROM jsonb_array_elements(c -> 'write') LOOP
-			IF NOT write_record(item ->> 'op', item ->> 'kind', item ->> 'id', item -> 'fields') THEN
+			IF item ->> 'op' LIKE 'spending.%' THEN
+				PERFORM apply_spending(item);
+			ELSIF NOT write_record(item ->> 'op', item ->> 'kind', item ->> 'id', item -> 'fields') THEN
 				PERFORM refuse_conflict(item ->> 'kind', item ->> 'id');
 			END IF;
 		END LOOP;
@@ -115,10 +117,13 @@ export const COMMIT_FUNCTIONS = `
 		c jsonb;
 		outcome jsonb;
 		detail text;
+		spending jsonb;
 		outcomes jsonb := '[]';
 		position bigint := 0;
 	BEGIN
 		PERFORM begin_batch(writer, writer_session);
+		spending := jsonb_path_query_array(commits, '$[*].write[*] ? (@.op starts with "spending.")');
+		IF spending <> '[]' THEN PERFORM lock_spending_of(spending); END IF;
 		FOR c IN SELECT * FROM jsonb_array_elements(commits) LOOP
 			BEGIN
 				outcome := coalesce(apply_commit(c, node_epoch), '{"outcome": "committed"}');

@@ -5,6 +5,7 @@ import { DELIVERY_FUNCTIONS } from './deliveries.ts';
 import { JOB_FUNCTIONS } from './jobs.ts';
 import { PLACEMENT_FUNCTIONS } from './placement.ts';
 import { recordFunctions } from './records.ts';
+import { SPENDING_FUNCTIONS } from './spending.ts';
 
 /** The functions of this program. Each schema version has its own, so that nodes of two versions can work on one database. */
 export const FUNCTIONS = [
@@ -12,6 +13,7 @@ export const FUNCTIONS = [
 	JOB_FUNCTIONS,
 	recordFunctions(),
 	DELIVERY_FUNCTIONS,
+	SPENDING_FUNCTIONS,
 	COMMIT_FUNCTIONS,
 ].join('\n');
 

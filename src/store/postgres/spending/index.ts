@@ -1,0 +1,8 @@
+export {
+	applySpendingWrite,
+	eraseOldSpending,
+	eraseSpendingOfVisitor,
+	hasConversation,
+	hasOldSpending,
+	settleErasedConversation,
+} from './write.ts';
