@@ -16,6 +16,7 @@ import { jobContract } from './contract/jobs.ts';
 import { lifeContract } from './contract/life.ts';
 import { listContract } from './contract/lists.ts';
 import { sourceContract } from './contract/sources.ts';
+import { spendingContract } from './contract/spending.ts';
 import { message } from './samples.ts';
 
 suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
@@ -27,7 +28,10 @@ suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 	});
 	/** The database of a place is named by its hash. */
 	const open = async (place: string): Promise<Store> =>
-		openPostgresStore({ url: await server.database(createHash('md5').update(place).digest('hex')) });
+		openPostgresStore({
+			url: await server.database(createHash('md5').update(place).digest('hex')),
+			firstLeaseMs: 3_600_000,
+		});
 
 	commitContract(() => store);
 	eventContract(() => store);
@@ -39,6 +43,7 @@ suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 	sourceContract(() => store);
 	endUserContract(() => store);
 	lifeContract(open);
+	spendingContract(() => store);
 
 	test('a text has the replacement character where PostgreSQL has none: for NUL and half a surrogate pair', async () => {
 		const record = message({ conversation_id: newId('conversation'), content: 'a\0b\ud83d' });

@@ -133,6 +133,17 @@ export function spendingContract(opened: () => Store): void {
 		assert.deepEqual(await sumsOf(spender), [25, 0]);
 	});
 
+	test('sums do not grow beyond the largest safe integer', async () => {
+		const MAX = Number.MAX_SAFE_INTEGER;
+		const spender = spenderOf();
+		const { message_id, write } = reserve(spender, MAX - 1);
+		await commit(write, { op: 'spending.extend', message_id, amount: 5, limits: [] }, spend(spender, MAX - 1));
+		assert.deepEqual(await opened().spending.reservedFor(message_id), { amount: MAX, day: TODAY });
+		assert.equal(await commit(reserve(spender, 1, [monthly(MAX)]).write), 'over_budget');
+		await commit(settle(message_id, 5), reserve(spender, 2).write);
+		assert.deepEqual(await sumsOf(spender), [MAX, 2]);
+	});
+
 	test('the erasure of a conversation settles its reservation as it was reserved', async () => {
 		const spender = spenderOf();
 		const { message_id, write } = reserve(spender, 10);
