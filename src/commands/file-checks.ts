@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatBytes } from '../base/index.ts';
-import { BlobStore, databaseFile, namedBlobs } from '../store/index.ts';
+import { databaseFile, FileBlobs, namedBlobs } from '../store/index.ts';
 
 /** What is known of the files of a data folder. */
 export interface FileReport {
@@ -23,7 +23,7 @@ export interface FileReport {
  * @param dataDir a folder with a database of the current schema
  */
 export async function inspectFiles(dataDir: string): Promise<FileReport> {
-	const blobs = new BlobStore(join(dataDir, 'blobs'));
+	const blobs = new FileBlobs(join(dataDir, 'blobs'));
 	const log = await stat(`${databaseFile(dataDir)}-wal`).catch(() => ({ size: 0 }));
 	const report: FileReport = { logBytes: log.size, files: 0, bytes: 0, missing: [], orphans: 0, orphanBytes: 0 };
 	const onDisk = new Set<string>();

@@ -1,4 +1,4 @@
-export { BlobStore, type IncomingBlob } from './blobs.ts';
+export type { BlobStore, IncomingBlob } from './blobs.ts';
 export type {
 	Commit,
 	CommitOutcome,
@@ -106,6 +106,7 @@ export {
 	type DatabaseReport,
 	DatabaseSnapshot,
 	databaseFile,
+	FileBlobs,
 	inspectDatabase,
 	lockDataFolder,
 	lockForBackup,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { createBackup } from '../../src/backup/index.ts';
 import { systemClock } from '../../src/base/index.ts';
@@ -18,11 +18,9 @@ export async function dataFolderWith(t: TestContext, texts: readonly string[]): 
 	const dataDir = await temporaryFolder(t);
 	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	for (const text of texts) {
-		const bytes = Buffer.from(text);
-		const hash = sha256(bytes);
-		await mkdir(dirname(store.blobs.path(hash)), { recursive: true });
-		await writeFile(store.blobs.path(hash), bytes);
-		const record = document({ blob: hash, size_bytes: bytes.length });
+		const blob = await store.blobs.receive(Readable.from([Buffer.from(text)]));
+		await blob.persist();
+		const record = document({ blob: blob.hash, size_bytes: blob.size });
 		await store.commit({ write: [{ op: 'insert', kind: 'documents', record }] });
 	}
 	return dataDir;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
@@ -59,7 +59,7 @@ test('a tool writes beside a running server and leaves the server’s uploads al
 	rest.resolve();
 	const blob = await receiving;
 	await blob.persist();
-	assert.equal(await readFile(server.blobs.path(blob.hash), 'utf8'), 'half an upload');
+	assert.equal((await server.blobs.read(blob.hash))?.toString(), 'half an upload');
 	const set = { name: 'Renamed' };
 	const { outcome } = await server.commit({ write: [{ op: 'patch', kind: 'assistants', id: record.id, set }] });
 	assert.equal(outcome, 'committed', 'the server is not fenced by the tool');

@@ -1,4 +1,5 @@
 import { AppError, KeyedLock, type Log, shortageOf } from '../../base/index.ts';
+import type { ParsedDocument } from '../../contract/index.ts';
 import { isRecoverable } from '../../models/index.ts';
 import {
 	type Commit,
@@ -127,24 +128,14 @@ export class Ingest implements JobHandler {
 	}
 
 	async #index(job: Job, document: DocumentRecord, blob: string, signal: AbortSignal): Promise<void> {
-		const { store, pool, indexing } = this.#deps;
+		const { store, indexing } = this.#deps;
 		const { knowledge_base_id } = document;
 		// Documents with the same bytes are parsed once: the second waits here and finds the first indexed.
 		await this.#parsing.run(`${knowledge_base_id} ${blob}`, async () => {
 			const index = <T>(task: () => Promise<T>) => indexing.run(knowledge_base_id, task);
 			const duplicate = await store.documents.indexedDuplicate(document);
 			if (duplicate && (await index(() => copyIndexedDuplicate(this.#deps, document.id, job.id)))) return;
-			const { file_name, content_type, url } = document;
-			const path = store.blobs.path(blob);
-			const parsing = { path, file_name, content_type, title: document.title || null, url };
-			const parsed =
-				this.kind === INGEST
-					? await pool.parse(parsing, signal, { isolated: job.attempts >= ISOLATE_FROM_CLAIM })
-					: await parseWithRecognition(
-							this.#deps,
-							{ documentId: document.id, job: parsing, failures: document.attempts },
-							signal,
-						);
+			const parsed = await store.blobs.withFile(blob, (path) => this.#parse(job, document, path, signal));
 			if (this.kind === INGEST && parsed.has_scans) {
 				await this.#passToRecognition(job, document);
 				return;
@@ -162,6 +153,17 @@ export class Ingest implements JobHandler {
 			}
 			throw new AppError('unavailable', 'The index of the knowledge base is replaced faster than it is added to.');
 		});
+	}
+
+	/** Parses the bytes of a document, which are in a file. */
+	#parse(job: Job, document: DocumentRecord, path: string, signal: AbortSignal): Promise<ParsedDocument> {
+		const { file_name, content_type, url } = document;
+		const parsing = { path, file_name, content_type, title: document.title || null, url };
+		if (this.kind === INGEST) {
+			return this.#deps.pool.parse(parsing, signal, { isolated: job.attempts >= ISOLATE_FROM_CLAIM });
+		}
+		const file = { documentId: document.id, job: parsing, failures: document.attempts };
+		return parseWithRecognition(this.#deps, file, signal);
 	}
 
 	/** Ends the job of a document with scanned pages, and adds the job that recognises their text. */

@@ -98,13 +98,10 @@ export class GenerationFiller {
 		let parsed: Awaited<ReturnType<WorkerPool['parse']>>;
 		try {
 			if (!document.blob) throw new AppError('unreadable_file', 'The bytes of the document are not stored any more.');
-			const path = store.blobs.path(document.blob);
-			const job = { path, file_name, content_type, title: title || null, url };
-			parsed = await parseWithRecognition(
-				this.#deps,
-				{ documentId: document.id, job, failures: failuresBefore },
-				signal,
-			);
+			parsed = await store.blobs.withFile(document.blob, (path) => {
+				const job = { path, file_name, content_type, title: title || null, url };
+				return parseWithRecognition(this.#deps, { documentId: document.id, job, failures: failuresBefore }, signal);
+			});
 		} catch (error) {
 			if (signal.aborted) throw error;
 			// The whole rebuild waits, because every other document would fail in the same way.

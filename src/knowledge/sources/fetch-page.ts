@@ -208,14 +208,18 @@ function readerFor(
 }
 
 /** The links of the stored bytes, because a site does not send them again. */
-async function factsOfBlob(
+function factsOfBlob(
 	{ store }: VisitDependencies,
 	address: string,
 	{ blob, contentType }: FormerContent,
 ): Promise<PageFacts | null> {
+	return store.blobs.withFile(blob, (path) => factsOfFile(path, address, contentType));
+}
+
+async function factsOfFile(path: string, address: string, contentType: string | null): Promise<PageFacts | null> {
 	let reader: PageReader | null = null;
 	let isFirst = true;
-	for await (const piece of createReadStream(store.blobs.path(blob))) {
+	for await (const piece of createReadStream(path)) {
 		if (isFirst) reader = readerFor(address, fileNameOf(address), contentType, piece as Buffer);
 		isFirst = false;
 		reader?.write(piece as Buffer);

@@ -1,5 +1,6 @@
 export { databaseFile, openReadOnly } from './connection.ts';
 export { newestDatabaseCopy, removeDatabaseCopies } from './database-copies.ts';
+export { FileBlobs } from './file-blobs.ts';
 export { lockDataFolder, lockForBackup } from './file-lock.ts';
 export { type DatabaseReport, inspectDatabase, namedBlobs, repairSearchIndex } from './inspection.ts';
 export { openReaders } from './open-readers.ts';
