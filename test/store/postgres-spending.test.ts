@@ -83,7 +83,7 @@ suite('costs on PostgreSQL with several nodes', { skip: skipWithoutPostgres }, (
 		});
 	}
 
-	test('a reservation that is undone frees its amount for the one that waits', async () => {
+	test('a reservation that is undone frees its amount for another one, which waits', async () => {
 		const spender = spenderOf();
 		const limits: SpendingLimit[] = [{ dimension: 'deployment', amount: 15, ...OF_BOTH_DAYS }];
 		const [first, second] = [await connect(), await connect()];
