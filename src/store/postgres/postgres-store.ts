@@ -1,9 +1,9 @@
 import { Pool } from 'pg';
 import { AppError, createLog, type Log, withDeadline } from '../../base/index.ts';
-import type { BlobStore } from '../blobs.ts';
 import type { Commit, CommitOutcome, StoredEvent } from '../commit.ts';
 import type { PlacementStore } from '../placement.ts';
 import type { Jobs, Store } from '../store.ts';
+import { openPostgresBlobs, type PostgresBlobs } from './blobs/index.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { connectionOptions } from './connection.ts';
 import { LogFollower } from './log-follower.ts';
@@ -22,6 +22,8 @@ export interface PostgresStoreOptions {
 	/** How long the node counts as alive before it renews its lease (ms). */
 	firstLeaseMs?: number;
 	log?: Log;
+	/** Has copies of uploaded files while they are parsed. It is of this process alone. Default: a new folder of the system. */
+	temporaryFolder?: string;
 }
 
 /** Connections for readers. */
@@ -47,11 +49,24 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 		const node = await joinCluster(sqlOf(pool), options.address ?? '', options.firstLeaseMs ?? FIRST_LEASE_MS);
 		const session = new WriterSession(options.url, node.owner, node.epoch, log);
 		const position = await new PostgresReaders(sqlOf(pool)).events.lastSeq();
-		return new PostgresStore(pool, session, node, { url: options.url, log, position });
+		const blobs = await openPostgresBlobs({ url: options.url, log, temporaryFolder: options.temporaryFolder });
+		return new PostgresStore({ pool, session, blobs, node, url: options.url, log, position });
 	} catch (error) {
 		await pool.end();
 		throw error;
 	}
+}
+
+/** What the store is made of. It closes all of it. */
+interface StoreParts {
+	pool: Pool;
+	session: WriterSession;
+	blobs: PostgresBlobs;
+	node: NodeIdentity;
+	url: string;
+	log: Log;
+	/** The number of the event after which the log is followed. */
+	position: number;
 }
 
 /** The store on PostgreSQL. `openPostgresStore` makes it. */
@@ -60,6 +75,7 @@ export class PostgresStore extends PostgresReaders implements Store {
 	readonly fence: NodeIdentity;
 	readonly placement: PlacementStore;
 	readonly jobs: Jobs;
+	readonly blobs: PostgresBlobs;
 	readonly #pool: Pool;
 	readonly #url: string;
 	readonly #session: WriterSession;
@@ -69,23 +85,18 @@ export class PostgresStore extends PostgresReaders implements Store {
 	readonly #commitListeners = new Set<(commit: Commit) => void>();
 	#isClosing = false;
 
-	/** @param following where the log of events is followed, and from which number on */
-	constructor(
-		pool: Pool,
-		session: WriterSession,
-		node: NodeIdentity,
-		following: { url: string; log: Log; position: number },
-	) {
+	constructor({ pool, session, blobs, node, url, log, position }: StoreParts) {
 		super(sqlOf(pool));
 		this.#pool = pool;
-		this.#url = following.url;
+		this.#url = url;
 		this.#session = session;
+		this.blobs = blobs;
 		this.fence = node;
 		this.placement = new PostgresPlacement(sqlOf(pool), node.owner);
 		this.#queue = new CommitQueue(session, (commit, outcome) => this.#publish(commit, outcome));
 		const sql = sqlOf(pool);
 		this.#logFollower = new LogFollower({
-			...{ sql, ...following, nodeId: node.owner },
+			...{ sql, url, log, position, nodeId: node.owner },
 			publish: (events) => {
 				for (const listener of this.#listeners) listener(events);
 			},
@@ -95,10 +106,6 @@ export class PostgresStore extends PostgresReaders implements Store {
 			isClaimed: async (id) =>
 				(await sql.get('SELECT 1 FROM jobs WHERE id = @id AND lease_until > 0', { id })) !== undefined,
 		};
-	}
-
-	get blobs(): BlobStore {
-		throw new Error('The store on PostgreSQL has no blobs.');
 	}
 
 	commit(commit: Commit): Promise<CommitOutcome> {
@@ -138,6 +145,7 @@ export class PostgresStore extends PostgresReaders implements Store {
 		} finally {
 			await this.#session.close();
 			await this.#logFollower.close();
+			await this.blobs[Symbol.asyncDispose]();
 			await leaveCluster(sqlOf(this.#pool), this.fence.owner).catch(() => {});
 			await this.#pool.end();
 		}

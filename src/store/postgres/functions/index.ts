@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { SCHEMA_VERSION } from '../schema/migrations.ts';
+import { BLOB_FUNCTIONS } from './blobs.ts';
 import { COMMIT_FUNCTIONS } from './commit.ts';
 import { DELIVERY_FUNCTIONS } from './deliveries.ts';
 import { JOB_FUNCTIONS } from './jobs.ts';
@@ -15,6 +16,7 @@ export const FUNCTIONS = [
 	DELIVERY_FUNCTIONS,
 	SPENDING_FUNCTIONS,
 	COMMIT_FUNCTIONS,
+	BLOB_FUNCTIONS,
 ].join('\n');
 
 /** The schema that holds them. */

@@ -1,3 +1,4 @@
+import { BLOB_TABLES } from './blobs.ts';
 import { CONVERSATION_TABLES } from './conversations.ts';
 import { DERIVED_TABLES } from './derived.ts';
 import { KNOWLEDGE_TABLES } from './knowledge.ts';
@@ -19,6 +20,7 @@ export const MIGRATIONS: readonly string[] = [
 		CONVERSATION_TABLES,
 		LOG_TABLES,
 		DERIVED_TABLES,
+		BLOB_TABLES,
 	].join('\n'),
 ];
 

@@ -1,0 +1,1 @@
+export { openPostgresBlobs, PostgresBlobs, type PostgresBlobsOptions } from './postgres-blobs.ts';
