@@ -81,8 +81,8 @@ export const storeMutations = [
 	},
 	{
 		name: 'an erasure loses the figures of a conversation',
-		file: 'src/store/sqlite/statistics/project.ts',
-		find: "ledger.add(owner, bucket, addition, 'erased', addition.value);",
+		file: 'src/store/statistics/event-counter.ts',
+		find: "this.ledger.add(owner, bucket, addition, 'erased', addition.value);",
 		replace: '',
 	},
 	{

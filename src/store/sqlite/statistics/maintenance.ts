@@ -1,9 +1,7 @@
+import { firstStartFrom } from '../../statistics/ledger.ts';
+import { HOURS_KEPT_MS } from '../../statistics/limits.ts';
 import type { Prepare } from '../statements.ts';
-import { firstStartFrom } from './ledger.ts';
 import { readState } from './state.ts';
-
-/** For how long the figures by hour are kept. Those by day are kept for ever: they are few. */
-const HOURS_KEPT_MS = 60 * 24 * 3_600_000;
 
 /**
  * Starts to count the log again from its beginning. Hours and days from which some events have expired keep their figures, and so do

@@ -1,7 +1,8 @@
+import type { LoggedEvent } from '../../statistics/additions.ts';
+import { EventCounter } from '../../statistics/event-counter.ts';
+import type { FigureOwner, Ledger } from '../../statistics/ledger.ts';
 import type { Prepare } from '../statements.ts';
-import { type Addition, additionsOf, type LoggedEvent, unansweredReply } from './additions.ts';
-import { bucketsOf, type FigureOwner, Ledger } from './ledger.ts';
-import { isKeptByRebuild, readState, type StatisticsState } from './state.ts';
+import { readState } from './state.ts';
 import { storeQuestion, trimQuestions } from './unanswered.ts';
 
 const COUNTED_TYPES = "('conversation.created', 'conversation.taken_over', 'message.created', 'message.rated')";
@@ -23,57 +24,30 @@ export function projectEvents(prepare: Prepare, limit: number): void {
 	const events = prepare(
 		`SELECT ${COLUMNS} FROM events NOT INDEXED WHERE seq > ? AND seq <= ? AND subject IS NOT NULL AND ${COUNTED}`,
 	).all(state.seq, last) as LoggedEvent[];
-	const ledger = new Ledger();
+	const counter = new EventCounter(state);
 	const owners = new Map<string, FigureOwner | undefined>();
 	for (const event of events) {
 		if (!owners.has(event.subject)) owners.set(event.subject, ownerOf(prepare, event.subject));
 		const owner = owners.get(event.subject);
-		if (owner) countEvent(prepare, ledger, owner, event, state);
+		if (owner) counter.add(event, owner);
 	}
-	ledger.write(prepare);
+	writeLedger(prepare, counter.ledger);
+	for (const [documentId, at] of counter.citations) recordCitation(prepare, documentId, at);
+	for (const reply of counter.unanswered) storeQuestion(prepare, reply);
 	for (const workspaceId of new Set([...owners.values()].map((owner) => owner?.workspace_id))) {
 		if (workspaceId !== undefined) trimQuestions(prepare, workspaceId);
 	}
 	prepare('UPDATE statistics_state SET seq = ?').run(last);
 }
 
-function countEvent(
-	prepare: Prepare,
-	ledger: Ledger,
-	owner: FigureOwner,
-	event: LoggedEvent,
-	state: StatisticsState,
-): void {
-	for (const addition of additionsOf(event)) {
-		for (const bucket of bucketsOf(addition)) {
-			if (!isKeptByRebuild(state, event.seq, bucket)) ledger.add(owner, bucket, addition, 'logged', addition.value);
-		}
-		if (addition.figure === 'cited') recordCitation(prepare, addition);
-	}
-	const reply = unansweredReply(event);
-	if (reply !== null) storeQuestion(prepare, owner, event.subject, reply);
-}
-
-/**
- * Moves the figures of a conversation that is about to be erased to those of erased conversations, where a rebuild from the log
- * leaves them. Events that were not counted yet are counted there.
- */
+/** Moves the figures of a conversation that is about to be erased to those of erased conversations. */
 export function countErasedConversation(prepare: Prepare, conversationId: string): void {
 	const owner = ownerOf(prepare, conversationId);
 	if (!owner) return;
-	const state = readState(prepare);
 	const events = prepare(`SELECT ${COLUMNS} FROM events WHERE subject = ? AND ${COUNTED}`).iterate(conversationId);
-	const ledger = new Ledger();
-	for (const event of events as Iterable<LoggedEvent>) {
-		for (const addition of additionsOf(event)) {
-			for (const bucket of bucketsOf(addition)) {
-				const isLogged = event.seq <= state.seq || isKeptByRebuild(state, event.seq, bucket);
-				if (isLogged) ledger.add(owner, bucket, addition, 'logged', -addition.value);
-				ledger.add(owner, bucket, addition, 'erased', addition.value);
-			}
-		}
-	}
-	ledger.write(prepare);
+	const counter = new EventCounter(readState(prepare));
+	for (const event of events as Iterable<LoggedEvent>) counter.addErased(event, owner);
+	writeLedger(prepare, counter.ledger);
 }
 
 function ownerOf(prepare: Prepare, conversationId: string): FigureOwner | undefined {
@@ -82,8 +56,17 @@ function ownerOf(prepare: Prepare, conversationId: string): FigureOwner | undefi
 	) as FigureOwner | undefined;
 }
 
+function writeLedger(prepare: Prepare, ledger: Ledger): void {
+	const upsert = prepare(
+		`INSERT INTO figures (workspace_id, series, start, figure, key, deployment_id, assistant_id, logged, erased)
+		 VALUES (@workspace_id, @series, @start, @figure, @key, @deployment_id, @assistant_id, @logged, @erased)
+		 ON CONFLICT DO UPDATE SET logged = logged + excluded.logged, erased = erased + excluded.erased`,
+	);
+	for (const sum of ledger.sums()) upsert.run(sum);
+}
+
 /** Notes that a document was cited, if it still exists. */
-function recordCitation(prepare: Prepare, { key: documentId, at }: Addition): void {
+function recordCitation(prepare: Prepare, documentId: string, at: number): void {
 	prepare(
 		`INSERT INTO cited_documents (document_id, last_cited_at) SELECT id, @at FROM documents WHERE id = @documentId
 		 ON CONFLICT DO UPDATE SET last_cited_at = max(last_cited_at, excluded.last_cited_at)`,

@@ -1,18 +1,9 @@
+import type { UnansweredReply } from '../../statistics/event-counter.ts';
+import { MAX_QUESTION_CHARS, MAX_QUESTIONS } from '../../statistics/limits.ts';
 import type { Prepare } from '../statements.ts';
-import type { FigureOwner } from './ledger.ts';
-
-/** Questions without an answer that are kept for one workspace. */
-const MAX_QUESTIONS = 2_000;
-/** Characters of a question that are kept. */
-const MAX_QUESTION_CHARS = 500;
 
 /** Stores the question of a reply that has no answer, unless it is stored already or its message is gone. */
-export function storeQuestion(
-	prepare: Prepare,
-	{ workspace_id, deployment_id, assistant_id }: FigureOwner,
-	conversation_id: string,
-	message_id: string,
-): void {
+export function storeQuestion(prepare: Prepare, reply: UnansweredReply): void {
 	prepare(
 		`INSERT OR IGNORE INTO unanswered_questions
 			(message_id, workspace_id, conversation_id, deployment_id, assistant_id, question, asked_at)
@@ -21,7 +12,7 @@ export function storeQuestion(
 		 FROM messages AS reply JOIN messages AS question ON question.conversation_id = reply.conversation_id
 		 WHERE reply.id = @message_id AND question.seq < reply.seq AND question.role = 'user'
 		 ORDER BY question.seq DESC LIMIT 1`,
-	).run({ workspace_id, deployment_id, assistant_id, conversation_id, message_id });
+	).run(reply);
 }
 
 /** Removes the oldest questions of a workspace that has too many. */

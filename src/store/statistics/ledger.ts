@@ -1,4 +1,3 @@
-import type { Prepare } from '../statements.ts';
 import type { Addition } from './additions.ts';
 
 const HOUR_MS = 3_600_000;
@@ -44,29 +43,29 @@ export function bucketsOf({ figure, at }: Addition): Bucket[] {
 	return series.map((each) => ({ series: each, start: startOf(each, at) }));
 }
 
+/** What is added to one stored figure. */
+export interface Sum extends FigureOwner, Bucket, Record<Column, number> {
+	figure: string;
+	key: string;
+}
+
 /** Sums that are added to the stored figures with one write each. */
 export class Ledger {
-	readonly #sums = new Map<string, { place: unknown[]; logged: number; erased: number }>();
+	readonly #sums = new Map<string, Sum>();
 
 	add(owner: FigureOwner, { series, start }: Bucket, { figure, key }: Addition, column: Column, value: number): void {
-		const place = [owner.workspace_id, series, start, figure, key, owner.deployment_id, owner.assistant_id];
-		const id = place.join('\n');
+		const { workspace_id, deployment_id, assistant_id } = owner;
+		const id = [workspace_id, series, start, figure, key, deployment_id, assistant_id].join('\n');
 		let sum = this.#sums.get(id);
 		if (sum === undefined) {
-			sum = { place, logged: 0, erased: 0 };
+			sum = { workspace_id, series, start, figure, key, deployment_id, assistant_id, logged: 0, erased: 0 };
 			this.#sums.set(id, sum);
 		}
 		sum[column] += value;
 	}
 
-	write(prepare: Prepare): void {
-		const upsert = prepare(
-			`INSERT INTO figures (workspace_id, series, start, figure, key, deployment_id, assistant_id, logged, erased)
-			 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-			 ON CONFLICT DO UPDATE SET logged = logged + excluded.logged, erased = erased + excluded.erased`,
-		);
-		for (const { place, logged, erased } of this.#sums.values()) {
-			if (logged !== 0 || erased !== 0) upsert.run(...place, logged, erased);
-		}
+	/** Those that change a figure. */
+	sums(): Sum[] {
+		return [...this.#sums.values()].filter(({ logged, erased }) => logged !== 0 || erased !== 0);
 	}
 }

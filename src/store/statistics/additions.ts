@@ -1,5 +1,5 @@
-import { latencySlot } from '../../../base/index.ts';
-import type { Message } from '../../../contract/index.ts';
+import { latencySlot } from '../../base/index.ts';
+import type { Message } from '../../contract/index.ts';
 
 /** An event of a conversation as the log has it. */
 export interface LoggedEvent {
