@@ -10,6 +10,7 @@ import { IS_SEALED } from './readers/idempotency.ts';
 import { applySourceWrite } from './source-pages.ts';
 import { applySpendingWrite } from './spending/index.ts';
 import type { Sql } from './sql.ts';
+import { applyStatisticsWrite } from './statistics/index.ts';
 
 /** Carries out a write that is more than one record, inside the caller's transaction. */
 export async function applyWrite(sql: Sql, write: Exclude<Write, RecordWrite | MessageSpendingWrite>): Promise<void> {
@@ -59,6 +60,12 @@ export async function applyWrite(sql: Sql, write: Exclude<Write, RecordWrite | M
 		case 'spending.erase_visitors':
 		case 'spending.settle_abandoned':
 			await applySpendingWrite(sql, write);
+			return;
+		case 'statistics.project':
+		case 'statistics.rebuild':
+		case 'statistics.trim':
+		case 'statistics.group':
+			await applyStatisticsWrite(sql, write);
 			return;
 		default:
 			throw new Error(`PostgreSQL has no write ${write.op}.`);

@@ -53,6 +53,7 @@ export const DERIVED_TABLES = `
 	);
 	CREATE INDEX unanswered_by_conversation ON unanswered_questions (conversation_id);
 	CREATE INDEX unanswered_by_group ON unanswered_questions (group_id, asked_at, message_id);
+	CREATE INDEX unanswered_ungrouped ON unanswered_questions (asked_at, message_id) WHERE group_id IS NULL;
 	CREATE INDEX unanswered_by_time ON unanswered_questions (workspace_id, asked_at, message_id);
 
 	CREATE TABLE spending (
