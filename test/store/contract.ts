@@ -14,6 +14,8 @@ import { lifeContract, type OpenStore } from './contract/life.ts';
 import { listContract } from './contract/lists.ts';
 import { sourceContract } from './contract/sources.ts';
 import { spendingContract } from './contract/spending.ts';
+import { statisticsContract } from './contract/statistics.ts';
+import { unansweredContract } from './contract/unanswered.ts';
 
 /**
  * Registers the tests that every implementation of the store must pass. Most share one store and use their own ids; tests of
@@ -40,5 +42,7 @@ export function storeContract(open: OpenStore): void {
 	sourceContract(() => store);
 	endUserContract(() => store);
 	spendingContract(() => store);
+	statisticsContract(() => store);
+	unansweredContract(() => store);
 	lifeContract(open);
 }

@@ -17,6 +17,9 @@ import { lifeContract } from './contract/life.ts';
 import { listContract } from './contract/lists.ts';
 import { sourceContract } from './contract/sources.ts';
 import { spendingContract } from './contract/spending.ts';
+import { statisticsContract } from './contract/statistics.ts';
+import { unansweredContract } from './contract/unanswered.ts';
+import { erasuresOf } from './postgres/statistics-erasures.ts';
 import { message } from './samples.ts';
 
 suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
@@ -44,6 +47,9 @@ suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 	endUserContract(() => store);
 	lifeContract(open);
 	spendingContract(() => store);
+	const erasures = erasuresOf(() => server.database('contract'));
+	statisticsContract(() => store, erasures);
+	unansweredContract(() => store, erasures);
 
 	test('a text has the replacement character where PostgreSQL has none: for NUL and half a surrogate pair', async () => {
 		const record = message({ conversation_id: newId('conversation'), content: 'a\0b\ud83d' });

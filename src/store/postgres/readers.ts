@@ -10,6 +10,7 @@ import { PostgresIdempotencyReader } from './readers/idempotency.ts';
 import { PostgresRecordsReader } from './readers/records.ts';
 import { PostgresSourcesReader } from './readers/sources.ts';
 import { PostgresSpendingReader } from './readers/spending.ts';
+import { PostgresStatisticsReader } from './readers/statistics.ts';
 import type { Sql } from './sql.ts';
 
 /** Everything that reads, from a pool of connections. */
@@ -26,7 +27,7 @@ export class PostgresReaders extends PostgresRecordsReader implements Readers {
 	readonly spending: PostgresSpendingReader;
 	declare readonly searchIndex: Readers['searchIndex'];
 	declare readonly inbox: Readers['inbox'];
-	declare readonly statistics: Readers['statistics'];
+	readonly statistics: PostgresStatisticsReader;
 
 	constructor(sql: Sql) {
 		super(sql);
@@ -40,5 +41,6 @@ export class PostgresReaders extends PostgresRecordsReader implements Readers {
 		this.events = new PostgresEventsReader(sql);
 		this.idempotency = new PostgresIdempotencyReader(sql);
 		this.spending = new PostgresSpendingReader(sql);
+		this.statistics = new PostgresStatisticsReader(sql);
 	}
 }

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type Database from 'better-sqlite3';
 import { databaseFile, openWritable } from '../../../src/store/sqlite/connection.ts';
-import { eraseConversation } from '../../../src/store/sqlite/conversation-erasure.ts';
 import { migrate } from '../../../src/store/sqlite/migrations.ts';
 import { type Prepare, statementsOf } from '../../../src/store/sqlite/statements.ts';
-import { applyStatisticsWrite, recordExpiry } from '../../../src/store/sqlite/statistics/index.ts';
+import { applyStatisticsWrite } from '../../../src/store/sqlite/statistics/index.ts';
 
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 10, 1, 9);
@@ -125,64 +124,3 @@ function crashingAt(prepare: Prepare, step: number): Prepare {
 			},
 		});
 }
-
-test('erased conversations keep their counts and lose their questions, whether they were counted before or not', async (t) => {
-	const { db } = await openLog(t);
-	const prepare = statementsOf(db);
-	const untouched = await openLog(t);
-	projectAll(untouched.db);
-	const { figures, questions } = derived(untouched.db);
-	project(prepare, 20);
-	// The first is counted, the second is not, and of the third some events are.
-	for (const id of ['conv_1', 'conv_9', 'conv_3']) db.transaction(() => eraseConversation(prepare, id, 1)).immediate();
-	projectAll(db);
-	assert.deepEqual(derived(db).figures, figures);
-	const isKept = (row: unknown) => (row as { message_id: string }).message_id === 'r_5';
-	assert.deepEqual(derived(db).questions, questions.filter(isKept));
-	db.transaction(() => applyStatisticsWrite(prepare, { op: 'statistics.rebuild' })).immediate();
-	assert.equal(position(db), 0);
-	projectAll(db);
-	assert.deepEqual(derived(db).figures, figures, 'a rebuild counts them, too');
-});
-
-test('a rebuild gives the same figures, also where the oldest events have expired', async (t) => {
-	const { db } = await openLog(t);
-	const prepare = statementsOf(db);
-	projectAll(db);
-	const expected = derived(db);
-	const rebuild = () => {
-		db.transaction(() => applyStatisticsWrite(prepare, { op: 'statistics.rebuild' })).immediate();
-		project(prepare, 5);
-		// A second request while it runs changes nothing.
-		db.transaction(() => applyStatisticsWrite(prepare, { op: 'statistics.rebuild' })).immediate();
-		assert.ok(position(db) > 0);
-		projectAll(db);
-	};
-	rebuild();
-	assert.deepEqual(derived(db), expected);
-	const before = START + 2 * DAY;
-	db.prepare('DELETE FROM events WHERE created_at < ?').run(before);
-	recordExpiry(prepare, before);
-	rebuild();
-	assert.deepEqual(derived(db), expected);
-	addConversation(db, CONVERSATIONS);
-	projectAll(db);
-	assert.ok(derived(db).figures.length > expected.figures.length, 'new events are counted');
-});
-
-test('figures by hour are removed after 60 days, and those by day are kept', async (t) => {
-	const { db } = await openLog(t);
-	const prepare = statementsOf(db);
-	db.exec(
-		"INSERT INTO workspaces (id, version, name, plan, created_at, updated_at) VALUES ('ws_1', 1, 'Shop', 'free', 1, 1)",
-	);
-	projectAll(db);
-	const count = (series: string) =>
-		db.prepare('SELECT count(*) FROM figures WHERE series = ?').pluck().get(series) as number;
-	const days = count('day');
-	const hours = count('hour');
-	applyStatisticsWrite(prepare, { op: 'statistics.trim', now: START + 61 * DAY, limit: 10 });
-	assert.equal(count('hour'), hours - 10);
-	applyStatisticsWrite(prepare, { op: 'statistics.trim', now: START + 100 * DAY, limit: 10_000 });
-	assert.deepEqual([count('hour'), count('day')], [0, days]);
-});
