@@ -1,4 +1,4 @@
-import type { SearchTerm } from './search-expression.ts';
+import type { SearchTerm } from '../store/index.ts';
 
 const CHARS_BEFORE = 60;
 const CHARS = 240;

@@ -9,12 +9,13 @@ import {
 	type InboxRow,
 	type ListPosition,
 	prepareChange,
+	type SearchTerm,
 	type Store,
 	type UncommittedChange,
 } from '../store/index.ts';
 import { excerptOf } from './excerpt.ts';
 import type { InboxProjector } from './projector.ts';
-import { type SearchTerm, searchExpression, searchTerms } from './search-expression.ts';
+import { searchTerms } from './search-terms.ts';
 
 /** How long a request waits until the inbox has what was committed before it. */
 const FRESHNESS_MS = 3_000;
@@ -132,7 +133,7 @@ export class Inbox {
 	): Promise<InboxPage<InboxRow | InboxMatch>> {
 		if (terms === null) return this.#store.inbox.list(filter, reader, after, limit);
 		if (terms.length === 0) return { rows: [], next: null };
-		return this.#store.inbox.search(filter, searchExpression(terms), reader, after, limit);
+		return this.#store.inbox.search(filter, terms, reader, after, limit);
 	}
 
 	/** Null: the conversation was erased meanwhile. */

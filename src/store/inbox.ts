@@ -80,6 +80,16 @@ export interface MessagePreview {
 	created_at: number;
 }
 
+/**
+ * One word, or several that follow each other. Words are compared without case and marks. Each character of a script without spaces
+ * between words is a word (`separateCharacters`), so a run of them is a phrase.
+ */
+export interface SearchTerm {
+	text: string;
+	/** Whether longer words that begin with its last word match too. */
+	isPrefix: boolean;
+}
+
 /** Queries about the inbox. */
 export interface InboxReader {
 	/** Rows by their activity, the latest first. */
@@ -89,10 +99,10 @@ export interface InboxReader {
 		after: ListPosition | undefined,
 		limit: number,
 	): Promise<InboxPage>;
-	/** Rows with a message that matches, by the newest such message, the latest first. @param expression for the full-text index */
+	/** Rows with a message that has all of the terms, by the newest such message, the latest first. @param terms at least one */
 	search(
 		filter: InboxFilter,
-		expression: string,
+		terms: readonly SearchTerm[],
 		reader: InboxReaderIdentity,
 		after: ListPosition | undefined,
 		limit: number,

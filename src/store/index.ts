@@ -37,6 +37,7 @@ export type {
 	InboxRow,
 	InboxWrite,
 	MessagePreview,
+	SearchTerm,
 } from './inbox.ts';
 export { RESTORE_FOLDER } from './interrupted-restore.ts';
 export type { DocumentRecord, KnowledgeBaseRecord, SourcePageRecord, SourceRecord } from './knowledge-records.ts';
