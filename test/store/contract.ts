@@ -9,6 +9,8 @@ import { endUserContract } from './contract/end-users.ts';
 import { erasureContract } from './contract/erasure.ts';
 import { eventContract } from './contract/events.ts';
 import { idempotencyContract } from './contract/idempotency.ts';
+import { inboxContract } from './contract/inbox.ts';
+import { inboxSearchContract } from './contract/inbox-search.ts';
 import { jobContract } from './contract/jobs.ts';
 import { lifeContract, type OpenStore } from './contract/life.ts';
 import { listContract } from './contract/lists.ts';
@@ -42,6 +44,8 @@ export function storeContract(open: OpenStore): void {
 	sourceContract(() => store);
 	endUserContract(() => store);
 	spendingContract(() => store);
+	inboxContract(() => store);
+	inboxSearchContract(() => store);
 	statisticsContract(() => store);
 	unansweredContract(() => store);
 	lifeContract(open);

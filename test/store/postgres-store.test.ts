@@ -12,6 +12,8 @@ import { endUserContract } from './contract/end-users.ts';
 import { erasureContract } from './contract/erasure.ts';
 import { eventContract } from './contract/events.ts';
 import { idempotencyContract } from './contract/idempotency.ts';
+import { inboxContract } from './contract/inbox.ts';
+import { inboxSearchContract } from './contract/inbox-search.ts';
 import { jobContract } from './contract/jobs.ts';
 import { lifeContract } from './contract/life.ts';
 import { listContract } from './contract/lists.ts';
@@ -47,6 +49,8 @@ suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 	endUserContract(() => store);
 	lifeContract(open);
 	spendingContract(() => store);
+	inboxContract(() => store);
+	inboxSearchContract(() => store);
 	const erasures = erasuresOf(() => server.database('contract'));
 	statisticsContract(() => store, erasures);
 	unansweredContract(() => store, erasures);

@@ -5,6 +5,7 @@ import type { MessageSpendingWrite, RecordWrite } from './encode-commit.ts';
 import { endErasure } from './erasures.ts';
 import { eraseExpiredEvents } from './expired-events.ts';
 import { eraseExpiredRecords } from './expired-records.ts';
+import { applyInboxWrite } from './inbox/index.ts';
 import { eraseKnowledgeBase } from './knowledge-base-erasure.ts';
 import { IS_SEALED } from './readers/idempotency.ts';
 import { applySourceWrite } from './source-pages.ts';
@@ -60,6 +61,13 @@ export async function applyWrite(sql: Sql, write: Exclude<Write, RecordWrite | M
 		case 'spending.erase_visitors':
 		case 'spending.settle_abandoned':
 			await applySpendingWrite(sql, write);
+			return;
+		case 'inbox.project':
+		case 'inbox.refresh':
+		case 'inbox.read':
+		case 'inbox.read_before':
+		case 'inbox.rebuild':
+			await applyInboxWrite(sql, write);
 			return;
 		case 'statistics.project':
 		case 'statistics.rebuild':

@@ -7,6 +7,7 @@ import { PostgresDocumentsReader } from './readers/documents.ts';
 import { PostgresEndUsersReader } from './readers/end-users.ts';
 import { PostgresEventsReader } from './readers/events.ts';
 import { PostgresIdempotencyReader } from './readers/idempotency.ts';
+import { PostgresInboxReader } from './readers/inbox.ts';
 import { PostgresRecordsReader } from './readers/records.ts';
 import { PostgresSourcesReader } from './readers/sources.ts';
 import { PostgresSpendingReader } from './readers/spending.ts';
@@ -26,7 +27,7 @@ export class PostgresReaders extends PostgresRecordsReader implements Readers {
 	readonly idempotency: PostgresIdempotencyReader;
 	readonly spending: PostgresSpendingReader;
 	declare readonly searchIndex: Readers['searchIndex'];
-	declare readonly inbox: Readers['inbox'];
+	readonly inbox: PostgresInboxReader;
 	readonly statistics: PostgresStatisticsReader;
 
 	constructor(sql: Sql) {
@@ -41,6 +42,7 @@ export class PostgresReaders extends PostgresRecordsReader implements Readers {
 		this.events = new PostgresEventsReader(sql);
 		this.idempotency = new PostgresIdempotencyReader(sql);
 		this.spending = new PostgresSpendingReader(sql);
+		this.inbox = new PostgresInboxReader(sql);
 		this.statistics = new PostgresStatisticsReader(sql);
 	}
 }

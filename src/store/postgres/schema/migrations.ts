@@ -3,6 +3,7 @@ import { CONVERSATION_TABLES } from './conversations.ts';
 import { DERIVED_TABLES } from './derived.ts';
 import { KNOWLEDGE_TABLES } from './knowledge.ts';
 import { LOG_TABLES } from './log.ts';
+import { MESSAGE_SEARCH_TABLES } from './message-search.ts';
 import { PLACEMENT_TABLES } from './placement.ts';
 import { WORKSPACE_TABLES } from './workspace.ts';
 import { WRITER_TABLES } from './writers.ts';
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly string[] = [
 		LOG_TABLES,
 		DERIVED_TABLES,
 		BLOB_TABLES,
+		MESSAGE_SEARCH_TABLES,
 	].join('\n'),
 ];
 

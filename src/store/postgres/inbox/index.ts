@@ -1,0 +1,1 @@
+export { applyInboxWrite } from './write.ts';
