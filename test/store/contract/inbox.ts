@@ -31,7 +31,7 @@ export function inboxContract(opened: () => Store): void {
 		const { rows } = await opened().inbox.list(filter, { ...reader, readBefore }, undefined, 100);
 		return rows.map(({ conversation_id }) => conversation_id);
 	};
-	/** A visitor's message, and one that answers it. */
+	/** Fields of a visitor's message, and of a person's reply. */
 	const visitor = { role: 'user', author: { type: 'visitor', name: null }, answered_by: null } as const;
 	const human = { role: 'assistant', author: { type: 'human', name: '"type":"model"' }, answered_by: null } as const;
 

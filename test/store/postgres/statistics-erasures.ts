@@ -3,11 +3,12 @@ import { countErasedConversation, eraseQuestions, recordExpiry } from '../../../
 import type { StatisticsErasures } from '../contract/statistics.ts';
 import { inTransaction } from './transactions.ts';
 
-/** Erases a conversation as far as statistics are concerned. Returns how many questions it had. */
+/** Erases a conversation as far as statistics and the inbox are concerned. Returns how many questions it had. */
 export async function eraseConversation(sql: Sql, id: string): Promise<number> {
 	await countErasedConversation(sql, id);
 	const questions = await eraseQuestions(sql, id);
 	await sql.run('DELETE FROM conversations WHERE id = @id', { id });
+	await sql.run('DELETE FROM inbox_rows WHERE conversation_id = @id', { id });
 	await sql.run('DELETE FROM messages WHERE conversation_id = @id', { id });
 	await sql.run('DELETE FROM events WHERE subject = @id', { id });
 	return questions;

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
 import type { Store } from '../../../src/store/index.ts';
+import { applyInboxWrite } from '../../../src/store/postgres/inbox/index.ts';
 import { openPostgresStore } from '../../../src/store/postgres/index.ts';
 import { applyStatisticsWrite } from '../../../src/store/postgres/statistics/index.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../../support/postgres.ts';
+import { until } from '../../support/until.ts';
 import { addTalks, talk } from '../contract/talks.ts';
 import { eraseConversation } from './statistics-erasures.ts';
 import { inTransaction } from './transactions.ts';
@@ -80,5 +82,84 @@ suite('two nodes that derive from the log of one database', { skip: skipWithoutP
 			records.map((record) => record?.id),
 			[ids[0], undefined],
 		);
+	});
+
+	/** How many rows the inbox and the index of messages have of conversations. */
+	const derivedRows = async (ids: string[]) =>
+		inTransaction(url, (sql) =>
+			sql.get(
+				`SELECT (SELECT count(*) FROM inbox_rows WHERE conversation_id = ANY(@ids)) AS rows,
+				 (SELECT count(*) FROM searchable_messages WHERE conversation_id = ANY(@ids)) AS messages`,
+				{ ids },
+			),
+		);
+	const projectInbox = () => inTransaction(url, (sql) => applyInboxWrite(sql, { op: 'inbox.project', limit: 1_000 }));
+	const untilOneWaits = () =>
+		until('a transaction waits for another', () =>
+			inTransaction(url, async (sql) => (await sql.get('SELECT 1 FROM pg_locks WHERE NOT granted')) !== undefined),
+		);
+
+	test('derive each row of the inbox once when they derive at the same time', async () => {
+		const talks = Array.from({ length: 20 }, (_, n) => talk(newId('workspace'), AT + n));
+		await addTalks(store, talks);
+		await Promise.all([projectInbox(), projectInbox(), projectInbox()]);
+		assert.deepEqual(await derivedRows(talks.map(({ id }) => id)), { rows: 20, messages: 40 });
+	});
+
+	test('leave nothing of a conversation that one of them erases while the other derives its row', async () => {
+		const made = talk(newId('workspace'), AT);
+		await addTalks(store, [made]);
+		const erase = () => inTransaction(url, (sql) => eraseConversation(sql, made.id));
+		let erasing: Promise<unknown> | undefined;
+		await inTransaction(url, async (sql) => {
+			await applyInboxWrite(sql, { op: 'inbox.project', limit: 1_000 });
+			erasing = erase();
+			await untilOneWaits();
+		});
+		await erasing;
+		assert.deepEqual(await derivedRows([made.id]), { rows: 0, messages: 0 });
+	});
+
+	test('derive nothing from a conversation that the other is erasing', async () => {
+		const made = talk(newId('workspace'), AT);
+		await addTalks(store, [made]);
+		let deriving: Promise<unknown> | undefined;
+		await inTransaction(url, async (sql) => {
+			await eraseConversation(sql, made.id);
+			deriving = projectInbox();
+			await untilOneWaits();
+		});
+		await deriving;
+		assert.deepEqual(await derivedRows([made.id]), { rows: 0, messages: 0 });
+	});
+
+	test('leave nothing of a message that one of them removes while the other indexes it', async () => {
+		const made = talk(newId('workspace'), AT);
+		await addTalks(store, [made]);
+		let removing: Promise<unknown> | undefined;
+		await inTransaction(url, async (sql) => {
+			await applyInboxWrite(sql, { op: 'inbox.project', limit: 1_000 });
+			removing = store.commit({ write: [{ op: 'remove', kind: 'messages', id: made.question.id }] });
+			await untilOneWaits();
+		});
+		await removing;
+		assert.deepEqual(await derivedRows([made.id]), { rows: 1, messages: 1 });
+	});
+
+	test('store nothing about the reader of a conversation that the other is erasing', async () => {
+		const made = talk(newId('workspace'), AT);
+		await addTalks(store, [made]);
+		const read = { op: 'inbox.read', reader: 'user_1', conversation_id: made.id, seq: 1 } as const;
+		let reading: Promise<unknown> | undefined;
+		await inTransaction(url, async (sql) => {
+			await eraseConversation(sql, made.id);
+			reading = inTransaction(url, (other) => applyInboxWrite(other, read));
+			await untilOneWaits();
+		});
+		await reading;
+		const { count } = (await inTransaction(url, (sql) =>
+			sql.get('SELECT count(*) AS count FROM inbox_reads WHERE conversation_id = @id', { id: made.id }),
+		)) as { count: number };
+		assert.equal(count, 0);
 	});
 });

@@ -9,7 +9,7 @@ export const MESSAGE_SEARCH_TABLES = `
 	);
 	CREATE INDEX searchable_by_conversation ON searchable_messages (conversation_id, created_at, message_id);
 	CREATE INDEX searchable_by_creation ON searchable_messages (workspace_id, created_at, message_id);
-	CREATE INDEX searchable_by_lexeme ON searchable_messages USING gin (lexemes);
+	CREATE INDEX searchable_by_lexeme ON searchable_messages USING gin (lexemes) WITH (gin_pending_list_limit = 256);
 
 	CREATE FUNCTION lock_inbox() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 		PERFORM 1 FROM inbox_progress FOR UPDATE;
