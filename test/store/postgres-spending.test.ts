@@ -6,7 +6,7 @@ import type { Spender, SpendingLimit, Store, Write } from '../../src/store/index
 import { CommitQueue } from '../../src/store/postgres/commit-queue.ts';
 import { connectionOptions } from '../../src/store/postgres/connection.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
-import { type Fence, WriterSession } from '../../src/store/postgres/writer-session.ts';
+import { WriterSession } from '../../src/store/postgres/writer-session.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
@@ -118,7 +118,7 @@ suite('costs on PostgreSQL with several nodes', { skip: skipWithoutPostgres }, (
 	test('batches of two nodes with the same workspaces in other orders neither exceed a budget nor deadlock', async () => {
 		const workspaces = Array.from({ length: 6 }, () => newId('workspace'));
 		const limits: SpendingLimit[] = [{ dimension: 'workspace', amount: 125, ...OF_BOTH_DAYS }];
-		const nodes = ['a', 'b'].map((id) => new WriterSession(url, id, store.fence as Fence, createLog('silent')));
+		const nodes = ['a', 'b'].map((id) => new WriterSession(url, id, store.fence.epoch, createLog('silent')));
 		const commits = nodes.flatMap((session, node) => {
 			const queue = new CommitQueue(session, () => {});
 			return Array.from({ length: 240 }, async (_, n) => {

@@ -21,7 +21,6 @@ import { sourceContract } from './contract/sources.ts';
 import { spendingContract } from './contract/spending.ts';
 import { statisticsContract } from './contract/statistics.ts';
 import { unansweredContract } from './contract/unanswered.ts';
-import { erasuresOf } from './postgres/statistics-erasures.ts';
 import { message } from './samples.ts';
 
 suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
@@ -51,9 +50,8 @@ suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 	spendingContract(() => store);
 	inboxContract(() => store);
 	inboxSearchContract(() => store);
-	const erasures = erasuresOf(() => server.database('contract'));
-	statisticsContract(() => store, erasures);
-	unansweredContract(() => store, erasures);
+	statisticsContract(() => store);
+	unansweredContract(() => store);
 
 	test('a text has the replacement character where PostgreSQL has none: for NUL and half a surrogate pair', async () => {
 		const record = message({ conversation_id: newId('conversation'), content: 'a\0b\ud83d' });

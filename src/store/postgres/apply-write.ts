@@ -1,7 +1,6 @@
-import type { Write } from '../commit.ts';
 import { eraseConversation } from './conversation-erasure.ts';
 import { applyDeliveryWrite } from './deliveries.ts';
-import type { MessageSpendingWrite, RecordWrite } from './encode-commit.ts';
+import type { ComposedWrite } from './encode-commit.ts';
 import { endErasure } from './erasures.ts';
 import { eraseExpiredEvents } from './expired-events.ts';
 import { eraseExpiredRecords } from './expired-records.ts';
@@ -14,7 +13,7 @@ import type { Sql } from './sql.ts';
 import { applyStatisticsWrite } from './statistics/index.ts';
 
 /** Carries out a write that is more than one record, inside the caller's transaction. */
-export async function applyWrite(sql: Sql, write: Exclude<Write, RecordWrite | MessageSpendingWrite>): Promise<void> {
+export async function applyWrite(sql: Sql, write: ComposedWrite): Promise<void> {
 	switch (write.op) {
 		case 'erase_rounds':
 			await sql.run('DELETE FROM reply_rounds WHERE message_id = @id', { id: write.message_id });

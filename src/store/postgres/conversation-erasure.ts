@@ -26,6 +26,7 @@ const DELETIONS: ReadonlyArray<readonly [place: keyof ErasureCounts, sql: string
 	['messages', 'DELETE FROM messages WHERE id = ANY(ARRAY(SELECT id FROM chosen))'],
 	['reply_rounds', 'DELETE FROM reply_rounds WHERE message_id = ANY(ARRAY(SELECT id FROM chosen))'],
 	['reply_rounds', 'DELETE FROM reply_calls WHERE message_id = ANY(ARRAY(SELECT id FROM chosen))'],
+	['search_entries', 'DELETE FROM searchable_messages WHERE message_id = ANY(ARRAY(SELECT id FROM chosen))'],
 	['notes', 'DELETE FROM notes WHERE id = ANY(ARRAY(SELECT id FROM notes WHERE conversation_id = @id LIMIT @limit))'],
 	[
 		'stored_responses',

@@ -30,6 +30,9 @@ export function isMessageSpendingWrite(write: Write): write is MessageSpendingWr
 	return MESSAGE_SPENDING_WRITES.has(write.op);
 }
 
+/** A write that needs statements of its own. */
+export type ComposedWrite = Exclude<Write, RecordWrite | MessageSpendingWrite>;
+
 /** A write of one record as `write_record` takes it. Fields are as their columns have them. */
 export interface EncodedWrite {
 	op: RecordWrite['op'];

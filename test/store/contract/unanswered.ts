@@ -3,14 +3,13 @@ import { test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
 import type { QuestionGroupRecord, Store, Write } from '../../../src/store/index.ts';
 import { message } from '../samples.ts';
-import { BY_WRITES, type StatisticsErasures } from './statistics.ts';
 import { addTalks, eventAbout, talk } from './talks.ts';
 
 const START = Date.UTC(2021, 11, 1, 9);
 const MAX_QUESTIONS = 2_000;
 
 /** Questions without an answer are stored with the figures, and put into groups. */
-export function unansweredContract(opened: () => Store, { erase }: StatisticsErasures = BY_WRITES): void {
+export function unansweredContract(opened: () => Store): void {
 	const commit = async (...write: Write[]) => {
 		assert.equal((await opened().commit({ write })).outcome, 'committed');
 	};
@@ -152,7 +151,7 @@ export function unansweredContract(opened: () => Store, { erase }: StatisticsEra
 		assert.ok(a && b && c);
 		const [shared, own] = [newGroup(workspaceId), newGroup(workspaceId)];
 		await commit(shared, own, ...assign([a, b], shared.id), ...assign([c], own.id));
-		for (const { id } of [a, c]) await erase(opened(), id);
+		for (const { id } of [a, c]) await opened().commit({ write: [{ op: 'erase_conversation', id }] });
 		assert.equal((await opened().statistics.unansweredGroup(shared.id))?.count, 1);
 		const records = await Promise.all([shared, own].map(({ id }) => opened().get('question_groups', id)));
 		assert.deepEqual(

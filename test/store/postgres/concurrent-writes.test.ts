@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
-import { CONVERSATION_ERASURE_JOB, NOTHING_ERASED, type Write } from '../../../src/store/index.ts';
+import { CONVERSATION_ERASURE_JOB, NOTHING_ERASED } from '../../../src/store/index.ts';
 import { applyWrite } from '../../../src/store/postgres/apply-write.ts';
-import type { RecordWrite } from '../../../src/store/postgres/encode-commit.ts';
+import type { ComposedWrite } from '../../../src/store/postgres/encode-commit.ts';
 import type { Sql } from '../../../src/store/postgres/sql.ts';
 import { skipWithoutPostgres } from '../../support/postgres.ts';
 import { until } from '../../support/until.ts';
 import { conversation, erasure, event, message, NOON, source, webhook } from '../samples.ts';
 import { type OpenDatabase, openDatabase } from './open-database.ts';
 import { insertRow, insertRows } from './rows.ts';
-
-type ComposedWrite = Exclude<Write, RecordWrite>;
 
 /** Transactions of two nodes at once. The first has written and not committed when the second comes to the same rows. */
 suite('writes of two nodes at once', { skip: skipWithoutPostgres }, () => {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
 import type { Store } from '../../../src/store/index.ts';
+import { eraseConversation } from '../../../src/store/postgres/conversation-erasure.ts';
 import { applyInboxWrite } from '../../../src/store/postgres/inbox/index.ts';
 import { openPostgresStore } from '../../../src/store/postgres/index.ts';
 import { applyStatisticsWrite } from '../../../src/store/postgres/statistics/index.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../../support/postgres.ts';
 import { until } from '../../support/until.ts';
 import { addTalks, talk } from '../contract/talks.ts';
-import { eraseConversation } from './statistics-erasures.ts';
 import { inTransaction } from './transactions.ts';
 
 const AT = Date.UTC(2021, 10, 1, 9);
