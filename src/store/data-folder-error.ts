@@ -43,7 +43,9 @@ export function dataFolderError(error: unknown, dataDir: string): AppError | nul
 export function damagedDatabaseError(error: unknown, dataDir: string): AppError | null {
 	const code = (error as { code?: unknown } | null)?.code;
 	if (error instanceof AppError || typeof code !== 'string' || !/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return null;
-	const sentence = `The database in ${dataDir} is damaged: ${messageOf(error)}. Restore a backup; "parley doctor" shows what is damaged. (${code})`;
+	// SQLite quotes the schema, which has several lines.
+	const problem = messageOf(error).replace(/\s+/g, ' ').trim();
+	const sentence = `The database in ${dataDir} is damaged: ${problem}. Restore a backup; "parley doctor" shows what is damaged. (${code})`;
 	return new AppError('unavailable', sentence, { cause: error });
 }
 

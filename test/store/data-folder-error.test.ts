@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { dataFolderError } from '../../src/store/index.ts';
+import { damagedDatabaseError, dataFolderError } from '../../src/store/index.ts';
 
 const failure = (code: string, path?: string) => Object.assign(new Error('no'), { code, ...(path ? { path } : {}) });
 
@@ -15,4 +15,17 @@ test('turns errors of the data folder into sentences with the file and a remedy,
 	assert.equal(about('/srv/database'), null);
 	assert.equal(about('/opt/parley/static/docs.js'), null);
 	assert.equal(dataFolderError(failure('ERR_INVALID_ARG_TYPE'), '/srv/data'), null);
+});
+
+test('the sentence about a damaged schema is one line', () => {
+	const error = Object.assign(
+		new Error('malformed database schema (audit_log) - unrecognized token: "`NOT NULL,\n\t\tcreated_at"'),
+		{
+			code: 'SQLITE_CORRUPT',
+		},
+	);
+	assert.equal(
+		damagedDatabaseError(error, '/data')?.message,
+		'The database in /data is damaged: malformed database schema (audit_log) - unrecognized token: "`NOT NULL, created_at". Restore a backup; "parley doctor" shows what is damaged. (SQLITE_CORRUPT)',
+	);
 });
