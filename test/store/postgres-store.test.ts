@@ -21,7 +21,7 @@ import { sourceContract } from './contract/sources.ts';
 import { spendingContract } from './contract/spending.ts';
 import { statisticsContract } from './contract/statistics.ts';
 import { unansweredContract } from './contract/unanswered.ts';
-import { message } from './samples.ts';
+import { event, message } from './samples.ts';
 
 suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 	let server: PostgresServer;
@@ -57,6 +57,12 @@ suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 		const record = message({ conversation_id: newId('conversation'), content: 'a\0b\ud83d' });
 		await store.commit({ write: [{ op: 'insert', kind: 'messages', record }] });
 		assert.equal((await store.get('messages', record.id))?.content, 'a\ufffdb\ufffd');
+		const stream = newId('conversation');
+		const data = { message_id: record.id, text: 'a\0' };
+		const logged = { ...event(stream), type: 'message.completed', data };
+		await store.commit({ events: [logged] });
+		assert.deepEqual((await store.events.after(stream, 0, 1))[0]?.data, { ...data, text: 'a\ufffd' });
+		assert.ok(await store.conversations.closingEventSeq(stream, record.id));
 	});
 
 	test('the rows of what was erased are no longer in the tables', async () => {

@@ -46,8 +46,6 @@ export async function applyWrite(sql: Sql, write: ComposedWrite): Promise<void> 
 		case 'cancel_deliveries':
 		case 'erase_deliveries':
 		case 'redeliver':
-		case 'record_failure':
-		case 'clear_failures':
 			await applyDeliveryWrite(sql, write);
 			return;
 		case 'sources.clear_frontier':

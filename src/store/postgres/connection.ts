@@ -33,6 +33,8 @@ export function connectionOptions(url: string): ClientConfig {
 			`-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
 			`-c lock_timeout=${LOCK_TIMEOUT_MS}`,
 			'-c timezone=UTC',
+			// Queries are short: to compile one would take longer than to run it.
+			'-c jit=off',
 			// A node that is frozen or cut off in the middle of a transaction must not keep its locks.
 			`-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
 			`-c client_connection_check_interval=${KEEP_ALIVE_MS}`,

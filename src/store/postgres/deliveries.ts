@@ -1,12 +1,13 @@
 import { newId } from '../../base/index.ts';
 import type { DeliveryWrite } from '../commit.ts';
 import type { ErasureCounts } from '../erasure-record.ts';
+import type { FailureWrite } from './encode-commit.ts';
 import type { Sql } from './sql.ts';
 
 /** Carries out one write about deliveries, inside the caller's transaction. Expired events have their own file. */
 export async function applyDeliveryWrite(
 	sql: Sql,
-	write: Exclude<DeliveryWrite, { op: 'erase_events' }>,
+	write: Exclude<DeliveryWrite, FailureWrite | { op: 'erase_events' }>,
 ): Promise<void> {
 	const { webhook_id } = write;
 	switch (write.op) {
@@ -33,18 +34,6 @@ export async function applyDeliveryWrite(
 		}
 		case 'redeliver':
 			await redeliver(sql, write);
-			return;
-		case 'record_failure':
-			// Nothing is kept of an endpoint that was deleted meanwhile. The earlier time counts even when the clock was set back.
-			await sql.run(
-				`INSERT INTO webhook_failures AS f (webhook_id, since)
-				 SELECT id, @at FROM webhooks WHERE id = @webhook_id FOR KEY SHARE
-				 ON CONFLICT (webhook_id) DO UPDATE SET since = least(f.since, excluded.since)`,
-				{ webhook_id, at: write.at },
-			);
-			return;
-		case 'clear_failures':
-			await sql.run('DELETE FROM webhook_failures WHERE webhook_id = @webhook_id', { webhook_id });
 	}
 }
 

@@ -1,8 +1,9 @@
 import { ID_PREFIXES, newId } from '../../base/index.ts';
 import { encodeColumn } from '../columns/columns.ts';
-import type { Commit, Expectation, IdempotencyRecord, NewEvent, Write } from '../commit.ts';
+import type { Commit, DeliveryWrite, Expectation, IdempotencyRecord, NewEvent, Write } from '../commit.ts';
 import type { Kind } from '../records.ts';
 import type { SpendingWrite } from '../spending.ts';
+import { toJson } from './to-json.ts';
 
 /** A write of one record. */
 export type RecordWrite = Extract<Write, { op: 'insert' | 'patch' | 'remove' }>;
@@ -26,12 +27,24 @@ const MESSAGE_SPENDING_WRITES: ReadonlySet<string> = new Set([
 	'spending.require_visitor',
 ] satisfies MessageSpendingWrite['op'][]);
 
+/** A write that is part of every attempt at a delivery; the function `write_failure` carries it out. */
+export type FailureWrite = Extract<DeliveryWrite, { op: 'record_failure' | 'clear_failures' }>;
+
+const FAILURE_WRITES: ReadonlySet<string> = new Set([
+	'record_failure',
+	'clear_failures',
+] satisfies FailureWrite['op'][]);
+
+export function isFailureWrite(write: Write): write is FailureWrite {
+	return FAILURE_WRITES.has(write.op);
+}
+
 export function isMessageSpendingWrite(write: Write): write is MessageSpendingWrite {
 	return MESSAGE_SPENDING_WRITES.has(write.op);
 }
 
 /** A write that needs statements of its own. */
-export type ComposedWrite = Exclude<Write, RecordWrite | MessageSpendingWrite>;
+export type ComposedWrite = Exclude<Write, RecordWrite | MessageSpendingWrite | FailureWrite>;
 
 /** A write of one record as `write_record` takes it. Fields are as their columns have them. */
 export interface EncodedWrite {
@@ -47,9 +60,15 @@ export function encodeWrite(write: RecordWrite): EncodedWrite {
 	if (op === 'remove') return { op, kind, id: write.id, fields: null };
 	const given = Object.entries(op === 'insert' ? { ...write.record, version: 1 } : write.set);
 	const fields = given.flatMap(([field, value]) =>
-		value === undefined ? [] : [[field, encodeColumn(kind, field, value)] as const],
+		value === undefined ? [] : [[field, encodeField(kind, field, value)] as const],
 	);
 	return { op, kind, id: op === 'insert' ? write.record.id : write.id, fields: Object.fromEntries(fields) };
+}
+
+function encodeField(kind: Kind, field: string, value: unknown): unknown {
+	const encoded = encodeColumn(kind, field, value);
+	// JSON text: queries look inside, and PostgreSQL refuses the escape of what it cannot store.
+	return typeof encoded === 'string' && typeof value !== 'string' ? toJson(value) : encoded;
 }
 
 /** An expectation, and whether the commit writes the record too: then no other transaction may expect it meanwhile. */
@@ -73,7 +92,7 @@ export interface EncodedEvent extends Omit<NewEvent, 'data'> {
 /** @throws Error when the data of an event is no JSON value */
 export function encodeEvents(events: readonly NewEvent[] = []): EncodedEvent[] {
 	return events.map(({ id, stream, type, data, subject, created_at }) => {
-		const text = JSON.stringify(data) as string | undefined;
+		const text = toJson(data) as string | undefined;
 		if (text === undefined) throw new Error(`The data of the event ${id} is no JSON value.`);
 		const deliveryId = stream.startsWith(ID_PREFIXES.conversation) ? {} : { delivery_id: newId('delivery') };
 		return { id, stream, type, data: text, subject: subject ?? null, created_at, ...deliveryId };
@@ -87,10 +106,10 @@ export function encodeResponse(response: IdempotencyRecord): object {
 /** A commit as `commit_batch` takes it; null: some of its writes need statements of their own. */
 export function encodeCommit(commit: Commit): object | null {
 	const { fence, write = [], jobs = [], idempotency } = commit;
-	const encoded: Array<EncodedWrite | MessageSpendingWrite> = [];
+	const encoded: Array<EncodedWrite | MessageSpendingWrite | FailureWrite> = [];
 	for (const one of write) {
 		if (isRecordWrite(one)) encoded.push(encodeWrite(one));
-		else if (isMessageSpendingWrite(one)) encoded.push(one);
+		else if (isMessageSpendingWrite(one) || isFailureWrite(one)) encoded.push(one);
 		else return null;
 	}
 	return {

@@ -8,6 +8,7 @@ import {
 	encodeExpectations,
 	encodeResponse,
 	encodeWrite,
+	isFailureWrite,
 	isMessageSpendingWrite,
 	isRecordWrite,
 } from './encode-commit.ts';
@@ -78,6 +79,10 @@ async function perform(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredO
 	for (const one of write) {
 		if (isMessageSpendingWrite(one)) {
 			await sql.run('SELECT apply_spending(@write)', { write: toJson(one) });
+			continue;
+		}
+		if (isFailureWrite(one)) {
+			await sql.run('SELECT write_failure(@write)', { write: toJson(one) });
 			continue;
 		}
 		if (!isRecordWrite(one)) {

@@ -29,11 +29,15 @@ suite('writes of two nodes at once', { skip: skipWithoutPostgres }, () => {
 	after(() => database[Symbol.asyncDispose]());
 
 	/** @param isWaiting whether the second waits for the first, or leaves out what the first has locked */
-	async function inTurn(perform: () => Promise<unknown>, write: ComposedWrite, isWaiting = true): Promise<void> {
+	async function inTurn(
+		perform: () => Promise<unknown>,
+		write: ComposedWrite | (() => Promise<unknown>),
+		isWaiting = true,
+	): Promise<void> {
 		await first.run('BEGIN');
 		await perform();
 		await second.run('BEGIN');
-		const done = applyWrite(second, write);
+		const done = typeof write === 'function' ? write() : applyWrite(second, write);
 		if (isWaiting) await until('the second transaction waits for a lock', isSecondWaiting);
 		else await done;
 		await first.run('COMMIT');
@@ -105,7 +109,8 @@ suite('writes of two nodes at once', { skip: skipWithoutPostgres }, () => {
 		const { id } = record;
 		await insertRow(observer, 'webhooks', record);
 		const remove = () => first.run('DELETE FROM webhooks WHERE id = @id', { id });
-		await inTurn(remove, { op: 'record_failure', webhook_id: id, at: NOON });
+		const write = JSON.stringify({ op: 'record_failure', webhook_id: id, at: NOON });
+		await inTurn(remove, () => second.run('SELECT write_failure(@write)', { write }));
 		assert.deepEqual(await rows('SELECT 1 FROM webhook_failures WHERE webhook_id = @id', id), []);
 	});
 

@@ -67,6 +67,8 @@ export const COMMIT_FUNCTIONS = `
 		FOR item IN SELECT * FROM jsonb_array_elements(c -> 'write') LOOP
 			IF item ->> 'op' LIKE 'spending.%' THEN
 				PERFORM apply_spending(item);
+			ELSIF item ->> 'op' IN ('record_failure', 'clear_failures') THEN
+				PERFORM write_failure(item);
 			ELSIF NOT write_record(item ->> 'op', item ->> 'kind', item ->> 'id', item -> 'fields') THEN
 				PERFORM refuse_conflict(item ->> 'kind', item ->> 'id');
 			END IF;

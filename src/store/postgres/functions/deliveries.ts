@@ -16,6 +16,17 @@ export const DELIVERY_FUNCTIONS = `
 		FROM (SELECT uuid_send(gen_random_uuid()) AS bytes) AS random, generate_series(0, 15) AS n
 	$$;
 
+	-- Nothing is kept of an endpoint that was deleted meanwhile. The earlier time counts even when the clock was set back.
+	CREATE FUNCTION write_failure(write jsonb) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+		IF write ->> 'op' = 'clear_failures' THEN
+			DELETE FROM webhook_failures WHERE webhook_id = write ->> 'webhook_id';
+			RETURN;
+		END IF;
+		INSERT INTO webhook_failures AS f (webhook_id, since)
+		SELECT id, (write ->> 'at')::bigint FROM webhooks WHERE id = write ->> 'webhook_id' FOR KEY SHARE
+		ON CONFLICT (webhook_id) DO UPDATE SET since = least(f.since, excluded.since);
+	END $$;
+
 	-- One for each active endpoint of the workspace that subscribes to the type. delivery_id: an id that they resemble.
 	CREATE FUNCTION add_deliveries(event jsonb, seq bigint) RETURNS void LANGUAGE plpgsql AS $$
 	DECLARE endpoint text;

@@ -15,12 +15,14 @@ export class PostgresEventsReader implements EventsReader {
 	}
 
 	async after(stream: string, seq: number, limit: number, types: readonly string[] = []): Promise<StoredEvent[]> {
-		const ofType = types.length === 0 ? '' : ' AND type = ANY(@types)';
-		const rows = await this.#sql.all<EventRow>(
-			`SELECT seq, id, stream, type, data, created_at FROM events WHERE stream = @stream AND seq > @seq${ofType}
-			 ORDER BY seq LIMIT @limit`,
-			{ stream, seq, limit, types },
-		);
+		const page = (condition: string) =>
+			`SELECT seq, id, stream, type, data, created_at FROM events WHERE stream = @stream AND seq > @seq${condition}
+			 ORDER BY seq LIMIT @limit`;
+		// The index by type has the events of workspaces only. A page of each type is in its order.
+		const ofType = page(` AND type = wanted${stream.startsWith('ws_') ? " AND stream LIKE 'ws\\_%'" : ''}`);
+		const ofTypes = `SELECT found.* FROM unnest(@types::text[]) AS wanted CROSS JOIN LATERAL (${ofType}) AS found
+			ORDER BY seq LIMIT @limit`;
+		const rows = await this.#sql.all<EventRow>(types.length === 0 ? page('') : ofTypes, { stream, seq, limit, types });
 		return rows.map(decodeEvent);
 	}
 
