@@ -5,6 +5,7 @@ import { KNOWLEDGE_TABLES } from './knowledge.ts';
 import { LOG_TABLES } from './log.ts';
 import { MESSAGE_SEARCH_TABLES } from './message-search.ts';
 import { PLACEMENT_TABLES } from './placement.ts';
+import { SEARCH_TABLES } from './search.ts';
 import { WORKSPACE_TABLES } from './workspace.ts';
 import { WRITER_TABLES } from './writers.ts';
 
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly string[] = [
 		DERIVED_TABLES,
 		BLOB_TABLES,
 		MESSAGE_SEARCH_TABLES,
+		SEARCH_TABLES,
 	].join('\n'),
 ];
 

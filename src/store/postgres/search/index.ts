@@ -1,0 +1,1 @@
+export { dropGenerationsOf } from './generations.ts';
