@@ -7,6 +7,7 @@ import { eraseExpiredRecords } from './expired-records.ts';
 import { applyInboxWrite } from './inbox/index.ts';
 import { eraseKnowledgeBase } from './knowledge-base-erasure.ts';
 import { IS_SEALED } from './readers/idempotency.ts';
+import { applyIndexWrite } from './search/index.ts';
 import { applySourceWrite } from './source-pages.ts';
 import { applySpendingWrite } from './spending/index.ts';
 import type { Sql } from './sql.ts';
@@ -73,6 +74,6 @@ export async function applyWrite(sql: Sql, write: ComposedWrite): Promise<void> 
 			await applyStatisticsWrite(sql, write);
 			return;
 		default:
-			throw new Error(`PostgreSQL has no write ${write.op}.`);
+			await applyIndexWrite(sql, write);
 	}
 }

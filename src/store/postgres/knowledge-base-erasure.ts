@@ -1,3 +1,4 @@
+import { dropGenerationsOf } from './search/index.ts';
 import type { Sql } from './sql.ts';
 
 /**
@@ -10,6 +11,7 @@ export async function eraseKnowledgeBase(sql: Sql, id: string): Promise<void> {
 	await sql.run('DELETE FROM source_pages WHERE source_id = ANY(@sources)', { sources });
 	const documents = await removeFrom(sql, 'documents', id);
 	await sql.run('DELETE FROM jobs WHERE ref = ANY(@refs)', { refs: [id, ...sources, ...documents] });
+	await dropGenerationsOf(sql, id);
 }
 
 /** Removes the records of a knowledge base. @returns their ids */

@@ -9,6 +9,7 @@ import { PostgresEventsReader } from './readers/events.ts';
 import { PostgresIdempotencyReader } from './readers/idempotency.ts';
 import { PostgresInboxReader } from './readers/inbox.ts';
 import { PostgresRecordsReader } from './readers/records.ts';
+import { PostgresSearchIndexReader } from './readers/search-index.ts';
 import { PostgresSourcesReader } from './readers/sources.ts';
 import { PostgresSpendingReader } from './readers/spending.ts';
 import { PostgresStatisticsReader } from './readers/statistics.ts';
@@ -26,9 +27,9 @@ export class PostgresReaders extends PostgresRecordsReader implements Readers {
 	readonly events: PostgresEventsReader;
 	readonly idempotency: PostgresIdempotencyReader;
 	readonly spending: PostgresSpendingReader;
-	declare readonly searchIndex: Readers['searchIndex'];
 	readonly inbox: PostgresInboxReader;
 	readonly statistics: PostgresStatisticsReader;
+	readonly searchIndex: PostgresSearchIndexReader;
 
 	constructor(sql: Sql) {
 		super(sql);
@@ -44,5 +45,6 @@ export class PostgresReaders extends PostgresRecordsReader implements Readers {
 		this.spending = new PostgresSpendingReader(sql);
 		this.inbox = new PostgresInboxReader(sql);
 		this.statistics = new PostgresStatisticsReader(sql);
+		this.searchIndex = new PostgresSearchIndexReader(sql);
 	}
 }

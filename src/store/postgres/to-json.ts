@@ -11,6 +11,7 @@ export function toJson(value: unknown): string {
 		: json;
 }
 
-function storable(text: string): string {
+/** A text that PostgreSQL accepts. */
+export function storable(text: string): string {
 	return toUSVString(text.replaceAll('\0', '\ufffd'));
 }

@@ -1,1 +1,2 @@
+export { applyIndexWrite } from './apply-index-write.ts';
 export { dropGenerationsOf } from './generations.ts';
