@@ -12,6 +12,8 @@ export interface PlacementOptions {
 	 * shards begins meanwhile.
 	 */
 	drain(shards: ReadonlySet<number>): Promise<void>;
+	/** This node serves these shards from now on. */
+	onGained?(shards: ReadonlySet<number>): void;
 	/** These shards belong to another node, or may soon: their actors are discarded at once, without saving. */
 	onLost(shards: ReadonlySet<number>): void;
 	leaseMs?: number;
@@ -137,6 +139,10 @@ export class Placement implements AsyncDisposable {
 		);
 		for (const shard of lost) this.#handingOver.delete(shard);
 		if (lost.size > 0) this.#options.onLost(lost);
+		const gained = new Set(
+			[...this.#served].filter(([shard, epoch]) => former.get(shard) !== epoch).map(([shard]) => shard),
+		);
+		if (gained.size > 0) this.#options.onGained?.(gained);
 	}
 
 	/** When the lease ends without a renewal, other nodes may take over: nothing in memory can be relied on. */

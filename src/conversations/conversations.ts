@@ -124,7 +124,13 @@ export class Conversations implements AsyncDisposable {
 		if (await this.#deps.store.spending.hasReservations()) {
 			await this.#deps.store.commit({ write: [{ op: 'spending.settle_abandoned' }] });
 		}
+		await this.resumeUnfinished();
+	}
+
+	/** Resumes the replies that no process finishes: at the start, and when this node has got further conversations. */
+	async resumeUnfinished(): Promise<void> {
 		for (const { conversation_id } of await this.#deps.store.conversations.unfinishedReplies()) {
+			if (this.#deps.fenceOf?.(conversation_id) === null) continue;
 			this.#actors.tell(conversation_id, { type: 'resume' }, { lane: 'control' });
 		}
 	}
