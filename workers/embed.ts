@@ -3,7 +3,7 @@ import { LruCache, lowerThreadPriority } from '../src/base/index.ts';
 import type { FoldJob, FoldResult, TrainJob, TrainResult, WorkerResult } from '../src/contract/index.ts';
 import { type Basis, deserialiseBasis, embedChunks, serialiseBasis } from '../src/retrieval/index.ts';
 import { trainBasis, trainTunedBasis } from '../src/retrieval/training/index.ts';
-import { SearchReader } from '../src/store/sqlite/search/index.ts';
+import { openSearchReader, type SearchReader } from '../src/store/search/index.ts';
 
 /** The size of the cache of bases: documents of one knowledge base come in sequence. */
 const MAX_BASES = 4;
@@ -17,14 +17,14 @@ const bases = new LruCache<string, Basis>(MAX_BASES);
  * texts of a whole knowledge base never pass through the main thread. A training returns only vectors and row ids.
  */
 export default async function embed(job: FoldJob | TrainJob): Promise<WorkerResult<FoldResult | TrainResult>> {
-	using reader = new SearchReader(job.database);
-	return job.kind === 'fold' ? fold(reader, job) : train(reader, job);
+	await using reader = await openSearchReader(job.database);
+	return await (job.kind === 'fold' ? fold(reader, job) : train(reader, job));
 }
 
-function fold(reader: SearchReader, job: FoldJob): WorkerResult<FoldResult> {
+async function fold(reader: SearchReader, job: FoldJob): Promise<WorkerResult<FoldResult>> {
 	let basis = bases.get(job.basis);
 	if (basis === undefined) {
-		const model = reader.model(job.basis);
+		const model = await reader.snapshot((index) => index.model(job.basis));
 		if (model === undefined) {
 			return { ok: false, error: { code: 'unavailable', message: 'The embedding was replaced meanwhile. Try again.' } };
 		}
@@ -35,8 +35,11 @@ function fold(reader: SearchReader, job: FoldJob): WorkerResult<FoldResult> {
 	return transferResult({ vectors, dimensions: basis.dimensions, terms, unknown_terms }, [vectors]);
 }
 
-function train(reader: SearchReader, job: TrainJob): WorkerResult<TrainResult> {
-	const stored = job.generation === null ? [] : reader.allTerms(job.generation, job.exceptDocumentId);
+async function train(reader: SearchReader, job: TrainJob): Promise<WorkerResult<TrainResult>> {
+	// The snapshot ends before the training, which takes long.
+	const { generation, exceptDocumentId } = job;
+	const stored =
+		generation === null ? [] : await reader.snapshot((index) => index.allTerms(generation, exceptDocumentId));
 	const chunks = [...stored, ...job.chunks];
 	const { basis, semanticWeight } = job.tuned
 		? trainTunedBasis(chunks)

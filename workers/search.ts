@@ -11,10 +11,15 @@ import {
 	type TrainedVectors,
 	textAfter,
 	textBefore,
-	VectorIndexCache,
 	withSynonyms,
 } from '../src/retrieval/index.ts';
-import { SearchReader } from '../src/store/sqlite/search/index.ts';
+import {
+	type FoundChunk,
+	openSearchReader,
+	type SearchedGeneration,
+	type SearchReader,
+	type SearchSnapshot,
+} from '../src/store/search/index.ts';
 
 /** The size of the cache of bases, in bytes as stored; the basis in use always stays. */
 const MAX_BASES_BYTES = 128 * 1024 * 1024;
@@ -22,14 +27,13 @@ const MAX_BASES_BYTES = 128 * 1024 * 1024;
 /** Hits that are found for each passage of a prompt, because some give way to others. */
 const CANDIDATES_PER_PASSAGE = 3;
 
-/** One connection is enough: a server has one database. */
+/** One reader is enough: a server has one database. */
 let openDatabase: { database: string; reader: SearchReader } | undefined;
 
 interface LoadedBasis extends TrainedVectors {
 	bytes: number;
 }
 
-type Generation = NonNullable<ReturnType<SearchReader['generation']>>;
 type QueryVector = NonNullable<SearchJob['targets'][number]['question']>;
 
 /** A hit with the id of its chunk. */
@@ -38,98 +42,74 @@ type FoundHit = SearchHit & { chunk: number };
 /** The most recently used last. */
 const loadedBases = new Map<string, LoadedBasis>();
 
-const vectorIndexes = new VectorIndexCache();
-
 /** Searches the given generations and merges their hits by score. A generation that was dropped meanwhile has no hits. */
 export default async function search(job: SearchJob): Promise<WorkerResult<SearchResult>> {
 	try {
-		return { ok: true, value: searchAll(job) };
+		const reader = await readerOf(job.database);
+		return { ok: true, value: await reader.snapshot((index) => searchAll(index, job)) };
 	} catch (error) {
 		// SQLite's errors lose their message between threads.
 		throw new Error(error instanceof Error ? error.message : String(error));
 	}
 }
 
-function searchAll(job: SearchJob): SearchResult {
-	const reader = readerOf(job.database);
-	return reader.snapshot(() => {
-		const found: FoundHit[] = [];
-		let confidence = 0;
-		const limit = job.for_prompt ? CANDIDATES_PER_PASSAGE * job.top_k : job.top_k;
-		for (const target of job.targets) {
-			const { hybrid, semantic_weight } = target;
-			const options = { hybrid, semantic_weight, limit };
-			const result = searchTarget(reader, target, job, options);
-			confidence = Math.max(confidence, result.confidence);
-			for (const hit of result.hits) {
-				const searchHit = hit.score >= job.min_score ? toHit(reader, target.knowledge_base_id, hit) : undefined;
-				if (searchHit) found.push({ ...searchHit, chunk: hit.id });
-			}
+async function searchAll(index: SearchSnapshot, job: SearchJob): Promise<SearchResult> {
+	const found: FoundHit[] = [];
+	let confidence = 0;
+	const limit = job.for_prompt ? CANDIDATES_PER_PASSAGE * job.top_k : job.top_k;
+	for (const target of job.targets) {
+		const { hybrid, semantic_weight } = target;
+		const options = { hybrid, semantic_weight, limit };
+		const result = await searchTarget(index, target, job, options);
+		confidence = Math.max(confidence, result.confidence);
+		const hits = result.hits.filter(({ score }) => score >= job.min_score);
+		const chunks = await index.chunks(hits.map(({ id }) => id));
+		for (const hit of hits) {
+			const chunk = chunks.get(hit.id);
+			if (chunk) found.push({ ...toHit(target.knowledge_base_id, hit, chunk), chunk: hit.id });
 		}
-		found.sort((a, b) => b.score - a.score);
-		const chosen = job.for_prompt ? distinctPassages(found, job.top_k) : found.slice(0, job.top_k);
-		const hits = chosen.map(({ chunk, ...hit }) => (job.for_prompt ? withTextAround(reader, chunk, hit) : hit));
-		return { hits, confidence };
-	});
+	}
+	found.sort((a, b) => b.score - a.score);
+	if (!job.for_prompt) return { hits: found.slice(0, job.top_k).map(({ chunk, ...hit }) => hit), confidence };
+	return { hits: await withTextAround(index, distinctPassages(found, job.top_k)), confidence };
 }
 
-function searchTarget(
-	reader: SearchReader,
+async function searchTarget(
+	index: SearchSnapshot,
 	target: SearchJob['targets'][number],
 	{ query, context, synonyms }: Pick<SearchJob, 'query' | 'context' | 'synonyms'>,
 	options: SearchOptions,
 ) {
-	const id = target.generation;
-	const generation = reader.generation(id);
+	const generation = await index.generation(target.generation);
 	if (!generation || generation.chunk_count === 0) return { hits: [], confidence: 0 };
-	const basis = generation.basis ?? '';
-	const index = {
+	const { languages } = generation;
+	const read = {
 		chunks: generation.chunk_count,
-		languages: reader.languages(id),
+		languages,
 		semantic: target.question
-			? providerVectorsOf(reader, generation, target.question)
-			: trainedBasisOf(reader, generation),
-		chunksWith: (term: string) => reader.documentFrequency(id, term),
-		keyword: (terms: readonly string[], limit: number) => reader.searchKeywords(id, terms, limit),
-		nearest: (vector: Int8Array, limit: number) => nearest(reader, generation, vector, limit),
-		vector: (chunk: number) => reader.vector(basis, chunk),
-		terms: (chunk: number) => reader.termsOf(chunk),
-		text: (chunk: number) => reader.chunk(chunk)?.text,
+			? providerVectorsOf(generation, target.question)
+			: await trainedBasisOf(index, generation.basis),
+		chunksWith: (term: string) => generation.documentFrequency(term),
+		keyword: (terms: readonly string[], limit: number) => generation.searchKeywords(terms, limit),
+		nearest: (vector: Int8Array, limit: number) => generation.searchNearest(vector, limit),
+		vector: (chunk: number) => generation.vector(chunk),
+		terms: (chunk: number) => generation.termsOf(chunk),
+		texts: (chunks: readonly number[]) => generation.texts(chunks),
 	};
-	const asked = dialogueQuery(query, context ?? null, index.languages);
-	return searchGeneration(index, synonyms ? withSynonyms(asked, synonyms, index.languages) : asked, options);
-}
-
-/** From the cache if the generation is large, else from the store. */
-function nearest(reader: SearchReader, generation: Generation, vector: Int8Array, limit: number) {
-	const { id, basis, dimensions, chunk_count: chunks } = generation;
-	if (basis === null || dimensions === null) return [];
-	const key = { basis, chunks, dimensions, version: reader.changeCount(id) };
-	const inMemoryIndex = vectorIndexes.get(key, () => reader.allVectors(basis, dimensions));
-	return inMemoryIndex?.nearest(vector, limit) ?? reader.searchNearest(basis, vector, limit);
-}
-
-/** The question's vector is computed with the trained basis. */
-function trainedBasisOf(reader: SearchReader, { basis }: Generation): TrainedVectors | null {
-	return basis === null ? null : basisOf(reader, basis);
+	const asked = dialogueQuery(query, context ?? null, languages);
+	return searchGeneration(read, synonyms ? withSynonyms(asked, synonyms, languages) : asked, options);
 }
 
 /** The question comes as a vector. It cannot be compared with vectors of another embedder or another length. */
-function providerVectorsOf(
-	reader: SearchReader,
-	{ basis, embedder }: Generation,
-	question: QueryVector,
-): EmbeddedQuery | null {
-	const vectors = basis === null ? undefined : reader.vectorInfo(basis);
-	if (embedder !== question.embedder || vectors?.dimensions !== question.vector.length) return null;
+function providerVectorsOf(generation: SearchedGeneration, question: QueryVector): EmbeddedQuery | null {
+	const { embedder, dimensions, floor } = generation;
+	if (embedder !== question.embedder || dimensions !== question.vector.length) return null;
 	const { vector, vectorInContext } = question;
 	const comparable = vectorInContext?.length === vector.length ? vectorInContext : undefined;
-	return { vector, vectorInContext: comparable, floor: vectors.floor };
+	return { vector, vectorInContext: comparable, floor };
 }
 
-function toHit(reader: SearchReader, knowledge_base_id: string, hit: RankedHit): SearchHit | undefined {
-	const chunk = reader.chunk(hit.id);
-	if (!chunk) return undefined;
+function toHit(knowledge_base_id: string, hit: RankedHit, chunk: FoundChunk): SearchHit {
 	const { document_id, position, title, url, text, heading_path, page } = chunk;
 	const { score, semantic_score, keyword_score } = hit;
 	return {
@@ -147,27 +127,31 @@ function toHit(reader: SearchReader, knowledge_base_id: string, hit: RankedHit):
 	};
 }
 
-function withTextAround(reader: SearchReader, chunk: number, hit: SearchHit): SearchHit {
-	const { previous, next } = reader.neighbours(chunk);
-	const before = previous === undefined ? '' : textBefore(previous, hit.text);
-	const after = next === undefined ? '' : textAfter(hit.text, next);
-	return { ...hit, around: { before, after } };
+async function withTextAround(index: SearchSnapshot, hits: readonly FoundHit[]): Promise<SearchHit[]> {
+	const neighbours = await index.neighbours(hits.map(({ chunk }) => chunk));
+	return hits.map(({ chunk, ...hit }) => {
+		const { previous, next } = neighbours.get(chunk) ?? {};
+		const before = previous === undefined ? '' : textBefore(previous, hit.text);
+		const after = next === undefined ? '' : textAfter(hit.text, next);
+		return { ...hit, around: { before, after } };
+	});
 }
 
-function readerOf(database: string): SearchReader {
+async function readerOf(database: string): Promise<SearchReader> {
 	if (openDatabase?.database !== database) {
-		openDatabase?.reader[Symbol.dispose]();
-		openDatabase = { database, reader: new SearchReader(database) };
+		await openDatabase?.reader[Symbol.asyncDispose]();
+		openDatabase = { database, reader: await openSearchReader(database) };
 		loadedBases.clear();
-		vectorIndexes.clear();
 	}
 	return openDatabase.reader;
 }
 
-function basisOf(reader: SearchReader, id: string): LoadedBasis | null {
+/** The question's vector is computed with the trained basis. */
+async function trainedBasisOf(index: SearchSnapshot, id: string | null): Promise<TrainedVectors | null> {
+	if (id === null) return null;
 	let entry = loadedBases.get(id);
 	if (entry === undefined) {
-		const model = reader.model(id);
+		const model = await index.model(id);
 		// A basis without bytes was not trained here: it has vectors of a provider's embedder, and the question has none.
 		if (model === undefined || model.length === 0) return null;
 		const basis = deserialiseBasis(model);

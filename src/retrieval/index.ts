@@ -6,6 +6,7 @@ export {
 	dialogueQuery,
 	textInContext,
 } from './dialogue/index.ts';
+export { InvertedIndex, MutableVectorIndex, VectorIndexCache } from './in-memory/index.ts';
 export { distinctPassages, textAfter, textBefore } from './passages/index.ts';
 export {
 	type EmbeddedQuery,
@@ -15,7 +16,6 @@ export {
 	SpellingCorrector,
 	searchGeneration,
 	type TrainedVectors,
-	VectorIndexCache,
 	withSynonyms,
 } from './ranking/index.ts';
 export {

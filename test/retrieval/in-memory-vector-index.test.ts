@@ -6,13 +6,14 @@ import { afterEach, beforeEach, test } from 'node:test';
 import type Database from 'better-sqlite3';
 import { createLog } from '../../src/base/index.ts';
 import { createWorkerPool } from '../../src/pool/index.ts';
-import { DotProductKernel } from '../../src/retrieval/ranking/dot-product-kernel.ts';
-import { InMemoryVectorIndex, strideOf } from '../../src/retrieval/ranking/in-memory-vector-index.ts';
-import { VectorIndexCache } from '../../src/retrieval/ranking/vector-index-cache.ts';
+import { DotProductKernel } from '../../src/retrieval/in-memory/dot-product-kernel.ts';
+import { InMemoryVectorIndex, strideOf } from '../../src/retrieval/in-memory/in-memory-vector-index.ts';
+import { VectorIndexCache } from '../../src/retrieval/in-memory/vector-index-cache.ts';
 import type { IndexWrite } from '../../src/store/index.ts';
 import { openWritable } from '../../src/store/sqlite/connection.ts';
 import { migrate } from '../../src/store/sqlite/migrations.ts';
-import { SearchReader } from '../../src/store/sqlite/search/index.ts';
+import { searchVectorTable } from '../../src/store/sqlite/search/searched-generation.ts';
+import { readAllVectors } from '../../src/store/sqlite/search/stored-vectors.ts';
 import { applyIndexWrite } from '../../src/store/sqlite/search-index.ts';
 
 /** Not a multiple of the lanes, so rows are padded. */
@@ -24,13 +25,11 @@ const products: DotProductKernel = created;
 
 let folder: string;
 let db: Database.Database;
-let reader: SearchReader;
 
 beforeEach(() => {
 	folder = mkdtempSync(join(tmpdir(), 'parley-vectors-'));
 	db = openWritable(join(folder, 'test.db'));
 	migrate(db);
-	reader = new SearchReader(join(folder, 'test.db'));
 	write(
 		{ op: 'index.open_generation', generation: 'gen_1', knowledge_base_id: 'kb_1', embedder: 'builtin' },
 		{
@@ -46,7 +45,6 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-	reader[Symbol.dispose]();
 	db.close();
 	rmSync(folder, { recursive: true, force: true });
 });
@@ -104,11 +102,11 @@ test('the in-memory index finds the same as the store, also with gaps of removed
 		write({ op: 'index.remove_document', generation: 'gen_1', document_id: `doc_${n}` });
 	}
 	add('doc_late', noise(5 * DIMENSIONS, 99), 5);
-	const kept = new InMemoryVectorIndex(products, reader.allVectors('basis_1', DIMENSIONS));
+	const kept = new InMemoryVectorIndex(products, readAllVectors(db, 'basis_1', DIMENSIONS));
 	for (let seed = 200; seed < 220; seed++) {
 		const asked = noise(DIMENSIONS, seed);
 		const found = kept.nearest(asked, 25);
-		const expected = reader.searchNearest('basis_1', asked, 25);
+		const expected = searchVectorTable(db, 'basis_1', asked, 25);
 		assert.deepEqual(
 			found.map(({ id }) => id),
 			expected.map(({ id }) => id),
@@ -117,7 +115,7 @@ test('the in-memory index finds the same as the store, also with gaps of removed
 			assert.ok(Math.abs(score - (expected[place]?.score as number)) < 1e-5);
 		});
 	}
-	assert.equal(kept.nearest(noise(DIMENSIONS, 1), 1000).length, reader.allVectors('basis_1', DIMENSIONS).ids.length);
+	assert.equal(kept.nearest(noise(DIMENSIONS, 1), 1000).length, readAllVectors(db, 'basis_1', DIMENSIONS).ids.length);
 });
 
 test('returns equally near vectors in the order in which they were stored', () => {
@@ -146,11 +144,11 @@ test('detects every change of the vectors, and reads them again when two searche
 	const memory = new VectorIndexCache({ minChunks: 1 });
 	let reads = 0;
 	const count = () => {
-		const version = reader.changeCount('gen_1');
+		const version = db.prepare('SELECT changes FROM generations').pluck().get() as number;
 		const wanted = { basis: 'basis_1', chunks: 10, dimensions: DIMENSIONS, version };
 		const kept = memory.get(wanted, () => {
 			reads++;
-			return reader.allVectors('basis_1', DIMENSIONS);
+			return readAllVectors(db, 'basis_1', DIMENSIONS);
 		});
 		return kept?.nearest(new Int8Array(DIMENSIONS).fill(1), 100).length;
 	};

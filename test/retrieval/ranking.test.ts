@@ -39,7 +39,7 @@ test('a half that found nothing, or nothing but opposites, takes nothing away', 
 	);
 });
 
-test('searches in the context only if the message says nothing without it, and corrects each word once', () => {
+test('searches in the context only if the message says nothing without it, and corrects each word once', async () => {
 	const corrected: string[] = [];
 	const searched: string[][] = [];
 	const index: GenerationIndex = {
@@ -61,17 +61,19 @@ test('searches in the context only if the message says nothing without it, and c
 		},
 		nearest: () => [],
 		vector: () => undefined,
-		terms: () => ({ title_terms: '', body_terms: 'refund' }),
-		text: () => undefined,
+		terms: () => new Set(['refund']),
+		texts: async () => new Map(),
 	};
 	const words = queryWords('refund zebra', [null]);
 	const options = { hybrid: true, semantic_weight: 0.5, limit: 5 };
-	const search = (weight: number) =>
-		searchGeneration(index, { words, context: { words, asked: words, weight } }, options).hits.map(({ id }) => id);
-	assert.deepEqual(search(1), [1]);
+	const search = async (weight: number) =>
+		(await searchGeneration(index, { words, context: { words, asked: words, weight } }, options)).hits.map(
+			({ id }) => id,
+		);
+	assert.deepEqual(await search(1), [1]);
 	assert.deepEqual(searched, [['refund']]);
 	assert.equal(new Set(corrected).size, corrected.length);
-	assert.deepEqual(search(0.5), [1]);
+	assert.deepEqual(await search(0.5), [1]);
 	assert.equal(searched.length, 3);
 });
 

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { newId } from '../../src/base/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
+import { openSearchReader, type SearchReader } from '../../src/store/search/index.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
 import { commitContract } from './contract/commits.ts';
 import { deliveryContract } from './contract/deliveries.ts';
@@ -17,6 +18,8 @@ import { inboxSearchContract } from './contract/inbox-search.ts';
 import { jobContract } from './contract/jobs.ts';
 import { lifeContract } from './contract/life.ts';
 import { listContract } from './contract/lists.ts';
+import { searchIndexContract } from './contract/search-index.ts';
+import { searchReaderContract } from './contract/search-reader.ts';
 import { sourceContract } from './contract/sources.ts';
 import { spendingContract } from './contract/spending.ts';
 import { statisticsContract } from './contract/statistics.ts';
@@ -26,9 +29,12 @@ import { event, message } from './samples.ts';
 suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 	let server: PostgresServer;
 	let store: Store;
+	let reader: SearchReader;
 	before(async () => {
 		server = await startPostgres();
-		store = await openPostgresStore({ url: await server.database('contract'), firstLeaseMs: 3_600_000 });
+		const url = await server.database('contract');
+		store = await openPostgresStore({ url, firstLeaseMs: 3_600_000 });
+		reader = await openSearchReader(url);
 	});
 	/** The database of a place is named by its hash. */
 	const open = async (place: string): Promise<Store> =>
@@ -52,6 +58,8 @@ suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 	inboxSearchContract(() => store);
 	statisticsContract(() => store);
 	unansweredContract(() => store);
+	searchIndexContract(() => ({ store, reader }));
+	searchReaderContract(() => ({ store, reader }));
 
 	test('a text has the replacement character where PostgreSQL has none: for NUL and half a surrogate pair', async () => {
 		const record = message({ conversation_id: newId('conversation'), content: 'a\0b\ud83d' });
@@ -80,6 +88,7 @@ suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 	});
 
 	after(async () => {
+		await reader[Symbol.asyncDispose]();
 		await store[Symbol.asyncDispose]();
 		await server[Symbol.asyncDispose]();
 	});

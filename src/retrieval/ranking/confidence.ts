@@ -9,6 +9,11 @@ const SMOOTHING_CHUNKS = 20;
 /** The evidence (three factors of 0.4) at which confidence is 0.5. */
 const HALF_CONFIDENCE_EVIDENCE = 0.4 ** 3;
 
+/** The distinct terms of a chunk. */
+export interface TermSet {
+	has(term: string): boolean;
+}
+
 /** Evidence that a knowledge base has an answer; each 0..1. */
 export interface Evidence {
 	/** The weighted share of the question's words that the best hits have. */
@@ -46,11 +51,7 @@ export function embedderEvidence(coverage: number, cosine: number): Evidence {
  * The weighted share of the asked words that a chunk has, 0..1.
  * @param chunks the number of chunks that the weights come from
  */
-export function coverage(
-	contentWords: readonly ResolvedWord[],
-	terms: ReadonlyMap<string, number>,
-	chunks: number,
-): number {
+export function coverage(contentWords: readonly ResolvedWord[], terms: TermSet, chunks: number): number {
 	const smoothing = Math.log((chunks + 1 + SMOOTHING_CHUNKS) / (chunks + 1));
 	let all = 0;
 	let found = 0;

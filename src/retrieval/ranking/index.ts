@@ -9,4 +9,3 @@ export {
 } from './search-generation.ts';
 export { SpellingCorrector } from './spelling-corrector.ts';
 export { withSynonyms } from './synonyms.ts';
-export { VectorIndexCache } from './vector-index-cache.ts';

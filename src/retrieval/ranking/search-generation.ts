@@ -1,7 +1,7 @@
 import type { QueryWord } from '../../text/index.ts';
-import { type Basis, type ChunkTerms, countTerms, project, writeInt8 } from '../semantic/index.ts';
+import { type Basis, project, writeInt8 } from '../semantic/index.ts';
 import { type AnalysedQuery, analyseQuery } from './analysed-query.ts';
-import { confidence, coverage, embedderEvidence, familiarity, keywordEvidence } from './confidence.ts';
+import { confidence, coverage, embedderEvidence, familiarity, keywordEvidence, type TermSet } from './confidence.ts';
 import { type Candidate, fuse, mergeRankings, type Scores } from './fusion.ts';
 import type { SpellingCorrector } from './spelling-corrector.ts';
 import { withSpellings } from './variants.ts';
@@ -45,9 +45,10 @@ export interface GenerationIndex {
 	keyword(terms: readonly string[], limit: number): Array<{ id: number; score: number }>;
 	nearest(vector: Int8Array, limit: number): Array<{ id: number; score: number }>;
 	vector(id: number): Int8Array | undefined;
-	terms(id: number): ChunkTerms | undefined;
-	/** The text of a chunk. */
-	text(id: number): string | undefined;
+	/** The terms of a chunk. */
+	terms(id: number): TermSet | undefined;
+	/** The texts of chunks, by id. */
+	texts(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }
 
 export interface SearchOptions {
@@ -107,11 +108,11 @@ export interface RankedHit {
  * earlier messages is searched for alone and in its context, and both orders are merged by the weight of the context.
  * @returns the best hits, best first, and the confidence that they are about the question
  */
-export function searchGeneration(
+export async function searchGeneration(
 	generation: GenerationIndex,
 	{ words, context }: SearchQuery,
 	options: SearchOptions,
-): { hits: RankedHit[]; confidence: number } {
+): Promise<{ hits: RankedHit[]; confidence: number }> {
 	// Both searches read the same terms and vectors, and correct the same words.
 	const index = {
 		...generation,
@@ -121,13 +122,13 @@ export function searchGeneration(
 	};
 	const rankings: Ranking[] = [];
 	if (context) {
-		const asked = analyse(index, context.asked);
-		const ranked = rank(index, analyse(index, context.words), options, true);
+		const asked = await analyse(index, context.asked);
+		const ranked = rank(index, await analyse(index, context.words), options, true);
 		rankings.push({ asked, weight: context.weight, ...ranked });
 	}
 	const weight = 1 - (context?.weight ?? 0);
 	if (weight > 0) {
-		const question = analyse(index, words);
+		const question = await analyse(index, words);
 		rankings.unshift({ asked: question, weight, ...rank(index, question, options, false) });
 	}
 	return scoreHits(index, rankings, options.limit);
@@ -139,9 +140,9 @@ function withMemoisedSpelling(semantic: GenerationIndex['semantic']): Generation
 	return { basis, spelling: { nearest: memoised((word: string) => spelling.nearest(word)) } };
 }
 
-function analyse(index: GenerationIndex, words: readonly QueryWord[]): AnalysedQuery {
+async function analyse(index: GenerationIndex, words: readonly QueryWord[]): Promise<AnalysedQuery> {
 	const trained = trainedVectorsOf(index);
-	return analyseQuery(withSpellings(words, index), {
+	return analyseQuery(await withSpellings(words, index), {
 		basis: trained?.basis ?? null,
 		spelling: trained?.spelling ?? null,
 		chunks: index.chunks,
@@ -216,9 +217,8 @@ function scoreHits(
 	const merged = mergeRankings(rankings).slice(0, Math.max(limit, CONFIDENCE_HITS));
 	const parts = merged.map(({ id }) => {
 		const terms = index.terms(id);
-		const counts = terms && countTerms(terms);
 		return rankings.map(({ asked, cosines }) => ({
-			coverage: counts ? coverage(asked.contentWords, counts, index.chunks) : 0,
+			coverage: terms ? coverage(asked.contentWords, terms, index.chunks) : 0,
 			cosine: Math.min(1, Math.max(0, cosines.get(id) ?? 0)),
 		}));
 	});

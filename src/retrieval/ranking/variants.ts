@@ -15,7 +15,7 @@ interface AcronymIndex {
 	semantic: { basis: Basis } | object | null;
 	chunksWith(term: string): number;
 	keyword(terms: readonly string[], limit: number): Array<{ id: number }>;
-	text(id: number): string | undefined;
+	texts(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }
 
 /** An acronym has at most as many letters. */
@@ -34,15 +34,15 @@ const CHUNKS_PER_LOOKUP = 3;
  * The words of a question with their other spellings: general acronyms and abbreviations, and the acronyms that the chunks with
  * them define, as in `United Kingdom (UK)`.
  */
-export function withSpellings(words: readonly QueryWord[], index: AcronymIndex): readonly QueryWord[] {
+export async function withSpellings(words: readonly QueryWord[], index: AcronymIndex): Promise<readonly QueryWord[]> {
 	const languages = [...new Set(index.languages)];
 	const lists: SpellingVariants[] = languages.map(generalVariants);
-	const defined = acronymsOf(words, index);
+	const defined = await acronymsOf(words, index);
 	if (defined.length > 0) lists.push(...languages.map((language) => variantsOf(defined, language)));
 	return withVariants(words, lists);
 }
 
-function acronymsOf(words: readonly QueryWord[], index: AcronymIndex): Acronym[] {
+async function acronymsOf(words: readonly QueryWord[], index: AcronymIndex): Promise<Acronym[]> {
 	if (words.length > MAX_WORDS) return [];
 	const candidates = new Set<string>();
 	for (const { stems } of words) {
@@ -58,10 +58,15 @@ function acronymsOf(words: readonly QueryWord[], index: AcronymIndex): Acronym[]
 		.map((candidate) => ({ candidate, chunks: index.chunksWith(candidate) }))
 		.filter(({ chunks }) => chunks > 0 && chunks <= MAX_CHUNKS_WITH_ACRONYM)
 		.sort((a, b) => a.chunks - b.chunks);
-	return rare.slice(0, MAX_LOOKUPS).flatMap(({ candidate }) => {
-		const texts = index.keyword([candidate], CHUNKS_PER_LOOKUP).map(({ id }) => index.text(id) ?? '');
-		return texts.flatMap(definedAcronyms).filter(({ short }) => short.toLowerCase() === candidate);
-	});
+	if (rare.length === 0) return [];
+	const lookups = rare.slice(0, MAX_LOOKUPS).map(({ candidate }) => ({
+		candidate,
+		ids: index.keyword([candidate], CHUNKS_PER_LOOKUP).map(({ id }) => id),
+	}));
+	const texts = await index.texts([...new Set(lookups.flatMap(({ ids }) => ids))]);
+	return lookups.flatMap(({ candidate, ids }) =>
+		ids.flatMap((id) => definedAcronyms(texts.get(id) ?? '')).filter(({ short }) => short.toLowerCase() === candidate),
+	);
 }
 
 /** From the basis where there is one, because that needs no read of the index. It lacks terms of a single chunk, which has both forms. */

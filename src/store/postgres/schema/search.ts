@@ -44,7 +44,7 @@ export const SEARCH_TABLES = `
 		basis string NOT NULL, chunk bigint NOT NULL, change bigint NOT NULL, embedding bytea NOT NULL, PRIMARY KEY (basis, chunk)
 	);
 	ALTER TABLE vectors ALTER COLUMN embedding SET STORAGE EXTERNAL;
-	CREATE INDEX vectors_by_change ON vectors (basis, change);
+	CREATE UNIQUE INDEX vectors_by_change ON vectors (basis, change, chunk);
 
 	-- The chunks of a generation from the first to the last id were of one document, and are removed.
 	CREATE TABLE removed_chunks (

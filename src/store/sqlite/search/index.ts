@@ -1,1 +1,1 @@
-export { SearchReader } from './search-reader.ts';
+export { SqliteSearchReader } from './search-reader.ts';

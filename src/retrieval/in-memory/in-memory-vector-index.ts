@@ -1,16 +1,12 @@
+import type { ScoredChunk } from './best-chunks.ts';
 import { type DotProductKernel, SIMD_LANES } from './dot-product-kernel.ts';
+import { nearestRows } from './nearest-rows.ts';
 
 /** The vectors of a generation as they are stored: one row of `dimensions` values for each id. */
 export interface VectorRows {
 	dimensions: number;
 	ids: Float64Array;
 	values: Int8Array;
-}
-
-/** A chunk's row id and the cosine of its vector. */
-export interface Neighbour {
-	id: number;
-	score: number;
 }
 
 /** All vectors of a generation, contiguous in memory, so that a search for the nearest reads nothing from the database. */
@@ -46,20 +42,9 @@ export class InMemoryVectorIndex {
 	 * The nearest vectors, best first; vectors with equal scores in the order in which they were stored.
 	 * @param query with the dimensions of the stored vectors
 	 */
-	nearest(query: Int8Array, limit: number): Neighbour[] {
-		const values = new Int8Array(this.#stride);
-		values.set(query);
-		this.#kernel.multiplyEach(this.#rows, this.#stride, values, this.#sums);
-		const queryNorm = normOf(query);
-		const best: Neighbour[] = [];
-		let worstScore = Number.NEGATIVE_INFINITY;
-		for (let at = 0; at < this.#sums.length; at++) {
-			const score = (this.#sums[at] as number) / (queryNorm * (this.#norms[at] as number) || 1);
-			if (best.length === limit && score < worstScore) continue;
-			insertSorted(best, { id: this.#ids[at] as number, score }, limit);
-			worstScore = best.at(-1)?.score ?? worstScore;
-		}
-		return best;
+	nearest(query: Int8Array, limit: number): ScoredChunk[] {
+		const table = { count: this.#ids.length, stride: this.#stride, rows: this.#rows, ids: this.#ids };
+		return nearestRows(this.#kernel, { ...table, norms: this.#norms, sums: this.#sums }, query, limit);
 	}
 }
 
@@ -74,26 +59,4 @@ function padRows(values: Int8Array, dimensions: number, stride: number): Int8Arr
 		rows.set(values.subarray(from, from + dimensions), to);
 	}
 	return rows;
-}
-
-/** Inserts into a sorted list by binary search, and drops the last item if the list exceeds the limit. */
-function insertSorted(best: Neighbour[], neighbour: Neighbour, limit: number): void {
-	let from = 0;
-	let to = best.length;
-	while (from < to) {
-		const middle = (from + to) >> 1;
-		const other = best[middle] as Neighbour;
-		if (other.score > neighbour.score || (other.score === neighbour.score && other.id < neighbour.id))
-			from = middle + 1;
-		else to = middle;
-	}
-	if (from >= limit) return;
-	best.splice(from, 0, neighbour);
-	if (best.length > limit) best.pop();
-}
-
-function normOf(values: Int8Array): number {
-	let square = 0;
-	for (let i = 0; i < values.length; i++) square += (values[i] as number) ** 2;
-	return Math.sqrt(square);
 }
