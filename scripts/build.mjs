@@ -14,7 +14,7 @@ const outputFolder = join(root, '.build');
 const stampFile = join(outputFolder, 'stamp.json');
 
 /** Optional peer packages that are not installed. */
-export const OPTIONAL_PACKAGES = ['@napi-rs/nice', 'canvas', 'pino-pretty'];
+export const OPTIONAL_PACKAGES = ['@napi-rs/nice', 'canvas', 'pg-native', 'pino-pretty'];
 
 /** Packages that write what CommonJS gives them find it in every file of the bundle. */
 export const COMMON_JS_BANNER = [
