@@ -101,6 +101,7 @@ const SECONDS = {
 	'process/training-after-kill': 28,
 	'process/webhooks-after-kill': 23,
 	'simulation/simulation': 15,
+	'store/search/same-rankings': 20,
 	'torture/check': 5,
 	'torture/torture': 30,
 	'webhooks/delivery/isolation': 7,

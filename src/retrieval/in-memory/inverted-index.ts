@@ -1,6 +1,7 @@
 import { BestChunks, type ScoredChunk } from './best-chunks.ts';
 import { grown } from './grown.ts';
 import { PostingLists } from './posting-lists.ts';
+import { Vocabulary } from './vocabulary.ts';
 
 /** The parameters of BM25 in FTS5: the saturation of a repeated term, and the share of the length in the score. */
 const K1 = 1.2;
@@ -16,8 +17,6 @@ const MAX_REMOVED_SHARE = 0.2;
 const MIN_REMOVED = 256;
 
 const FIRST_ROWS = 256;
-/** The memory of an entry of the vocabulary, besides its characters (bytes). */
-const ENTRY_BYTES = 64;
 
 /** What BM25 compares a chunk with. */
 export interface CollectionTotals {
@@ -29,8 +28,7 @@ export interface CollectionTotals {
 
 /** The full text of a generation: the chunks of each term, with BM25 as SQLite's FTS5 computes it. */
 export class InvertedIndex {
-	#vocabulary = new Map<string, number>();
-	#vocabularyBytes = 0;
+	#vocabulary = new Vocabulary();
 	#postings = new PostingLists();
 	#rows = 0;
 	#removed = 0;
@@ -44,7 +42,7 @@ export class InvertedIndex {
 	/** The memory in bytes, about. */
 	get bytes(): number {
 		const arrays = [this.#ids, this.#lengths, this.#isRemoved, this.#scores];
-		return arrays.reduce((sum, array) => sum + array.byteLength, this.#postings.bytes + this.#vocabularyBytes);
+		return arrays.reduce((sum, array) => sum + array.byteLength, this.#postings.bytes + this.#vocabulary.bytes);
 	}
 
 	/** The id of the last chunk that was added; 0 for none. */
@@ -76,21 +74,45 @@ export class InvertedIndex {
 			ids.push(this.#ids[row] as number);
 		}
 		this.#removed += ids.length;
-		if (this.#removed >= MIN_REMOVED && this.#removed > MAX_REMOVED_SHARE * this.#rows) this.#compact();
+		if (this.#removed >= MIN_REMOVED && this.#removed > MAX_REMOVED_SHARE * this.#rows) this.compact();
 		return ids;
+	}
+
+	/** Frees memory: that of removed chunks, of terms that no other chunk has, and what was reserved for more postings. */
+	compact(): void {
+		const before = this.#postings;
+		let count = 0;
+		for (let term = 0; term < before.terms; term++) count += this.#documentFrequency(term);
+		const postings = new PostingLists(count, before.terms);
+		const vocabulary = new Vocabulary();
+		const rowAfter = this.#rowsAfterRemovals();
+		for (let term = 0; term < before.terms; term++) {
+			const frequency = this.#documentFrequency(term);
+			if (frequency === 0) continue;
+			const added = postings.addTerm(frequency);
+			vocabulary.addAll(this.#vocabulary.term(term), () => {});
+			const start = before.startOf(term);
+			for (let at = start; at < start + before.countOf(term); at++) {
+				const row = before.rows[at] as number;
+				if (this.#isRemoved[row] === 0) postings.add(added, rowAfter[row] as number, before.frequencies[at] as number);
+			}
+		}
+		this.#postings = postings;
+		this.#vocabulary = vocabulary;
+		this.#dropRemovedRows();
 	}
 
 	/** How many chunks have a term. */
 	documentFrequency(term: string): number {
-		const number = this.#vocabulary.get(term);
-		return number === undefined ? 0 : this.#documentFrequency(number);
+		const number = this.#vocabulary.find(term);
+		return number === -1 ? 0 : this.#documentFrequency(number);
 	}
 
 	/** Whether a chunk has a term. */
 	has(id: number, term: string): boolean {
-		const number = this.#vocabulary.get(term);
+		const number = this.#vocabulary.find(term);
 		const row = this.#rowOf(id);
-		return number !== undefined && row !== -1 && this.#postings.find(number, row) !== -1;
+		return number !== -1 && row !== -1 && this.#postings.find(number, row) !== -1;
 	}
 
 	/** Whether there is a chunk with this id. */
@@ -102,8 +124,8 @@ export class InvertedIndex {
 	search(terms: readonly string[], limit: number, totals: CollectionTotals): ScoredChunk[] {
 		const found: number[] = [];
 		for (const term of terms) {
-			const number = this.#vocabulary.get(term);
-			if (number !== undefined) this.#addScores(number, totals, found);
+			const number = this.#vocabulary.find(term);
+			if (number !== -1) this.#addScores(number, totals, found);
 		}
 		const best = new BestChunks(limit);
 		for (const row of found) {
@@ -146,26 +168,12 @@ export class InvertedIndex {
 	/** @returns the number of terms, each as often as it counts */
 	#addTerms(row: number, terms: string, weight: number): number {
 		let length = 0;
-		for (let from = 0; from < terms.length; ) {
-			let to = terms.indexOf(' ', from);
-			if (to === -1) to = terms.length;
-			if (to > from) {
-				this.#postings.add(this.#numberOf(terms.slice(from, to)), row, weight);
-				length += weight;
-			}
-			from = to + 1;
-		}
+		this.#vocabulary.addAll(terms, (term) => {
+			if (term === this.#postings.terms) this.#postings.addTerm();
+			this.#postings.add(term, row, weight);
+			length += weight;
+		});
 		return length;
-	}
-
-	#numberOf(term: string): number {
-		const known = this.#vocabulary.get(term);
-		if (known !== undefined) return known;
-		const number = this.#postings.addTerm();
-		// A copy: a slice would keep all terms of its chunk in memory.
-		this.#vocabulary.set(Buffer.from(term).toString(), number);
-		this.#vocabularyBytes += ENTRY_BYTES + 2 * term.length;
-		return number;
 	}
 
 	/** The row of a chunk; -1 when it is not there. */
@@ -185,35 +193,26 @@ export class InvertedIndex {
 		return from;
 	}
 
-	/** Frees the memory of removed rows and of terms that no other row has. */
-	#compact(): void {
+	/** The number of each row when removed rows are dropped. */
+	#rowsAfterRemovals(): Uint32Array {
 		const rowAfter = new Uint32Array(this.#rows);
-		let rows = 0;
+		for (let row = 0, kept = 0; row < this.#rows; row++) {
+			rowAfter[row] = kept;
+			if (this.#isRemoved[row] === 0) kept++;
+		}
+		return rowAfter;
+	}
+
+	#dropRemovedRows(): void {
+		let kept = 0;
 		for (let row = 0; row < this.#rows; row++) {
 			if (this.#isRemoved[row] === 1) continue;
-			this.#ids[rows] = this.#ids[row] as number;
-			this.#lengths[rows] = this.#lengths[row] as number;
-			rowAfter[row] = rows++;
+			this.#ids[kept] = this.#ids[row] as number;
+			this.#lengths[kept] = this.#lengths[row] as number;
+			kept++;
 		}
-		const before = this.#postings;
-		const postings = new PostingLists();
-		const vocabulary = new Map<string, number>();
-		this.#vocabularyBytes = 0;
-		for (const [term, number] of this.#vocabulary) {
-			if (this.#documentFrequency(number) === 0) continue;
-			const added = postings.addTerm();
-			vocabulary.set(term, added);
-			this.#vocabularyBytes += ENTRY_BYTES + 2 * term.length;
-			const start = before.startOf(number);
-			for (let at = start; at < start + before.countOf(number); at++) {
-				const row = before.rows[at] as number;
-				if (this.#isRemoved[row] === 0) postings.add(added, rowAfter[row] as number, before.frequencies[at] as number);
-			}
-		}
-		this.#postings = postings;
-		this.#vocabulary = vocabulary;
 		this.#isRemoved.fill(0);
-		this.#rows = rows;
+		this.#rows = kept;
 		this.#removed = 0;
 	}
 }

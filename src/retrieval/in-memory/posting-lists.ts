@@ -1,29 +1,38 @@
 import { grown } from './grown.ts';
 
-/** The binary logarithm of the room of a new list. Most terms are rare. */
-const FIRST_SIZE = 1;
-/** Postings in a new index. */
-const FIRST_POSTINGS = 1024;
+/** The room of a new list. Most terms are rare. */
+const FIRST_ROOM = 2;
+/** Postings and terms in a new index. */
+const FIRST_LENGTH = 1024;
 /** A larger frequency is stored as this one. No chunk is so long. */
 const MAX_FREQUENCY = 0xffff;
 
 /**
  * The postings of each term: the rows that have it, ascending, and how often each has it. All lists lie in the same two arrays. A list is
- * contiguous and has room for a power of two; a list that is full moves, and its place is used again.
+ * contiguous. A list that is full moves to a place with room for the next power of two, and its place is used again.
  */
 export class PostingLists {
 	/** By place. */
-	rows = new Uint32Array(FIRST_POSTINGS);
-	frequencies = new Uint16Array(FIRST_POSTINGS);
-	/** By term: the first place of its list, the number of its postings, and the binary logarithm of its room. */
-	#starts = new Uint32Array(FIRST_POSTINGS);
-	#counts = new Uint32Array(FIRST_POSTINGS);
-	#sizes = new Uint8Array(FIRST_POSTINGS);
+	rows: Uint32Array;
+	frequencies: Uint16Array;
+	/** By term: the first place of its list, the number of its postings, and the number for which there is room. */
+	#starts: Uint32Array;
+	#counts: Uint32Array;
+	#rooms: Uint32Array;
 	#terms = 0;
 	/** The first place that no list has used. */
 	#end = 0;
 	/** Places that lists have left, by the binary logarithm of their room. */
 	readonly #free: number[][] = [];
+
+	/** @param postings and terms for which memory is reserved; more are possible */
+	constructor(postings = FIRST_LENGTH, terms = FIRST_LENGTH) {
+		this.rows = new Uint32Array(postings);
+		this.frequencies = new Uint16Array(postings);
+		this.#starts = new Uint32Array(terms);
+		this.#counts = new Uint32Array(terms);
+		this.#rooms = new Uint32Array(terms);
+	}
 
 	/** The number of terms. Terms are numbered from 0. */
 	get terms(): number {
@@ -33,7 +42,7 @@ export class PostingLists {
 	/** The memory in bytes. */
 	get bytes(): number {
 		const { rows, frequencies } = this;
-		return [rows, frequencies, this.#starts, this.#counts, this.#sizes].reduce(
+		return [rows, frequencies, this.#starts, this.#counts, this.#rooms].reduce(
 			(sum, array) => sum + array.byteLength,
 			0,
 		);
@@ -49,17 +58,17 @@ export class PostingLists {
 		return this.#counts[term] as number;
 	}
 
-	/** @returns the number of the new term */
-	addTerm(): number {
+	/** Adds a term without postings. @returns its number, the next */
+	addTerm(room = FIRST_ROOM): number {
 		const term = this.#terms++;
 		if (term === this.#starts.length) {
 			this.#starts = grown(this.#starts, term + 1);
 			this.#counts = grown(this.#counts, term + 1);
-			this.#sizes = grown(this.#sizes, term + 1);
+			this.#rooms = grown(this.#rooms, term + 1);
 		}
-		this.#starts[term] = this.#allocate(FIRST_SIZE);
+		this.#starts[term] = this.#allocate(room);
 		this.#counts[term] = 0;
-		this.#sizes[term] = FIRST_SIZE;
+		this.#rooms[term] = room;
 		return term;
 	}
 
@@ -71,7 +80,7 @@ export class PostingLists {
 			this.frequencies[last] = Math.min(MAX_FREQUENCY, (this.frequencies[last] as number) + frequency);
 			return;
 		}
-		if (count === 1 << (this.#sizes[term] as number)) this.#move(term, count);
+		if (count === this.#rooms[term]) this.#move(term, count);
 		const place = (this.#starts[term] as number) + count;
 		this.rows[place] = row;
 		this.frequencies[place] = Math.min(MAX_FREQUENCY, frequency);
@@ -91,23 +100,24 @@ export class PostingLists {
 		return from < end && this.rows[from] === row ? from : -1;
 	}
 
-	/** Moves a full list to a place with room for twice as many. */
+	/** Moves a full list to a place with more room. */
 	#move(term: number, count: number): void {
-		const size = this.#sizes[term] as number;
 		const before = this.#starts[term] as number;
-		const start = this.#allocate(size + 1);
+		const room = 2 ** Math.floor(Math.log2(count) + 1);
+		const start = this.#allocate(room);
 		this.rows.copyWithin(start, before, before + count);
 		this.frequencies.copyWithin(start, before, before + count);
 		this.#starts[term] = start;
-		this.#sizes[term] = size + 1;
-		this.#freeOf(size).push(before);
+		this.#rooms[term] = room;
+		// Places of other sizes are of a compact index, and are given up.
+		if (isPowerOfTwo(count)) this.#freeOf(count).push(before);
 	}
 
-	#allocate(size: number): number {
-		const free = this.#freeOf(size).pop();
+	#allocate(room: number): number {
+		const free = isPowerOfTwo(room) ? this.#freeOf(room).pop() : undefined;
 		if (free !== undefined) return free;
 		const start = this.#end;
-		this.#end += 1 << size;
+		this.#end += room;
 		if (this.#end > this.rows.length) {
 			this.rows = grown(this.rows, this.#end);
 			this.frequencies = grown(this.frequencies, this.#end);
@@ -115,7 +125,8 @@ export class PostingLists {
 		return start;
 	}
 
-	#freeOf(size: number): number[] {
+	#freeOf(room: number): number[] {
+		const size = Math.log2(room);
 		let free = this.#free[size];
 		if (free === undefined) {
 			free = [];
@@ -123,4 +134,8 @@ export class PostingLists {
 		}
 		return free;
 	}
+}
+
+function isPowerOfTwo(count: number): boolean {
+	return (count & (count - 1)) === 0;
 }

@@ -48,11 +48,14 @@ export function searchIndexContract(opened: () => IndexedStore): void {
 		await index.write(index.open(), index.openBasis('basis_1'), index.serve('basis_1'));
 		await index.write(index.openBasis('basis_2'), index.openBasis('basis_3'));
 		await index.write(index.open('gen_2'), index.openBasis('basis_4', 'gen_2'));
-		const bases = async () => {
-			const names = ['basis_1', 'basis_2', 'basis_3', 'basis_4'];
-			const models = await index.reader.snapshot((at) => Promise.all(names.map((name) => at.model(index.id(name)))));
-			return names.filter((_, position) => models[position] !== undefined);
-		};
+		const bases = () =>
+			index.reader.snapshot(async (at) => {
+				const found: string[] = [];
+				for (const name of ['basis_1', 'basis_2', 'basis_3', 'basis_4']) {
+					if ((await at.model(index.id(name))) !== undefined) found.push(name);
+				}
+				return found;
+			});
 		const drop = (generation: string): IndexWrite => ({ op: 'index.drop_unserved_bases', generation });
 		assert.equal((await bases()).length, 4);
 		await index.write(drop(index.id('gen_1')));

@@ -52,8 +52,11 @@ suite('the search index in memory', { skip: skipWithoutPostgres }, () => {
 	test('drops all generations of a knowledge base with all their rows, and no other', async () => {
 		const tables = ['bases', 'chunks', 'generation_languages', 'indexed_documents', 'removed_chunks', 'vectors'];
 		const counts = async () => {
-			const rows = tables.map((table) => sql.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`));
-			return (await Promise.all(rows)).map((row) => row?.count);
+			const found: Array<number | undefined> = [];
+			for (const table of tables) {
+				found.push((await sql.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`))?.count);
+			}
+			return found;
 		};
 		const fill = async (generation: string, knowledgeBase: string) => {
 			const basis = `basis_of_${generation}`;

@@ -49,6 +49,7 @@ export class LoadedGeneration {
 			for await (const { id, title_terms, body_terms } of this.#newTerms(sql, onPage)) {
 				this.text.add(id, title_terms, body_terms);
 			}
+			if (loaded === 0) this.text.compact();
 		}
 		const { basis, dimensions, changes, chunk_count } = row;
 		if (basis === null || dimensions === null) this.#vectors = null;

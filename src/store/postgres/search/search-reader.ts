@@ -6,7 +6,7 @@ import { sqlOf } from '../sql.ts';
 import { GenerationCache } from './generation-cache.ts';
 import { PostgresSearchSnapshot } from './search-snapshot.ts';
 
-/** The memory of the generations of one search worker: about half a million chunks with vectors of 256 dimensions. */
+/** The memory of the generations of one search worker: about 400,000 chunks of 200 words, with vectors of 256 dimensions. */
 const MAX_BYTES = 512 * 1024 * 1024;
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
