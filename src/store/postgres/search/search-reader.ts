@@ -54,12 +54,13 @@ export class PostgresSearchReader implements SearchReader {
 
 	/** Begins a transaction, on a new connection if the last was lost. */
 	async #begin(): Promise<Client> {
-		if (this.#client !== null) {
+		const open = this.#client;
+		if (open !== null) {
 			try {
-				await this.#client.query(BEGIN);
-				return this.#client;
+				await open.query(BEGIN);
+				return open;
 			} catch {
-				this.#drop(this.#client);
+				this.#drop(open);
 			}
 		}
 		const client = new Client(connectionOptions(this.#url));
