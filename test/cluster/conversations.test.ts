@@ -21,7 +21,7 @@ suite('conversations in a cluster', { skip: skipWithoutPostgres }, () => {
 	});
 	after(() => server[Symbol.asyncDispose]());
 
-	/** A node whose model says its name, and ends when it is told to. */
+	/** A node whose model says its name, and ends when the test lets it. */
 	async function openNode(name: string) {
 		const store = await openPostgresStore({ url: await server.database('conversations'), firstLeaseMs: HOUR });
 		const log = createLog('silent');
