@@ -3,6 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import { findProgram, run, say } from './project.mjs';
 
+const POSTGRES_VERSIONS = '/usr/lib/postgresql';
+
 /** The path of Chromium, installed if that is possible without a password; null if there is none. */
 export async function ensureBrowser() {
 	const named = process.env.PARLEY_CHROMIUM;
@@ -54,6 +56,16 @@ export async function ensurePrometheus() {
 		find() ??
 		(await install('prometheus', find)) ??
 		reportMissing('Prometheus', 'the test with Prometheus', 'install it (Debian: apt-get install prometheus)')
+	);
+}
+
+/** Where Debian's package puts the versions of PostgreSQL, on which tests of the store run; null if there is none. */
+export async function ensurePostgres() {
+	const find = () => (existsSync(POSTGRES_VERSIONS) ? POSTGRES_VERSIONS : null);
+	return (
+		find() ??
+		(await install('postgresql', find)) ??
+		reportMissing('PostgreSQL', 'the tests on PostgreSQL', 'install it (Debian: apt-get install postgresql)')
 	);
 }
 

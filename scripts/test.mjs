@@ -7,7 +7,14 @@ import { binaryUnsupportedReason, ensureBinary } from './binary.mjs';
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { ensureDescription } from './openapi.mjs';
-import { ensureBrowser, ensurePrometheus, ensureProxies, ensureSystemdAnalyze, ensureTracer } from './programs.mjs';
+import {
+	ensureBrowser,
+	ensurePostgres,
+	ensurePrometheus,
+	ensureProxies,
+	ensureSystemdAnalyze,
+	ensureTracer,
+} from './programs.mjs';
 import { filesBelow, isEntry, main, run, say, UserError } from './project.mjs';
 import { bundleTests } from './test-bundle.mjs';
 import { testGroups } from './test-groups.mjs';
@@ -54,6 +61,7 @@ export async function prepareTests(files) {
 	await ensureTracer();
 	if (files.some((path) => path.includes('behind-proxies'))) await ensureProxies();
 	if (files.some((path) => path.includes('prometheus'))) await ensurePrometheus();
+	if (files.some((path) => /postgres|\/cluster\/|store\/search/.test(path))) await ensurePostgres();
 	if (files.some((path) => path.includes('systemd-unit'))) await ensureSystemdAnalyze();
 	await ensureBuilt();
 	await ensureDescription();
