@@ -24,7 +24,8 @@ export default async function parse({ path, title, recognition }) {
 	// Says that it is being parsed, and goes on when the file is gone.
 	if (order === 'WAIT') {
 		writeFileSync(file, String(process.pid));
-		while (existsSync(file)) await pause(5);
+		// Seldom: on a busy machine this lasts, and it must not use up its processor time.
+		while (existsSync(file)) await pause(50);
 	}
 	const body_terms = text.toLowerCase();
 	const chunk = { text, heading_path: [], page: null, title_terms: '', body_terms };
