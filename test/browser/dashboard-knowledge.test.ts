@@ -231,6 +231,8 @@ test('the search is tried with other settings, marks the passages of a reply, an
 	await page.keyboard.press('End');
 	const before = (await app.call('GET', `${BASES}/${id}`)).body.search_settings;
 	assert.notEqual(before.semantic_weight, 1, 'a slider saves nothing');
+	// As a training does, at any time.
+	await app.call('PATCH', `${BASES}/${id}`, { description: 'Changed meanwhile.' });
 	await page.getByRole('button', { name: 'Save the weight' }).click();
 	await page.getByText('The weight was saved.').waitFor();
 	const { semantic_weight, semantic_weight_source } = (await app.call('GET', `${BASES}/${id}`)).body.search_settings;

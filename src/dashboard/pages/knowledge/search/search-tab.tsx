@@ -21,7 +21,7 @@ const DEFAULT_TOP_K = 5;
 const SLIDER_PAUSE_MS = 150;
 
 /** Tries searches with other settings than the stored ones. */
-export function SearchTab({ base: { value: base, etag } }: { base: Versioned<KnowledgeBase> }) {
+export function SearchTab({ base: { value: base } }: { base: Versioned<KnowledgeBase> }) {
 	const t = strings().knowledgePages;
 	const settings = base.search_settings;
 	const asked = route.value.query.get('q') ?? '';
@@ -76,9 +76,7 @@ export function SearchTab({ base: { value: base, etag } }: { base: Versioned<Kno
 						onChange={setWeight}
 					/>
 				)}
-				{settings.hybrid && mayWrite() && (
-					<WeightActions base={base} etag={etag} weight={weight} onChosen={setWeight} />
-				)}
+				{settings.hybrid && mayWrite() && <WeightActions base={base} weight={weight} onChosen={setWeight} />}
 				<SliderField
 					label={t.minScore}
 					{...{ min: 0, max: 1, step: 0.05 }}

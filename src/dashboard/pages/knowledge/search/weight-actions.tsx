@@ -8,12 +8,10 @@ import { type KnowledgeBase, keepBase } from '../queries.ts';
 /** Saves the weight of the slider, or lets the knowledge base choose it again. */
 export function WeightActions({
 	base,
-	etag,
 	weight,
 	onChosen,
 }: {
 	base: KnowledgeBase;
-	etag: string;
 	weight: number;
 	/** Called with the weight in use after a change. */
 	onChosen: (weight: number) => void;
@@ -21,7 +19,8 @@ export function WeightActions({
 	const t = strings().knowledgePages;
 	const { semantic_weight, semantic_weight_source } = base.search_settings;
 	const save = useAction(async (semantic_weight: number | null) => {
-		const params = { path: { id: base.id }, header: { 'If-Match': etag } };
+		// Whatever the version: a training changes it at any time, and the weight depends on no other field.
+		const params = { path: { id: base.id } };
 		const body = { search_settings: { semantic_weight } };
 		const saved = await versionedResultOf(api.PATCH('/api/v1/knowledge-bases/{id}', { params, body }));
 		keepBase(saved);
