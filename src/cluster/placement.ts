@@ -1,4 +1,13 @@
-import { AppError, type Clock, elapsedMs, type Log, PeriodicTask, systemClock, withDeadline } from '../base/index.ts';
+import {
+	AppError,
+	type Clock,
+	elapsedMs,
+	type Log,
+	PeriodicTask,
+	sleep,
+	systemClock,
+	withDeadline,
+} from '../base/index.ts';
 import type { ClusterNode, PlacementStore, PlacementView, ShardFence } from '../store/index.ts';
 import { shardOf } from './shard-of.ts';
 
@@ -24,6 +33,8 @@ export interface PlacementOptions {
 /** How long a lease holds after its renewal (ms). The shards of a node that ends are taken over within this and one renewal. */
 const LEASE_MS = 3_000;
 const RENEW_MS = 1_000;
+const LEAVE_MS = 15_000;
+const LEAVE_RETRY_MS = 100;
 
 /**
  * Which node serves what. This node serves a shard while its lease holds by its own monotonic clock, counted from before the renewal was
@@ -91,12 +102,17 @@ export class Placement implements AsyncDisposable {
 		return this.#hasLease ? this.#served.size - this.#handingOver.size : 0;
 	}
 
-	/** Hands all shards over: for the end of this node. Resolves when none is left. */
-	async leave(): Promise<void> {
+	/**
+	 * Hands all shards over: for the end of this node. Resolves when none is left, or the time is over: then the others take the rest over
+	 * once the lease has ended.
+	 */
+	async leave(deadlineMs = LEAVE_MS): Promise<void> {
+		const deadline = elapsedMs(this.#clock) + deadlineMs;
 		await this.#options.store.leave();
-		while (this.#served.size > 0) {
+		while (this.#served.size > 0 && elapsedMs(this.#clock) < deadline) {
 			await this.#renewals.run();
 			await this.#handOver;
+			if (this.#served.size > 0) await sleep(LEAVE_RETRY_MS);
 		}
 	}
 

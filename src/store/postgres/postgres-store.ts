@@ -1,5 +1,6 @@
 import { Pool } from 'pg';
 import { AppError, createLog, type Log, withDeadline } from '../../base/index.ts';
+import { callEach } from '../call-each.ts';
 import type { Commit, CommitOutcome, StoredEvent } from '../commit.ts';
 import type { PlacementStore } from '../placement.ts';
 import type { Jobs, Store } from '../store.ts';
@@ -97,9 +98,7 @@ export class PostgresStore extends PostgresReaders implements Store {
 		const sql = sqlOf(pool);
 		this.#logFollower = new LogFollower({
 			...{ sql, url, log, position, nodeId: node.owner },
-			publish: (events) => {
-				for (const listener of this.#listeners) listener(events);
-			},
+			publish: (events) => callEach(this.#listeners, events),
 		});
 		this.jobs = {
 			claim: (kind, limit, leaseMs) => this.#refuseOr(() => this.#queue.claim(kind, limit, leaseMs)),
@@ -167,7 +166,7 @@ export class PostgresStore extends PostgresReaders implements Store {
 	/** Calls listeners in commit order, before the committing caller continues. */
 	#publish(commit: Commit, outcome: CommitOutcome): void {
 		if (outcome.outcome !== 'committed') return;
-		for (const listener of this.#commitListeners) listener(commit);
+		callEach(this.#commitListeners, commit);
 		if (!commit.events?.length) return;
 		const events = commit.events.map((event, index) => ({ ...event, seq: outcome.seqs[index] as number }));
 		this.#logFollower.onCommitted(events);

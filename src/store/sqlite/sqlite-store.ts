@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import { AppError, createLog, type Deferred, deferred, type Log, newId, withDeadline } from '../../base/index.ts';
 import type { BlobStore } from '../blobs.ts';
+import { callEach } from '../call-each.ts';
 import type { Commit, CommitOutcome, Job, StoredEvent } from '../commit.ts';
 import type { Kind, Records } from '../records.ts';
 import { type Jobs, type Store, TAKEN_OVER_MESSAGE } from '../store.ts';
@@ -374,17 +375,4 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 async function sizeOf(file: string): Promise<number> {
 	const { size } = await stat(file).catch(() => ({ size: 0 }));
 	return size;
-}
-
-/** A defect of a listener becomes an uncaught exception, but the other listeners are still called. */
-function callEach<T>(listeners: ReadonlySet<(value: T) => void>, value: T): void {
-	for (const listener of listeners) {
-		try {
-			listener(value);
-		} catch (defect) {
-			queueMicrotask(() => {
-				throw defect;
-			});
-		}
-	}
 }
