@@ -5,6 +5,7 @@ import { discardResponse } from './dispatch.ts';
 import { readFraming, UNKNOWN_LENGTH } from './framing.ts';
 import { IncomingBody } from './incoming-body.ts';
 import type { PendingExchange } from './pending-exchanges.ts';
+import { isRefusal, REFUSAL_DELAY_MS } from './refusal-delay.ts';
 import { copyRequest, type IncomingRequest, type RequestContext } from './request.ts';
 import type { ExchangeOutcome } from './request-log.ts';
 import type { ResponseChannel } from './response-channel.ts';
@@ -28,14 +29,17 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 	readonly res: uWS.HttpResponse;
 	readonly #server: ServerContext;
 	readonly #request: IncomingRequest;
-	/** Fires when the response has not begun in time; after that, when the rest of an unwanted body has not arrived in time. */
+	/**
+	 * Fires when the response has not begun in time; after that, when the rest of an unwanted body has not arrived in time, or when a
+	 * delayed refusal is due.
+	 */
 	#deadlineTimer: NodeJS.Timeout | null = null;
 	/** Runs while the client takes no byte of the response. */
 	#stallTimer: NodeJS.Timeout | null = null;
 	#writer: EventWriter | null = null;
 	#chunkWriter: ChunkWriter | null = null;
 	#incomingBody: IncomingBody | null = null;
-	/** The response, while it waits for the rest of an unwanted body. */
+	/** The response, while it waits for the rest of an unwanted body or is a delayed refusal. */
 	#delayedResponse: RouteResponse | null = null;
 	/** The response whose writing has begun. */
 	#startedResponse: RouteResponse | null = null;
@@ -196,6 +200,11 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 	/** The whole request and its response are there. Most requests take this path, so it does as little as possible. */
 	#writeNow(response: BytesResponse): void {
 		this.#isResponseChosen = true;
+		if (this.#isDelayed(response)) {
+			this.keepPending();
+			this.#delay(response, false);
+			return;
+		}
 		this.#cacheClientAddress();
 		try {
 			this.#startedResponse = response;
@@ -252,8 +261,10 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		this.#stopDeadline();
 		const { body } = this.#request;
 		const last = this.closesConnection || this.#server.dispatcher.isDraining;
-		if (body === null || body.complete) this.#write(response, last);
-		else if (body.hasStalled) this.#write(response, true);
+		if (body === null || body.complete) {
+			if (this.#isDelayed(response)) this.#delay(response, last);
+			else this.#write(response, last);
+		} else if (body.hasStalled) this.#write(response, true);
 		else {
 			// A client that is still sending would lose the response if the connection closed now (the reset discards it), so the
 			// rest of the body is read and discarded first, within a time limit.
@@ -261,6 +272,18 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 			this.#deadlineTimer = setTimeout(() => this.#write(response, true), this.#server.limits.lingeringCloseMs);
 			body.discard(() => this.#write(response, last));
 		}
+	}
+
+	/** Whether this is a refusal that its client must wait for. Counts it. A draining server has no time for it. */
+	#isDelayed(response: RouteResponse): boolean {
+		const { refusalDelay, dispatcher } = this.#server;
+		if (refusalDelay === null || dispatcher.isDraining || 'events' in response || 'chunks' in response) return false;
+		return isRefusal(response) && refusalDelay.mustWait(this.#request.clientAddress);
+	}
+
+	#delay(response: RouteResponse, close: boolean): void {
+		this.#delayedResponse = response;
+		this.#deadlineTimer = setTimeout(() => this.#write(response, close), REFUSAL_DELAY_MS);
 	}
 
 	#write(response: RouteResponse, close: boolean): void {

@@ -4,6 +4,7 @@ import type { RequestDispatcher } from './dispatch.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import type { HttpLimits } from './limits.ts';
 import type { PendingExchanges } from './pending-exchanges.ts';
+import type { RefusalDelay } from './refusal-delay.ts';
 import type { RequestObserver } from './request-log.ts';
 import type { RequestTracer } from './request-tracer.ts';
 
@@ -15,6 +16,8 @@ export interface ServerContext {
 	readonly clientAddress: ClientAddress;
 	/** Whether a request keeps the id that its X-Request-Id header names. */
 	readonly acceptsRequestIds: boolean;
+	/** Null: refusals are not delayed. */
+	readonly refusalDelay: RefusalDelay | null;
 	/** Observe each request when its exchange is over. */
 	readonly observers: readonly RequestObserver[];
 	/** Null: requests are not traced. */

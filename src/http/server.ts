@@ -8,6 +8,7 @@ import { Heartbeats } from './heartbeats.ts';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts';
 import { PendingExchanges } from './pending-exchanges.ts';
 import { PortListener } from './port-listener.ts';
+import { RefusalDelay } from './refusal-delay.ts';
 import type { RequestObserver } from './request-log.ts';
 import type { RequestTracer } from './request-tracer.ts';
 import { Router } from './router.ts';
@@ -25,6 +26,8 @@ export interface HttpServerOptions {
 	trustedProxies?: readonly string[];
 	/** Whether a request keeps the id that its X-Request-Id header names: only where every sender is known. Default: no. */
 	acceptsRequestIds?: boolean;
+	/** Whether a client that is refused again and again waits for its refusals. Default: yes. */
+	delaysRefusals?: boolean;
 	/** Paths of routes (as in the table) that are served also while the server drains: liveness and metrics. */
 	drainSafePaths?: readonly string[];
 	/** Called once for each response that no handler made. */
@@ -99,6 +102,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		log: options.log,
 		clientAddress: createClientAddress(options.trustedProxies ?? [], options.host),
 		acceptsRequestIds: options.acceptsRequestIds ?? false,
+		refusalDelay: options.delaysRefusals === false ? null : new RefusalDelay(),
 		observers,
 		tracer: options.tracer ?? null,
 		observesAddresses: observers.some(({ readsAddress }) => readsAddress),

@@ -104,9 +104,9 @@ async function commitWhile(
 		} while (!isOver);
 	};
 	const lanes = Array.from({ length: 8 }, lane);
-	await disturb((count) => {
+	await disturb(async (count) => {
 		const wanted = seqs.size + count;
-		return until('further commits are acknowledged', () => seqs.size >= wanted);
+		await until('further commits are acknowledged', () => seqs.size >= wanted);
 	});
 	isOver = true;
 	await Promise.all(lanes);
