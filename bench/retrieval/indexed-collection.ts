@@ -30,11 +30,11 @@ export class IndexedCollection implements AsyncDisposable {
 	readonly trainMs: number;
 	/** The automatic weight of the semantic half. */
 	readonly semanticWeight: number;
-	readonly #store: Store & { databaseFile: string };
+	readonly #store: Store & { searchDatabase: string };
 	readonly #folder: string;
 
 	private constructor(
-		store: Store & { databaseFile: string },
+		store: Store & { searchDatabase: string },
 		folder: string,
 		{ trainMs, semanticWeight }: Pick<IndexedCollection, 'trainMs' | 'semanticWeight'>,
 	) {
@@ -75,7 +75,7 @@ export class IndexedCollection implements AsyncDisposable {
 		const target = { knowledge_base_id: 'kb_bench', generation: GENERATION, basis: BASIS, ...settings };
 		const context = dialogueContext({ message: query, earlier }) ?? undefined;
 		return resultOf(
-			await search({ database: this.#store.databaseFile, targets: [target], query, context, top_k: 10, min_score: 0 }),
+			await search({ database: this.#store.searchDatabase, targets: [target], query, context, top_k: 10, min_score: 0 }),
 		);
 	}
 

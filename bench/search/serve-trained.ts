@@ -9,12 +9,12 @@ const BATCH_SIZE = 1000;
  * @returns the weight of the semantic half that the training chose; null if there was too little text
  */
 export async function serveTrained(
-	store: Store & { databaseFile: string },
+	store: Store & { searchDatabase: string },
 	train: (job: TrainJob) => Promise<TrainResult>,
 	generation: string,
 	basis: string,
 ): Promise<number | null> {
-	const database = store.databaseFile;
+	const database = store.searchDatabase;
 	const trained = await train({ kind: 'train', database, generation, chunks: [], tuned: true });
 	const { dimensions, trained_on, model, stored_ids, stored_vectors } = trained;
 	await commitAll(store, { op: 'index.open_basis', generation, basis, dimensions, trained_on, model });

@@ -46,6 +46,12 @@ export function listenAddress(text: string): { host: string; port: number } | nu
 	return host === undefined || port > 65_535 || (ip6 !== undefined && isIP(ip6) !== 6) ? null : { host, port };
 }
 
+/** Whether a text is the URL of a PostgreSQL database. */
+export function isPostgresUrl(text: string): boolean {
+	const url = parseUrl(text);
+	return url !== null && (url.protocol === 'postgres:' || url.protocol === 'postgresql:') && !/\s/.test(text);
+}
+
 /** Whether a text can be one word of a header, as keys are. */
 export function isHeaderWord(text: string): boolean {
 	return /^[\x21-\x7e]+$/.test(text);

@@ -10,6 +10,7 @@ import {
 	isIssuer,
 	isOneLine,
 	isOrigin,
+	isPostgresUrl,
 	isRoleMapping,
 	isSecretKey,
 	listenAddress,
@@ -39,6 +40,7 @@ const formats = {
 	origin: isOrigin,
 	network: isIpOrCidr,
 	'secret-key': isSecretKey,
+	'postgres-url': isPostgresUrl,
 	'base-url': isBaseUrl,
 	'header-word': isHeaderWord,
 	'listen-address': (text: string) => listenAddress(text) !== null,
@@ -82,6 +84,7 @@ export function loadConfig(sources: ConfigSources): Settings {
 	const rawSettings = merged as unknown as RawSettings;
 	requireTlsSettings(rawSettings);
 	requireOidcSettings(rawSettings);
+	requireClusterSettings(rawSettings);
 	const providers = providersOf(
 		{
 			configured: rawSettings.providers,
@@ -131,6 +134,29 @@ function requireOidcSettings(settings: RawSettings): void {
 		...(public_url === undefined && !isLoopback(host) ? [SETTINGS.public_url] : []),
 	][0];
 	if (missing !== undefined) throw missingBeside(SETTINGS.oidc_issuer, missing);
+}
+
+/** Addresses that listen on every network of the machine. Other nodes cannot connect to them. */
+const ANY_ADDRESS = ['0.0.0.0', '::'];
+
+/** @throws ConfigError for PostgreSQL without a secret key or with backups by the server, and for nodes that others cannot reach */
+function requireClusterSettings(settings: RawSettings): void {
+	const { database_url, cluster_listen, cluster_address, secret_key, backup_dir } = settings;
+	if (database_url === undefined) {
+		if (cluster_listen !== undefined) throw missingBeside(SETTINGS.cluster_listen, SETTINGS.database_url);
+		if (cluster_address !== undefined) throw missingBeside(SETTINGS.cluster_address, SETTINGS.database_url);
+		return;
+	}
+	if (secret_key === undefined) throw missingBeside(SETTINGS.database_url, SETTINGS.secret_key);
+	if (backup_dir !== undefined) {
+		throw new ConfigError(
+			`${SETTINGS.backup_dir.variable} is set with ${SETTINGS.database_url.variable}: back PostgreSQL up with pg_dump or its own archive.`,
+		);
+	}
+	const host = listenAddress(cluster_listen ?? '')?.host;
+	if (host !== undefined && ANY_ADDRESS.includes(host) && cluster_address === undefined) {
+		throw missingBeside(SETTINGS.cluster_listen, SETTINGS.cluster_address);
+	}
 }
 
 /** The source of each value. */

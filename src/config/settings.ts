@@ -21,6 +21,9 @@ export const SettingsSchema = Type.Object(
 		host: Type.String({ minLength: 1, default: '127.0.0.1' }),
 		port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
 		data_dir: Type.String({ minLength: 1, default: 'data/run' }),
+		database_url: Type.Optional(Type.String({ format: 'postgres-url' })),
+		cluster_listen: Type.Optional(Type.String({ format: 'listen-address' })),
+		cluster_address: Type.Optional(Type.String({ format: 'listen-address' })),
 		cache_dir: Type.Optional(Type.String({ minLength: 1 })),
 		public_url: Type.Optional(Type.String({ format: 'origin' })),
 		tls_cert: Type.Optional(Type.String({ minLength: 1 })),
@@ -85,6 +88,21 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	host: { variable: 'PARLEY_HOST', description: 'Address to listen on.' },
 	port: { variable: 'PARLEY_PORT', description: 'Port to listen on; 0 takes a free one.' },
 	data_dir: { variable: 'PARLEY_DATA_DIR', description: 'Folder of the database and the uploaded files.' },
+	database_url: {
+		variable: 'PARLEY_DATABASE_URL',
+		description:
+			'The URL of a PostgreSQL database (15 or newer) instead of the embedded one: postgres://user:password@host/name. Several servers with the same URL are one cluster. It needs secret_key.',
+	},
+	cluster_listen: {
+		variable: 'PARLEY_CLUSTER_LISTEN',
+		description:
+			'Address and port of the listener for the other nodes of the cluster, for example 10.0.0.7:9090. Default: a free port of 127.0.0.1, for nodes on one machine. Let only the nodes reach it.',
+	},
+	cluster_address: {
+		variable: 'PARLEY_CLUSTER_ADDRESS',
+		description:
+			'Where the other nodes reach that listener, if it is another address: behind a translation of addresses, or where cluster_listen is 0.0.0.0.',
+	},
 	// Read by src/binary, before the settings can be loaded.
 	cache_dir: {
 		variable: 'PARLEY_CACHE_DIR',

@@ -23,7 +23,7 @@ import { Training } from './training/training.ts';
 import { MAX_SYNC_TRAINING_CHUNKS, TRAIN } from './training/training-policy.ts';
 
 export interface KnowledgeDependencies {
-	store: Store & { databaseFile: string };
+	store: Store & { searchDatabase: string };
 	pool: WorkerPool;
 	network: Network;
 	/** Only the built-in embedder if absent. */
@@ -224,7 +224,7 @@ export class Knowledge implements AsyncDisposable {
 			const targets = await this.#targets(knowledgeBases, texts, { settings, signal, timeoutSignal });
 			if (targets.length === 0) return { hits: [], confidence: 0 };
 			const limits = { top_k, min_score, for_prompt: forPrompt };
-			const job = { database: this.#store.databaseFile, targets, query, context, synonyms, ...limits };
+			const job = { database: this.#store.searchDatabase, targets, query, context, synonyms, ...limits };
 			const startedAt = performance.now();
 			const result = await this.#pool.search(job, signal);
 			this.#onSearch(performance.now() - startedAt);

@@ -51,7 +51,7 @@ export function registerState(
 		if (state === null) return;
 		pending.set(state.waitingTasks);
 		size.set({ file: 'database' }, state.databaseBytes);
-		size.set({ file: 'wal' }, state.walBytes);
+		if (state.walBytes !== null) size.set({ file: 'wal' }, state.walBytes);
 		jobs.reset();
 		age.reset();
 		const now = Date.now();

@@ -41,6 +41,7 @@ export type {
 } from './inbox.ts';
 export { RESTORE_FOLDER } from './interrupted-restore.ts';
 export type { DocumentRecord, KnowledgeBaseRecord, SourcePageRecord, SourceRecord } from './knowledge-records.ts';
+export type { CommitObserver, OpenedStore, StoreState } from './opened-store.ts';
 export {
 	type ClusterNode,
 	type FenceOf,
@@ -102,7 +103,6 @@ export {
 } from './spending.ts';
 export {
 	backupSeries,
-	type CommitObserver,
 	copyDatabase,
 	type DatabaseReport,
 	DatabaseSnapshot,
@@ -120,7 +120,6 @@ export {
 	requireSoundLog,
 	SCHEMA_VERSION,
 	type SnapshotBlob,
-	type StoreState,
 } from './sqlite/index.ts';
 export {
 	decideAndCommit,

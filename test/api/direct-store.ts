@@ -6,7 +6,7 @@ import { openSqliteStore, type Store } from '../../src/store/index.ts';
 import type { TestApp } from '../support/app.ts';
 
 /** The store of a running server, opened beside it as the command line does. */
-export function openStoreDirectly({ dataDir }: Pick<TestApp, 'dataDir'>): Promise<Store & { databaseFile: string }> {
+export function openStoreDirectly({ dataDir }: Pick<TestApp, 'dataDir'>): Promise<Store & { searchDatabase: string }> {
 	return openSqliteStore({ dataDir, writer: workerEntry('store'), role: 'tool' });
 }
 

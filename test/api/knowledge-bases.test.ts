@@ -221,7 +221,7 @@ test('deleting a knowledge base removes its files and its index, and detaches it
 
 	const files = await readdir(join(app.dataDir, 'blobs'), { recursive: true });
 	for (const blob of blobs) assert.ok(!files.some((file) => file.endsWith(blob)), 'the file is gone');
-	const db = openReadOnly(beside.databaseFile);
+	const db = openReadOnly(beside.searchDatabase);
 	try {
 		const tables = db
 			.prepare("SELECT name FROM sqlite_master WHERE type IN ('table', 'index')")

@@ -86,6 +86,9 @@ const VALUES: { [K in keyof Required<Settings>]: [text: string, value: unknown] 
 	host: ['0.0.0.0', '0.0.0.0'],
 	port: ['0', 0],
 	data_dir: ['/var/lib/parley', '/var/lib/parley'],
+	database_url: ['postgres://parley@db.example/parley', 'postgres://parley@db.example/parley'],
+	cluster_listen: ['10.0.0.7:9090', '10.0.0.7:9090'],
+	cluster_address: ['192.0.2.7:9090', '192.0.2.7:9090'],
 	cache_dir: ['/var/cache/parley', '/var/cache/parley'],
 	public_url: ['https://chat.example.com', 'https://chat.example.com'],
 	tls_cert: ['/etc/parley/cert.pem', '/etc/parley/cert.pem'],
@@ -135,6 +138,7 @@ const VALUES: { [K in keyof Required<Settings>]: [text: string, value: unknown] 
 const TOGETHER: readonly (readonly (keyof Settings)[])[] = [
 	['tls_cert', 'tls_key'],
 	['oidc_issuer', 'oidc_client_id', 'oidc_roles'],
+	['database_url', 'secret_key', 'cluster_listen', 'cluster_address'],
 ];
 
 test('every setting can be set in the environment and in the file, with the same effect', () => {
@@ -429,4 +433,19 @@ test('a server with a wrong setting does not start: one sentence, exit code 2', 
 	assert.equal(code, 2, err);
 	assert.equal(out, '');
 	assert.match(err, /^parley: PARLEY_PORT [^\n]+\.\n$/);
+});
+
+test('PostgreSQL needs a secret key, and its nodes an address that others reach', () => {
+	const url = { PARLEY_DATABASE_URL: 'postgres://parley@db.example/parley' };
+	const key = { PARLEY_SECRET_KEY: VALUES.secret_key[0] };
+	const load = (env: Record<string, string>) => loadConfig({ env, file: '/nowhere' });
+	assert.throws(() => load(url), /PARLEY_DATABASE_URL is set without PARLEY_SECRET_KEY/);
+	assert.throws(() => load({ PARLEY_DATABASE_URL: 'mysql://db.example/parley' }), /PARLEY_DATABASE_URL/);
+	assert.throws(() => load({ ...url, ...key, PARLEY_BACKUP_DIR: '/mnt/backups' }), /pg_dump/);
+	assert.throws(
+		() => load({ ...url, ...key, PARLEY_CLUSTER_LISTEN: '0.0.0.0:9090' }),
+		/PARLEY_CLUSTER_LISTEN is set without PARLEY_CLUSTER_ADDRESS/,
+	);
+	assert.throws(() => load({ PARLEY_CLUSTER_LISTEN: '10.0.0.7:9090' }), /is set without PARLEY_DATABASE_URL/);
+	assert.equal(load({ ...url, ...key }).database_url, url.PARLEY_DATABASE_URL);
 });

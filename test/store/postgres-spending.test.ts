@@ -120,7 +120,7 @@ suite('costs on PostgreSQL with several nodes', { skip: skipWithoutPostgres }, (
 		const limits: SpendingLimit[] = [{ dimension: 'workspace', amount: 125, ...OF_BOTH_DAYS }];
 		const nodes = ['a', 'b'].map((id) => new WriterSession(url, id, store.fence.epoch, createLog('silent')));
 		const commits = nodes.flatMap((session, node) => {
-			const queue = new CommitQueue(session, () => {});
+			const queue = new CommitQueue(session, { onCommitted() {}, onBatch() {} });
 			return Array.from({ length: 240 }, async (_, n) => {
 				const position = node === 0 ? n : 239 - n;
 				const spender = spenderOf(workspaces[position % 6]);

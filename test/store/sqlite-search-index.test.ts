@@ -22,7 +22,7 @@ suite('the search index of the embedded store', () => {
 		folder = await mkdtemp(join(tmpdir(), 'parley-index-'));
 		const opened = await openSqliteStore({ dataDir: folder, writer: workerEntry('store') });
 		store = opened;
-		reader = await openSearchReader(opened.databaseFile);
+		reader = await openSearchReader(opened.searchDatabase);
 	});
 	after(async () => {
 		await reader[Symbol.asyncDispose]();

@@ -26,12 +26,12 @@ export class LocalBase implements AsyncDisposable {
 	readonly passages: readonly QuotablePassage[];
 	/** Documents that could not be read. */
 	readonly unread: readonly string[];
-	readonly #store: Store & { databaseFile: string };
+	readonly #store: Store & { searchDatabase: string };
 	readonly #folder: string;
 	readonly #semanticWeight: number;
 
 	private constructor(
-		store: Store & { databaseFile: string },
+		store: Store & { searchDatabase: string },
 		folder: string,
 		semanticWeight: number,
 		passages: readonly QuotablePassage[],
@@ -91,7 +91,7 @@ export class LocalBase implements AsyncDisposable {
 		const context = dialogueContext({ message: question, earlier }) ?? undefined;
 		const { hits, confidence }: SearchResult = resultOf(
 			await search({
-				database: this.#store.databaseFile,
+				database: this.#store.searchDatabase,
 				targets: [target],
 				query: question,
 				context,

@@ -15,7 +15,7 @@ import { foldChunks } from './fold-chunks.ts';
 
 /** The dependencies of the built-in embedder. */
 export interface TrainingDependencies {
-	store: Store & { databaseFile: string };
+	store: Store & { searchDatabase: string };
 	pool: WorkerPool;
 	clock: Clock;
 	/** Chunks up to which a training is part of the indexing. */
@@ -122,7 +122,7 @@ export async function writesWithTraining(
 	changedChunks: number,
 ): Promise<IndexChange> {
 	const { chunks } = parsed;
-	const database = store.databaseFile;
+	const database = store.searchDatabase;
 	const madeFor = basisOf(serving);
 	const { generation, id, writes, fields } = targetGeneration(knowledgeBase, serving, BUILTIN_EMBEDDER);
 	const { id: document_id, title, url } = document;

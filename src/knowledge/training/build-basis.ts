@@ -8,7 +8,7 @@ const BATCH_SIZE = 1000;
 
 /** The dependencies of a training. */
 export interface BasisDependencies {
-	store: Store & { databaseFile: string };
+	store: Store & { searchDatabase: string };
 	pool: WorkerPool;
 	clock: Clock;
 	signal: AbortSignal;
@@ -44,7 +44,7 @@ export async function buildBasis(
 	generation: string,
 	{ tuned }: { tuned: boolean },
 ): Promise<BuiltBasis> {
-	const database = store.databaseFile;
+	const database = store.searchDatabase;
 	await commitWrite(store, { op: 'index.drop_unserved_bases', generation });
 	const trained = await pool.train({ kind: 'train', database, generation, chunks: [], tuned }, signal);
 	const trainedAt = clock.now();
@@ -87,7 +87,7 @@ export async function foldInNewChunks(
 		const chunks = await store.searchIndex.termsAfter(generation, lastChunk, BATCH_SIZE);
 		const last = chunks.at(-1);
 		if (!last) return { ...built, lastChunk };
-		const { vectors } = await pool.fold({ kind: 'fold', database: store.databaseFile, basis, chunks }, signal);
+		const { vectors } = await pool.fold({ kind: 'fold', database: store.searchDatabase, basis, chunks }, signal);
 		await commitWrite(store, { op: 'index.add_vectors', basis, chunk_ids: chunks.map(({ id }) => id), vectors });
 		lastChunk = last.id;
 	}

@@ -25,6 +25,13 @@ interface PendingClaim {
 	done: Deferred<Job[]>;
 }
 
+export interface CommitQueueListener {
+	/** Gets each outcome before its caller does. */
+	onCommitted(commit: Commit, outcome: CommitOutcome): void;
+	/** @param size commits that share a transaction */
+	onBatch(size: number): void;
+}
+
 type Pending = PendingCommit | PendingClaim;
 
 /**
@@ -33,15 +40,14 @@ type Pending = PendingCommit | PendingClaim;
  */
 export class CommitQueue {
 	readonly #session: WriterSession;
-	readonly #onCommitted: (commit: Commit, outcome: CommitOutcome) => void;
+	readonly #listener: CommitQueueListener;
 	#waiting: Pending[] = [];
 	#running: Promise<void> | null = null;
 	#size = 0;
 
-	/** @param onCommitted gets each outcome before its caller does */
-	constructor(session: WriterSession, onCommitted: (commit: Commit, outcome: CommitOutcome) => void) {
+	constructor(session: WriterSession, listener: CommitQueueListener) {
 		this.#session = session;
-		this.#onCommitted = onCommitted;
+		this.#listener = listener;
 	}
 
 	/** What waits, and what is under way. */
@@ -104,6 +110,7 @@ export class CommitQueue {
 				return;
 			}
 			const commits = batch as PendingCommit[];
+			this.#listener.onBatch(commits.length);
 			const outcomes = await this.#session.run((sql, key) =>
 				first.encoded === null ? commitInTransaction(sql, key, first.commit) : commitBatch(sql, key, commits),
 			);
@@ -123,7 +130,7 @@ export class CommitQueue {
 	#settle({ commit, done }: PendingCommit, stored: StoredOutcome): void {
 		try {
 			const outcome = readOutcome(stored);
-			this.#onCommitted(commit, outcome);
+			this.#listener.onCommitted(commit, outcome);
 			done.resolve(outcome);
 		} catch (error) {
 			done.reject(error);

@@ -2,8 +2,9 @@ import { Pool } from 'pg';
 import { AppError, createLog, type Log, withDeadline } from '../../base/index.ts';
 import { callEach } from '../call-each.ts';
 import type { Commit, CommitOutcome, StoredEvent } from '../commit.ts';
+import type { CommitObserver, OpenedStore, StoreState } from '../opened-store.ts';
 import type { PlacementStore } from '../placement.ts';
-import type { Jobs, Store } from '../store.ts';
+import type { Jobs } from '../store.ts';
 import { openPostgresBlobs, type PostgresBlobs } from './blobs/index.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { connectionOptions } from './connection.ts';
@@ -11,7 +12,7 @@ import { LogFollower } from './log-follower.ts';
 import { migrate } from './migrate.ts';
 import { joinCluster, leaveCluster, type NodeIdentity, PostgresPlacement } from './placement.ts';
 import { PostgresReaders } from './readers.ts';
-import { sqlOf } from './sql.ts';
+import { type Sql, sqlOf } from './sql.ts';
 import { vacuum } from './vacuum.ts';
 import { WriterSession } from './writer-session.ts';
 
@@ -23,6 +24,8 @@ export interface PostgresStoreOptions {
 	/** How long the node counts as alive before it renews its lease (ms). */
 	firstLeaseMs?: number;
 	log?: Log;
+	/** Receives the times of commits. */
+	observer?: CommitObserver | undefined;
 	/** Has copies of uploaded files while they are parsed. It is of this process alone. Default: a new folder of the system. */
 	temporaryFolder?: string;
 }
@@ -33,6 +36,12 @@ const READER_CONNECTIONS = 8;
 const MAX_PENDING_COMMITS = 20_000;
 /** While the database cannot be reached for this long, new commits are refused (ms). Those that wait are still carried out. */
 const MAX_DISCONNECTED_MS = 10_000;
+/** Without the database for so long, the server is not ready (ms). A dead connection alone is replaced sooner. */
+const UNREACHABLE_MS = 1_000;
+const UNREACHABLE = {
+	reason: 'database_unreachable',
+	message: 'PostgreSQL does not answer: nothing can be stored.',
+} as const;
 /** Time for what waits when the store is closed (ms). */
 const CLOSE_MS = 10_000;
 const NOT_CLOSED =
@@ -51,7 +60,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 		const session = new WriterSession(options.url, node.owner, node.epoch, log);
 		const position = await new PostgresReaders(sqlOf(pool)).events.lastSeq();
 		const blobs = await openPostgresBlobs({ url: options.url, log, temporaryFolder: options.temporaryFolder });
-		return new PostgresStore({ pool, session, blobs, node, url: options.url, log, position });
+		return new PostgresStore({ pool, session, blobs, node, url: options.url, log, observer: options.observer, position });
 	} catch (error) {
 		await pool.end();
 		throw error;
@@ -66,17 +75,22 @@ interface StoreParts {
 	node: NodeIdentity;
 	url: string;
 	log: Log;
+	observer: CommitObserver | undefined;
 	/** The number of the event after which the log is followed. */
 	position: number;
 }
 
 /** The store on PostgreSQL. `openPostgresStore` makes it. */
-export class PostgresStore extends PostgresReaders implements Store {
+export class PostgresStore extends PostgresReaders implements OpenedStore {
 	/** The node, and its epoch. Each start of a node has a later one. */
 	readonly fence: NodeIdentity;
 	readonly placement: PlacementStore;
 	readonly jobs: Jobs;
 	readonly blobs: PostgresBlobs;
+	readonly searchDatabase: string;
+	readonly health: OpenedStore['health'];
+	readonly #sql: Sql;
+	readonly #observer: CommitObserver | undefined;
 	readonly #pool: Pool;
 	readonly #url: string;
 	readonly #session: WriterSession;
@@ -86,16 +100,27 @@ export class PostgresStore extends PostgresReaders implements Store {
 	readonly #commitListeners = new Set<(commit: Commit) => void>();
 	#isClosing = false;
 
-	constructor({ pool, session, blobs, node, url, log, position }: StoreParts) {
-		super(sqlOf(pool));
+	constructor({ pool, session, blobs, node, url, log, observer, position }: StoreParts) {
+		const sql = sqlOf(pool);
+		super(sql);
+		this.#sql = sql;
+		this.#observer = observer;
+		this.searchDatabase = url;
+		this.health = {
+			get problem() {
+				return session.disconnectedMs > UNREACHABLE_MS ? UNREACHABLE : null;
+			},
+		};
 		this.#pool = pool;
 		this.#url = url;
 		this.#session = session;
 		this.blobs = blobs;
 		this.fence = node;
-		this.placement = new PostgresPlacement(sqlOf(pool), node.owner);
-		this.#queue = new CommitQueue(session, (commit, outcome) => this.#publish(commit, outcome));
-		const sql = sqlOf(pool);
+		this.placement = new PostgresPlacement(sql, node.owner);
+		this.#queue = new CommitQueue(session, {
+			onCommitted: (commit, outcome) => this.#publish(commit, outcome),
+			onBatch: (size) => observer?.onBatch(size),
+		});
 		this.#logFollower = new LogFollower({
 			...{ sql, url, log, position, nodeId: node.owner },
 			publish: (events) => callEach(this.#listeners, events),
@@ -107,8 +132,26 @@ export class PostgresStore extends PostgresReaders implements Store {
 		};
 	}
 
-	commit(commit: Commit): Promise<CommitOutcome> {
-		return this.#refuseOr(() => this.#queue.commit(commit));
+	async commit(commit: Commit): Promise<CommitOutcome> {
+		const startedAt = performance.now();
+		const outcome = await this.#refuseOr(() => this.#queue.commit(commit));
+		this.#observer?.onCommit(performance.now() - startedAt);
+		return outcome;
+	}
+
+	async state(): Promise<StoreState> {
+		const state = await this.#sql.get<Pick<StoreState, 'databaseBytes' | 'jobs' | 'documents'>>(
+			`SELECT pg_database_size(current_database()) AS "databaseBytes",
+				(SELECT coalesce(jsonb_agg(to_jsonb(waiting)), '[]') FROM (
+					SELECT kind, count(*) AS count, min(due_at) AS oldest_due_at FROM jobs GROUP BY kind
+				) AS waiting) AS jobs,
+				(SELECT jsonb_build_object(
+					'indexed', coalesce(sum(documents_total - documents_pending - documents_failed), 0),
+					'pending', coalesce(sum(documents_pending), 0), 'failed', coalesce(sum(documents_failed), 0)
+				) FROM knowledge_bases) AS documents`,
+		);
+		if (state === undefined) throw new Error('A query without a table gave no row.');
+		return { ...state, waitingTasks: this.#queue.size, isWritable: this.isWritable(), walBytes: null };
 	}
 
 	/** Frees the space of what was erased. See `vacuum` for what PostgreSQL cannot do. */
@@ -145,7 +188,7 @@ export class PostgresStore extends PostgresReaders implements Store {
 			await this.#session.close();
 			await this.#logFollower.close();
 			await this.blobs[Symbol.asyncDispose]();
-			await leaveCluster(sqlOf(this.#pool), this.fence.owner).catch(() => {});
+			await leaveCluster(this.#sql, this.fence.owner).catch(() => {});
 			await this.#pool.end();
 		}
 	}

@@ -12,6 +12,6 @@ export {
 	SCHEMA_VERSION,
 	type SnapshotBlob,
 } from './snapshot.ts';
-export { type CommitObserver, openSqliteStore, type SqliteStoreOptions, type StoreState } from './sqlite-store.ts';
+export { openSqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
 export { repairLog, requireSoundLog } from './wal-repair.ts';
 export { runWriterThread, type WriterThreadData } from './writer-thread.ts';

@@ -6,8 +6,9 @@ import { AppError, createLog, type Deferred, deferred, type Log, newId, withDead
 import type { BlobStore } from '../blobs.ts';
 import { callEach } from '../call-each.ts';
 import type { Commit, CommitOutcome, Job, StoredEvent } from '../commit.ts';
+import type { CommitObserver, OpenedStore, StoreState } from '../opened-store.ts';
 import type { Kind, Records } from '../records.ts';
-import { type Jobs, type Store, TAKEN_OVER_MESSAGE } from '../store.ts';
+import { type Jobs, TAKEN_OVER_MESSAGE } from '../store.ts';
 import { ENDED_CODE, STALLED_CODE, TAKEN_OVER_CODE, WriteHealth } from '../write-health.ts';
 import { databaseFile, openReadOnly } from './connection.ts';
 import { FileBlobs } from './file-blobs.ts';
@@ -58,35 +59,6 @@ const PROBE_COMMIT: Commit = {
 		{ op: 'remove', kind: 'server_facts', id: PROBE_ID },
 	],
 };
-
-/** The store with what only its owner needs. */
-export interface OpenedStore extends Store {
-	readonly databaseFile: string;
-	/** Whether writes succeed. */
-	readonly health: Pick<WriteHealth, 'problem'>;
-	/** How much is stored, and what waits. */
-	state(): Promise<StoreState>;
-}
-
-/** How much is stored, and what waits. Sizes in bytes, times in ms since the epoch. */
-export interface StoreState {
-	/** Commits that wait for the disk. */
-	waitingTasks: number;
-	isWritable: boolean;
-	databaseBytes: number;
-	walBytes: number;
-	jobs: { kind: string; count: number; oldest_due_at: number }[];
-	/** Of all knowledge bases. */
-	documents: { indexed: number; pending: number; failed: number };
-}
-
-/** Receives the times of commits. It is called for each one, so it does little. */
-export interface CommitObserver {
-	/** @param size tasks that share a transaction */
-	onBatch(size: number): void;
-	/** @param ms from the call to the acknowledgement */
-	onCommit(ms: number): void;
-}
 
 /** The writer as the store sees it: a worker thread. */
 export interface WriterPort {
@@ -140,7 +112,7 @@ function waitForFence(thread: Worker): Promise<Fence> {
 export class SqliteStore extends SqliteReaders implements OpenedStore {
 	readonly blobs: BlobStore;
 	readonly jobs: Jobs;
-	readonly databaseFile: string;
+	readonly searchDatabase: string;
 	readonly fence: Fence;
 	readonly health: WriteHealth;
 	readonly #thread: WriterPort;
@@ -181,7 +153,7 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 			},
 			(task, outcome) => this.#publish(task, outcome),
 		);
-		this.databaseFile = databaseFile(options.dataDir);
+		this.searchDatabase = databaseFile(options.dataDir);
 		this.blobs = blobs;
 		this.#backupLock = new BackupLockMonitor(options.dataDir);
 		this.fence = fence;
@@ -227,8 +199,8 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 		return {
 			waitingTasks: this.#tasks.size,
 			isWritable: this.isWritable(),
-			databaseBytes: await sizeOf(this.databaseFile),
-			walBytes: await sizeOf(`${this.databaseFile}-wal`),
+			databaseBytes: await sizeOf(this.searchDatabase),
+			walBytes: await sizeOf(`${this.searchDatabase}-wal`),
 			jobs: jobs.all() as StoreState['jobs'],
 			documents: documents.get() as StoreState['documents'],
 		};

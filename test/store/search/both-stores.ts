@@ -41,7 +41,7 @@ export class BothStores implements AsyncDisposable {
 			...{ store, database },
 			reader: opened.use(await openSearchReader(database)),
 		});
-		const stores = [await withReader(embedded, embedded.databaseFile), await withReader(postgres, url)] as const;
+		const stores = [await withReader(embedded, embedded.searchDatabase), await withReader(postgres, url)] as const;
 		return new BothStores(stores, opened);
 	}
 

@@ -1,0 +1,32 @@
+import type { Store } from './store.ts';
+
+/** The store with what only its owner needs. */
+export interface OpenedStore extends Store {
+	/** What `openSearchReader` opens: the database file, or the URL of PostgreSQL. */
+	readonly searchDatabase: string;
+	/** Whether writes succeed; the problem is for programs and for people. */
+	readonly health: { readonly problem: { reason: string; message: string } | null };
+	/** How much is stored, and what waits. */
+	state(): Promise<StoreState>;
+}
+
+/** How much is stored, and what waits. Sizes in bytes, times in ms since the epoch. */
+export interface StoreState {
+	/** Commits that wait for the disk or for PostgreSQL. */
+	waitingTasks: number;
+	isWritable: boolean;
+	databaseBytes: number;
+	/** Null where the write-ahead log is PostgreSQL's. */
+	walBytes: number | null;
+	jobs: { kind: string; count: number; oldest_due_at: number }[];
+	/** Of all knowledge bases. */
+	documents: { indexed: number; pending: number; failed: number };
+}
+
+/** Receives the times of commits. It is called for each one, so it does little. */
+export interface CommitObserver {
+	/** @param size tasks that share a transaction */
+	onBatch(size: number): void;
+	/** @param ms from the call to the acknowledgement */
+	onCommit(ms: number): void;
+}
