@@ -120,9 +120,12 @@ export class LogFollower {
 		if (this.#isClosed) return;
 		const client = new pg.Client({ ...connectionOptions(this.#url), query_timeout: 0 });
 		this.#hintClient = client;
+		let hasEnded = false;
 		const listenAgain = () => {
-			client.removeAllListeners('end');
-			if (!this.#isClosed) setTimeout(() => void this.#listen(), RECONNECT_MS).unref();
+			// A connection that cannot be made reports its end as well.
+			if (hasEnded || this.#isClosed) return;
+			hasEnded = true;
+			setTimeout(() => void this.#listen(), RECONNECT_MS).unref();
 		};
 		client.on('error', () => {});
 		client.once('end', listenAgain);
