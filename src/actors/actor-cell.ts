@@ -26,6 +26,14 @@ export interface ActorCellHost<M, R> {
 /** Messages that one cell handles before it yields to the event loop. */
 const MESSAGES_BEFORE_YIELD = 128;
 
+/** What the callers of an abandoned actor get. */
+export interface AbandonReasons {
+	/** For the message that is being handled: it may take effect. */
+	running: AppError;
+	/** For messages whose handling has not begun. */
+	waiting: AppError;
+}
+
 /**
  * The mailbox of one id and, while active, its actor. There is at most one cell per id, and only the run that has set
  * `running` loads, calls or ends the actor, so two incarnations never overlap.
@@ -208,12 +216,12 @@ export class ActorCell<M, R> implements LinkedNode<ActorCell<M, R>> {
 	}
 
 	/** Forced end: messages that wait or run are rejected with `thrown`, and later reports of the actor are dropped. */
-	abandon(thrown: unknown): void {
+	abandon({ running, waiting }: AbandonReasons): void {
 		this.#abandoned = true;
 		this.running = true;
 		this.#discard();
-		this.#currentEnvelope?.reject(thrown);
-		for (const envelope of this.mailbox.removeWhere(() => true)) envelope.reject(thrown);
+		this.#currentEnvelope?.reject(running);
+		for (const envelope of this.mailbox.removeWhere(() => true)) envelope.reject(waiting);
 	}
 
 	#becomeIdle(): void {

@@ -1,6 +1,6 @@
 import { AppError, type Clock, LinkedList, systemClock } from '../base/index.ts';
 import type { Actor, LoadActor } from './actor.ts';
-import { ActorCell, type ActorCellHost } from './actor-cell.ts';
+import { type AbandonReasons, ActorCell, type ActorCellHost } from './actor-cell.ts';
 import { Envelope, MailboxFullError, type MailboxLane } from './mailbox.ts';
 
 /** How the actors of one kind are loaded and bounded. */
@@ -160,9 +160,14 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 		return this.#drainPromise;
 	}
 
-	/** Ends the actors of these ids at once, without saving. Messages that wait or run are rejected with `reason`. */
-	abandonWhere(isAbandoned: (id: string) => boolean, reason: AppError): void {
-		for (const cell of [...this.#cells.values()]) if (isAbandoned(cell.id)) this.#abandon(cell, reason);
+	/** Ends the actors of these ids at once, without saving. Their callers get the reasons. */
+	abandonWhere(isAbandoned: (id: string) => boolean, reasonsFor: (id: string) => AbandonReasons): void {
+		for (const cell of [...this.#cells.values()]) if (isAbandoned(cell.id)) this.#abandon(cell, reasonsFor(cell.id));
+	}
+
+	/** The ids of the actors that work, or have messages that wait. */
+	*busyIds(): IterableIterator<string> {
+		for (const cell of this.#cells.values()) if (!cell.canPassivateNow) yield cell.id;
 	}
 
 	[Symbol.asyncDispose](): Promise<void> {
@@ -266,12 +271,16 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 	}
 
 	#abandonAll(): void {
-		this.abandonWhere(() => true, shuttingDownError());
+		const reason = shuttingDownError();
+		this.abandonWhere(
+			() => true,
+			() => ({ running: reason, waiting: reason }),
+		);
 	}
 
-	#abandon(cell: ActorCell<M, R>, reason: AppError): void {
+	#abandon(cell: ActorCell<M, R>, reasons: AbandonReasons): void {
 		if (cell.isPassivating) this.#passivating--;
-		cell.abandon(reason);
+		cell.abandon(reasons);
 		this.#remove(cell);
 	}
 }

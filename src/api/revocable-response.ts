@@ -95,6 +95,10 @@ class RequestOfUse implements HttpRequest {
 		this.#request.removeAbortListener(listener);
 	}
 
+	restoreBody(bytes: Uint8Array): void {
+		this.#request.restoreBody(bytes);
+	}
+
 	get id(): string {
 		return this.#request.id;
 	}

@@ -20,6 +20,7 @@ export { createLog, type Log } from './log.ts';
 export { LruCache } from './lru-cache.ts';
 export { applyMergePatch, mergedFields } from './merge-patch.ts';
 export { exceedsDepth } from './nesting-depth.ts';
+export { OtherNodeError } from './other-node-error.ts';
 export { parseUrl } from './parse-url.ts';
 export { PeriodicTask } from './periodic-task.ts';
 export { type PullSource, ReadyItems, type SourceReader } from './pull-source.ts';

@@ -1,45 +1,66 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { AppError } from '../base/index.ts';
+import { AppError, OtherNodeError } from '../base/index.ts';
 import type { HttpRequest, Route, RouteResponse } from '../http/index.ts';
 import { CLUSTER_KEY, NOT_THE_OWNER } from './cluster-headers.ts';
 import type { Forwarder } from './forwarder.ts';
 import type { Placement } from './placement.ts';
 
 /** The id that decides which node handles a request; null: any node does. */
-export type ShardKeyOf = (route: Route, request: HttpRequest) => string | null;
+export type ShardKey = (request: HttpRequest) => string | null | Promise<string | null>;
+
+/** How the requests of a route are placed; null: every node handles them all. */
+export type ShardKeyOf = (route: Route) => ShardKey | null;
 
 /** The routes for clients: a request that belongs to another node is forwarded. */
 export function forwardingRoutes(routes: readonly Route[], keyOf: ShardKeyOf, forwarder: Forwarder): Route[] {
-	return routes.map((route) => ({
-		...route,
-		handle: (request) => {
-			const key = keyOf(route, request);
-			return key === null ? route.handle(request) : forwarder.handle(request, key, () => route.handle(request));
-		},
-	}));
+	return routes.map((route) => {
+		const shardKey = keyOf(route);
+		if (shardKey === null) return route;
+		return { ...route, handle: (request) => forwarder.handle(request, shardKey, () => route.handle(request)) };
+	});
 }
 
-/** The routes for other nodes: only what this node owns, and only with the key of the cluster. */
+/** The routes for other nodes: those that are forwarded, and of these only what this node owns. */
 export function ownedRoutes(
 	routes: readonly Route[],
 	keyOf: ShardKeyOf,
-	{ placement, clusterKey }: { placement: Pick<Placement, 'fenceOf'>; clusterKey: string },
+	placement: Pick<Placement, 'fenceOf'>,
 ): Route[] {
+	return routes.flatMap((route) => {
+		const shardKey = keyOf(route);
+		if (shardKey === null) return [];
+		const handle = async (request: HttpRequest): Promise<RouteResponse> => {
+			const key = await shardKey(request);
+			if (key !== null && placement.fenceOf(key) === null) return notTheOwner();
+			const response = await route.handle(request);
+			return placeElsewhere(response) === null ? response : notTheOwner();
+		};
+		return { ...route, handle };
+	});
+}
+
+/** Admits only requests with the key of the cluster. */
+export function clusterOnly(routes: readonly Route[], clusterKey: string): Route[] {
 	const expected = digestOf(clusterKey);
 	return routes.map((route) => ({
 		...route,
-		handle: (request): RouteResponse | Promise<RouteResponse> => {
+		handle: (request) => {
 			const given = request.header(CLUSTER_KEY);
 			if (given === undefined || !timingSafeEqual(digestOf(given), expected)) {
 				throw new AppError('unauthorized', 'This address is for the nodes of the cluster only.');
 			}
-			const key = keyOf(route, request);
-			if (key === null || placement.fenceOf(key) === null) {
-				return { status: 421, headers: [[NOT_THE_OWNER, '1']] };
-			}
 			return route.handle(request);
 		},
 	}));
+}
+
+/** The id that a response refuses because another node serves it; null for other responses. */
+export function placeElsewhere(response: RouteResponse): string | null {
+	return 'error' in response && response.error instanceof OtherNodeError ? response.error.id : null;
+}
+
+function notTheOwner(): RouteResponse {
+	return { status: 421, headers: [[NOT_THE_OWNER, '1']] };
 }
 
 function digestOf(text: string): Buffer {

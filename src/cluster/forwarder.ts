@@ -3,6 +3,7 @@ import { AppError, anySignal, type Clock, elapsedMs, sleep } from '../base/index
 import type { HttpRequest, RouteResponse } from '../http/index.ts';
 import { type PeerClient, PeerError, type PeerResponse } from '../net/index.ts';
 import { CLUSTER_KEY, NOT_THE_OWNER } from './cluster-headers.ts';
+import { placeElsewhere, type ShardKey } from './cluster-routes.ts';
 import { ForwardedEvents } from './forwarded-events.ts';
 import type { Placement } from './placement.ts';
 
@@ -20,7 +21,8 @@ export interface ForwarderOptions {
 const PATIENCE_MS = 10_000;
 /** Between two attempts, and between two looks at who the owner is (ms). */
 const RETRY_MS = 100;
-const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
+/** No JSON body may be larger. */
+const MAX_REQUEST_BYTES = 1024 * 1024;
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /** What concerns one connection, or what this node sets itself. */
@@ -44,21 +46,28 @@ export class Forwarder {
 	}
 
 	/**
-	 * @param id of the conversation or deployment
+	 * @param shardKey names the conversation or deployment; null: this node may handle the request, unless it finds that it concerns
+	 * what another one serves
 	 * @param local handles the request on this node
 	 * @throws AppError `unavailable` when no owner could be reached in time, or the outcome is unknown
 	 */
 	async handle(
 		request: HttpRequest,
-		id: string,
+		shardKey: ShardKey,
 		local: () => RouteResponse | Promise<RouteResponse>,
 	): Promise<RouteResponse> {
 		const { placement, nodeId, clock, patienceMs = PATIENCE_MS } = this.#options;
-		if (placement.fenceOf(id) !== null) return local();
 		const body = request.hasBody ? await request.bytes(MAX_REQUEST_BYTES) : null;
+		const rewind = () => body !== null && request.restoreBody(body);
+		let id = await shardKey(request);
 		const deadline = elapsedMs(clock) + patienceMs;
 		while (!request.signal.aborted) {
-			if (placement.fenceOf(id) !== null) return local();
+			if (id === null || placement.fenceOf(id) !== null) {
+				rewind();
+				const response = await local();
+				id = placeElsewhere(response);
+				if (id === null) return response;
+			}
 			const node = placement.nodeOf(id);
 			if (node !== null && node.id !== nodeId) {
 				const response = await this.#attempt(request, id, node, body);

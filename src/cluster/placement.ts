@@ -16,14 +16,11 @@ export interface PlacementOptions {
 	/** The id of this node in the store. */
 	nodeId: string;
 	log: Log;
-	/**
-	 * Ends the work of shards that are handed over: idle actors at once, running replies within a few seconds. No new work of these
-	 * shards begins meanwhile.
-	 */
-	drain(shards: ReadonlySet<number>): Promise<void>;
+	/** The shards in which something is done at this moment. They are handed over once it has ended. */
+	busyShards(): ReadonlySet<number>;
 	/** This node serves these shards from now on. */
 	onGained?(shards: ReadonlySet<number>): void;
-	/** These shards belong to another node, or may soon: their actors are discarded at once, without saving. */
+	/** These shards are handed over, or belong to another node: their actors are discarded at once, without saving. */
 	onLost(shards: ReadonlySet<number>): void;
 	leaseMs?: number;
 	renewMs?: number;
@@ -104,7 +101,7 @@ export class Placement implements AsyncDisposable {
 
 	/**
 	 * Hands all shards over: for the end of this node. Resolves when none is left, or the time is over: then the others take the rest over
-	 * once the lease has ended.
+	 * when this node has ended.
 	 */
 	async leave(deadlineMs = LEAVE_MS): Promise<void> {
 		const deadline = elapsedMs(this.#clock) + deadlineMs;
@@ -173,10 +170,13 @@ export class Placement implements AsyncDisposable {
 	}
 
 	async #giveUp(count: number): Promise<void> {
-		const shards = new Set([...this.#served.keys()].slice(-count));
+		const busy = this.#options.busyShards();
+		const idle = [...this.#served.keys()].filter((shard) => !busy.has(shard));
+		const shards = new Set(idle.slice(-count));
+		if (shards.size === 0) return;
 		for (const shard of shards) this.#handingOver.add(shard);
+		this.#options.onLost(shards);
 		try {
-			await this.#options.drain(shards);
 			await this.#options.store.release([...shards]);
 			for (const shard of shards) this.#served.delete(shard);
 		} catch (err) {

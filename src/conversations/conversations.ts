@@ -1,5 +1,15 @@
 import { ActorSystem, LocalTransport, type Transport } from '../actors/index.ts';
-import { AppError, inSpan, messageOf, NO_SPAN, type PullSource, type Span, ThrottledLog } from '../base/index.ts';
+import {
+	AppError,
+	inSpan,
+	isId,
+	messageOf,
+	NO_SPAN,
+	OtherNodeError,
+	type PullSource,
+	type Span,
+	ThrottledLog,
+} from '../base/index.ts';
 import type { Feedback } from '../contract/index.ts';
 import { Budgets } from '../costs/index.ts';
 import {
@@ -91,7 +101,7 @@ export class Conversations implements AsyncDisposable {
 		this.#actors = new ActorSystem({
 			load: async (id, self) => {
 				const fence = deps.fenceOf?.(id);
-				if (fence === null) throw otherNodeError();
+				if (fence === null) throw new OtherNodeError(id);
 				const record = (await deps.store.get('conversations', id)) ?? null;
 				const unfinished = record && (await unfinishedTurn(deps, record));
 				return new ConversationActor(dependencies, self, record, unfinished, fence);
@@ -112,9 +122,18 @@ export class Conversations implements AsyncDisposable {
 		return { residents: this.#actors.residents, waiting: this.#actors.waiting };
 	}
 
-	/** Discards the actors of these conversations at once: another node serves them. Callers that wait get `unavailable`. */
+	/**
+	 * Discards the actors of these conversations at once and closes their streams: another node serves them. A message that waits may be
+	 * passed on (`OtherNodeError`).
+	 */
 	abandonWhere(isLost: (id: string) => boolean): void {
-		this.#actors.abandonWhere(isLost, otherNodeError());
+		this.#actors.abandonWhere(isLost, (id) => ({ running: movedError(), waiting: new OtherNodeError(id) }));
+		this.#deps.outbox.closeWhere((stream) => isId('conversation', stream) && isLost(stream));
+	}
+
+	/** The conversations in which something is done, or messages wait. */
+	busyIds(): Iterable<string> {
+		return this.#actors.busyIds();
 	}
 
 	/** Resumes the replies that an earlier process did not finish. Messages are sent only afterwards. */
@@ -149,7 +168,7 @@ export class Conversations implements AsyncDisposable {
 	): Promise<RunningTurn | MessageForHuman> {
 		const { content, deployment, end_user } = message;
 		this.runningErasures.requireNone(deployment.workspace_id, end_user);
-		const { id, newRecord, model } = await targetConversation(this.#deps.store, message, this.#deps.clock.now());
+		const { id, newRecord, model } = await targetConversation(this.#deps, message);
 		const asks_for_person = deployment.features.handoff === true && asksForPerson(content);
 		const visitor_id = isCharged(this.#deps.models.priceOf(model)) ? (message.visitorId?.() ?? null) : null;
 		const incoming = { content, author_name: end_user?.name ?? null, asks_for_person, visitor_id };
@@ -364,8 +383,11 @@ export class Conversations implements AsyncDisposable {
 	}
 }
 
-function otherNodeError(): AppError {
-	return new AppError('unavailable', 'Another node serves this conversation now. Try again.', { retry_after: 1 });
+/** The node has lost the conversation while it handled a message, which may be stored. */
+function movedError(): AppError {
+	return new AppError('unavailable', 'Another node serves this conversation now. The change may have been made.', {
+		retry_after: 1,
+	});
 }
 
 function unexpectedResult(type: ConversationMessage['type']): Error {

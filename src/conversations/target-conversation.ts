@@ -1,6 +1,6 @@
-import { AppError, newId } from '../base/index.ts';
+import { AppError, type Clock, newId } from '../base/index.ts';
 import type { EndUser } from '../contract/index.ts';
-import type { ConversationRecord, DeploymentRecord, Store } from '../store/index.ts';
+import type { ConversationRecord, DeploymentRecord, FenceOf, Store } from '../store/index.ts';
 import { requireMetadata } from './metadata.ts';
 import { titleOf } from './title.ts';
 
@@ -32,9 +32,8 @@ export interface TargetConversation {
  * @throws AppError `not_found`, `assistant_archived`, `invalid_request`
  */
 export async function targetConversation(
-	store: Pick<Store, 'get'>,
+	{ store, clock, fenceOf }: { store: Pick<Store, 'get'>; clock: Clock; fenceOf?: FenceOf },
 	message: OutgoingMessage,
-	now: number,
 ): Promise<TargetConversation> {
 	const { conversation_id, deployment } = message;
 	const existing = conversation_id === undefined ? null : await existingConversation(store, message, conversation_id);
@@ -42,7 +41,7 @@ export async function targetConversation(
 	if (!assistant) throw new AppError('not_found', 'The assistant does not exist.');
 	if (existing) return { id: existing.id, newRecord: null, model: assistant.model };
 	if (assistant.status === 'archived') throw new AppError('assistant_archived');
-	const newRecord = newConversation(message, now);
+	const newRecord = newConversation(newConversationId(fenceOf), message, clock.now());
 	return { id: newRecord.id, newRecord, model: assistant.model };
 }
 
@@ -68,13 +67,24 @@ async function existingConversation(
 	});
 }
 
+/** Ids that are tried for a new conversation: one of each shard, and more. */
+const MAX_IDS = 1_000;
+
+/** An id that this node serves; any id where it serves nothing, and the message is passed to the node that serves it. */
+function newConversationId(fenceOf: FenceOf | undefined): string {
+	let id = newId('conversation');
+	for (let tried = 1; fenceOf?.(id) === null && tried < MAX_IDS; tried++) id = newId('conversation');
+	return id;
+}
+
 function newConversation(
+	id: string,
 	{ deployment, content, metadata = {}, channel, end_user }: OutgoingMessage,
 	now: number,
 ): ConversationRecord {
 	requireMetadata(metadata);
 	return {
-		id: newId('conversation'),
+		id,
 		version: 1,
 		workspace_id: deployment.workspace_id,
 		deployment_id: deployment.id,

@@ -59,5 +59,5 @@ function errorEnvelopeResponse(error: AppError, requestId: string): BytesRespons
 			request_id: requestId,
 		},
 	};
-	return { status: error.status, headers, body: JSON.stringify(body), error: error.code };
+	return { status: error.status, headers, body: JSON.stringify(body), error };
 }

@@ -68,7 +68,7 @@ export class RequestLog implements RequestObserver {
 				request_bytes: request.body?.receivedBytes ?? 0,
 				response_bytes: bodyBytesOf(request, response, streamedBytes),
 				...(response !== null && 'events' in response ? { stream: true } : {}),
-				...(response !== null && 'error' in response ? { error: response.error } : {}),
+				...(response !== null && 'error' in response ? { error: response.error?.code } : {}),
 				...request.logFields,
 				client: this.#options.clientNameOf(request.clientAddress),
 				...sampling,

@@ -154,9 +154,13 @@ export class IncomingRequest implements HttpRequest {
 	async bytes(maxBytes: number): Promise<Uint8Array> {
 		if (this.body === null) return new Uint8Array(0);
 		const bytes = await readBytes(this.body, this.announcedBytes, maxBytes);
+		this.restoreBody(bytes);
+		return bytes;
+	}
+
+	restoreBody(bytes: Uint8Array): void {
 		this.body = BodyBuffer.of(bytes);
 		this.announcedBytes = bytes.length;
-		return bytes;
 	}
 
 	async multipart(options: MultipartOptions): Promise<MultipartFields> {

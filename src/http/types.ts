@@ -1,13 +1,5 @@
 import type { Readable } from 'node:stream';
-import type {
-	AbortableRequest,
-	AbortListener,
-	AppError,
-	ErrorCode,
-	PullSource,
-	ServerSentEvent,
-	Span,
-} from '../base/index.ts';
+import type { AbortableRequest, AbortListener, AppError, PullSource, ServerSentEvent, Span } from '../base/index.ts';
 import type { HeaderBlock } from './header-block.ts';
 
 /** Header pairs in the order in which they are sent. Names are lower-case by convention. */
@@ -58,6 +50,8 @@ export interface HttpRequest extends AbortableRequest {
 	 * @throws AppError `payload_too_large`
 	 */
 	bytes(maxBytes: number): Promise<Uint8Array>;
+	/** Makes a body that was read as bytes readable again. */
+	restoreBody(bytes: Uint8Array): void;
 	/**
 	 * Streams a multipart body. `onFile` is called for each file part and must consume it; text fields are collected.
 	 * Resolves when the whole body is read and every `onFile` has resolved.
@@ -111,8 +105,8 @@ export interface BytesResponse {
 	/** Further headers, serialised in advance. */
 	headerBlock?: HeaderBlock;
 	body?: string | Uint8Array;
-	/** The code of an error. */
-	error?: ErrorCode;
+	/** The error that it reports. */
+	error?: AppError;
 }
 
 /** One server-sent event. `data` is one line. */

@@ -53,6 +53,11 @@ export class Outbox implements Disposable {
 		this.#topics.delete(stream);
 	}
 
+	/** Closes the streams of other subjects: another node publishes them now. Their readers resume there. */
+	closeWhere(isClosed: (stream: string) => boolean): void {
+		for (const stream of [...this.#topics.keys()]) if (isClosed(stream)) this.close(stream);
+	}
+
 	/** The number of streams in memory. */
 	get size(): number {
 		return this.#topics.size;

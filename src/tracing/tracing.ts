@@ -99,7 +99,7 @@ export class Tracing implements RequestTracer, RequestObserver, AsyncDisposable 
 		const status = response === null ? null : 'status' in response ? response.status : 200;
 		if (status !== null) span.set({ 'http.response.status_code': status });
 		if (outcome !== 'completed') span.set({ 'parley.outcome': outcome });
-		const code = response !== null && 'error' in response ? response.error : undefined;
+		const code = response !== null && 'error' in response ? response.error?.code : undefined;
 		span.end(status !== null && status >= 500 ? new AppError(code ?? 'internal_error') : undefined);
 	}
 

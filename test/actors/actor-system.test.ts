@@ -437,9 +437,16 @@ test('abandoned actors are discarded at once and loaded again by the next messag
 		drainTimeoutMs: 1,
 	});
 	const running = assert.rejects(system.ask('lost', 'wait'), { code: 'unavailable', message: 'It has moved.' });
-	const waiting = assert.rejects(system.ask('lost', 'later'), { code: 'unavailable' });
+	const waiting = assert.rejects(system.ask('lost', 'later'), { code: 'unavailable', message: 'lost is elsewhere.' });
 	assert.equal(await system.ask('kept', 'one'), 'one');
-	system.abandonWhere((id) => id === 'lost', new AppError('unavailable', 'It has moved.'));
+	assert.deepEqual([...system.busyIds()], ['lost']);
+	system.abandonWhere(
+		(id) => id === 'lost',
+		(id) => ({
+			running: new AppError('unavailable', 'It has moved.'),
+			waiting: new AppError('unavailable', `${id} is elsewhere.`),
+		}),
+	);
 	await Promise.all([running, waiting]);
 	assert.deepEqual(discarded, ['lost']);
 	assert.equal(await system.ask('lost', 'again'), 'again');

@@ -38,7 +38,7 @@ suite('conversations in a cluster', { skip: skipWithoutPostgres }, () => {
 		};
 		const placement: Placement = new Placement({
 			...{ store: store.placement, nodeId: store.fence.owner, log, leaseMs: HOUR },
-			drain: async () => {},
+			busyShards: () => new Set(),
 			onGained: () => void conversations.resumeUnfinished(),
 			onLost: (shards) => conversations.abandonWhere((id) => shards.has(shardOf(id))),
 		});

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { newId, ReadyItems, sleep, systemClock } from '../../src/base/index.ts';
-import { Forwarder, forwardingRoutes, ownedRoutes, shardOf } from '../../src/cluster/index.ts';
+import { clusterOnly, Forwarder, forwardingRoutes, ownedRoutes, shardOf } from '../../src/cluster/index.ts';
 import type { HttpRequest, Route, RouteResponse } from '../../src/http/index.ts';
 import { PeerClient } from '../../src/net/index.ts';
 import type { ClusterNode } from '../../src/store/index.ts';
@@ -35,7 +35,7 @@ async function startNode(t: TestContext, owners: Owners, id: string, handle: Rou
 	const placement = owners.placementOf(id);
 	const peers = new PeerClient();
 	t.after(() => peers[Symbol.asyncDispose]());
-	const keyOf = (_: Route, request: HttpRequest) => request.params.id ?? null;
+	const keyOf = () => (request: HttpRequest) => request.params.id ?? null;
 	const forwarder = new Forwarder({
 		placement,
 		nodeId: id,
@@ -45,7 +45,7 @@ async function startNode(t: TestContext, owners: Owners, id: string, handle: Rou
 		patienceMs: 60_000,
 	});
 	const forClients = await start(t, forwardingRoutes(routes, keyOf, forwarder));
-	const forNodes = await start(t, ownedRoutes(routes, keyOf, { placement, clusterKey: KEY }), {
+	const forNodes = await start(t, clusterOnly(ownedRoutes(routes, keyOf, placement), KEY), {
 		trustedProxies: ['0.0.0.0/0', '::/0'],
 		acceptsRequestIds: true,
 	});

@@ -38,20 +38,14 @@ suite('the placement of shards on nodes', { skip: skipWithoutPostgres }, () => {
 		const clock = { time: 0, now: () => Date.now(), monotonicNow: () => clock.time };
 		const events: string[] = [];
 		const log = createLog('silent');
-		let drained: (shards: ReadonlySet<number>) => Promise<void> = async () => {};
+		const busy = new Set<number>();
 		const placement = new Placement({
 			...{ store: store.placement, nodeId: store.fence.owner, log, clock, leaseMs: HOUR },
-			drain: (shards) => {
-				events.push(`drain ${shards.size}`);
-				return drained(shards);
-			},
+			busyShards: () => busy,
 			onLost: (shards) => events.push(`lost ${shards.size}`),
 		});
 		return {
-			...{ store, placement, clock, events },
-			onDrain: (wait: typeof drained) => {
-				drained = wait;
-			},
+			...{ store, placement, clock, events, busy },
 			async [Symbol.asyncDispose]() {
 				await placement[Symbol.asyncDispose]();
 				await store[Symbol.asyncDispose]();
@@ -74,14 +68,17 @@ suite('the placement of shards on nodes', { skip: skipWithoutPostgres }, () => {
 		await using second = await openNode('join');
 		await second.placement.renew();
 		assert.equal(second.placement.served, 0);
-		let endWork = () => {};
-		first.onDrain(() => new Promise((resolve) => (endWork = resolve)));
+		const all = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
+		for (const shard of all.slice(100)) first.busy.add(shard);
+		// What is busy stays, and is served meanwhile.
+		await until('the second has what is idle', async () => {
+			await first.placement.renew();
+			await second.placement.renew();
+			return second.placement.served === 100;
+		});
+		assert.equal(first.placement.served, 156);
+		first.busy.clear();
 		await first.placement.renew();
-		// While the work ends the first takes no new work of these shards, and the second does not have them yet.
-		assert.equal(first.placement.served, 128);
-		await second.placement.renew();
-		assert.equal(second.placement.served, 0);
-		endWork();
 		await until('the second has its half', async () => {
 			await second.placement.renew();
 			return second.placement.served === 128;
@@ -93,7 +90,7 @@ suite('the placement of shards on nodes', { skip: skipWithoutPostgres }, () => {
 			assert.equal(owners.length, 1);
 			assert.equal(first.placement.nodeOf(id)?.id, owners[0]?.store.fence.owner);
 		}
-		assert.deepEqual(first.events, ['drain 128']);
+		assert.deepEqual(first.events, ['lost 100', 'lost 28']);
 	});
 
 	test('a node whose lease has run out by its own clock serves nothing, and goes on after a renewal', async () => {
