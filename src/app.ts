@@ -30,13 +30,14 @@ import {
 	ClockJumpDetector,
 	createLog,
 	descriptorShares,
+	elapsedMs,
 	httpAddress,
 	type Log,
-	messageOf,
 	SecretBox,
 	systemClock,
 	version,
 } from './base/index.ts';
+import { ClusterMember, openClusterServer } from './cluster-member.ts';
 import { processSources, type Settings, schemeOf } from './config/index.ts';
 import {
 	checkCertificate,
@@ -49,12 +50,12 @@ import {
 import { Metrics } from './metrics/index.ts';
 import { createEmbedders, createModels, createProviders } from './models/index.ts';
 import { createNetwork, type Network } from './net/index.ts';
-import { workerEntry } from './pool/index.ts';
+import { openStore } from './open-store.ts';
 import { Readiness } from './readiness.ts';
 import { censorPersonalData } from './redaction/index.ts';
 import { createServices, drainServices, type Foundation, type Services, startServices } from './services.ts';
 import { recognitionOf, requireBackupFolder, thesauriOf } from './start-checks.ts';
-import { damagedDatabaseError, dataFolderError, openSqliteStore, type Store } from './store/index.ts';
+import { damagedDatabaseError, dataFolderError, type OpenedStore, type Store } from './store/index.ts';
 import { openTracing } from './tracing/index.ts';
 
 export type { OperatorConsole } from './access/index.ts';
@@ -129,27 +130,40 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const shares = descriptorShares();
 	const network = resources.use(overrides.network ?? openNetwork(settings, shares));
 	const modelServices = createModelServices(settings, overrides, { network, clock, log, metrics });
-	const store = resources.use(await openStore(settings, log, metrics));
-	const secretKey = await loadSecretKeyOfDatabase(store, settings.data_dir, settings.secret_key, clock.now(), log);
+	const nodes = settings.database_url === undefined ? null : await openClusterServer(settings, log);
+	if (nodes !== null) resources.use(nodes.server);
+	const store = resources.use(await openStore({ settings, log, metrics, address: nodes?.address ?? null }));
 	readiness.writes = store.health;
+	const secretKey = await store.exclusively('secret key', () => {
+		return loadSecretKeyOfDatabase(store, settings.data_dir, settings.secret_key, clock.now(), log);
+	});
 	clientNames.useKey(new SecretBox(secretKey).key('client addresses'));
-	const first = await runFirstStart(store, clock, settings, overrides, address());
+	const first = await store.exclusively('first start', () => {
+		return runFirstStart(store, clock, settings, overrides, address());
+	});
 	const isSignInImpossible = settings.oidc_issuer === undefined && (await hasNoPasswordOfOwner(store));
 	const jumpDetector = new ClockJumpDetector(clock, await readTrustedTime(store));
 
 	const base = { settings, overrides, clock, log, jumpDetector, shares, recognition, thesauri, metrics, address };
-	const foundation = { ...base, network, ...modelServices, store, secretKey };
+	const member = openMember(store, { secretKey, clock, log });
+	if (member !== null) resources.use(member);
+	const foundation = { ...base, network, ...modelServices, store, secretKey, fenceOf: member?.fenceOf };
 	const services = createServices(foundation, resources);
 	errorHeaderAccess = services.access;
 	const { conversations, deployments } = services;
 	metrics.observe({ store, http: server, conversations, deployments, backups: services.backupSchedule });
 	const metricsServer = await openMetricsServer(settings, log, metrics);
 	if (metricsServer !== null) resources.use(metricsServer);
-	const routes = [...(await allRoutes(foundation, services, address)), ...stateRoutes];
+	const routes = await allRoutes(foundation, services, address);
 	await startServices(services);
-	server.replaceRoutes(routes);
+	if (member !== null) {
+		nodes?.server.replaceRoutes(member.forNodes(routes));
+		await member.start(conversations);
+	}
+	server.replaceRoutes([...(member?.forwarding(routes) ?? routes), ...stateRoutes]);
 	readiness.state = 'ready';
-	// Closed before the parts that its requests use.
+	// Closed before the parts that their requests use.
+	if (nodes !== null) resources.use(nodes.server);
 	resources.use(server);
 
 	const ownedResources = resources.move();
@@ -160,9 +174,12 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 		reloadCertificate: () => reloadCertificate(server, clock, log),
 		async drain(ms) {
 			readiness.state = 'stopping';
+			const begunAt = elapsedMs(clock);
+			await member?.leave(ms / 2);
 			server.drain();
-			await drainServices(services, ms);
-			await endStreams(server);
+			nodes?.server.drain();
+			await drainServices(services, Math.max(0, begunAt + ms - elapsedMs(clock)));
+			await Promise.all([server, ...(nodes === null ? [] : [nodes.server])].map(endStreams));
 		},
 		[Symbol.asyncDispose]: () => ownedResources[Symbol.asyncDispose](),
 	};
@@ -193,18 +210,12 @@ function createModelServices(
 	};
 }
 
-function openStore(settings: Settings, log: Log, metrics: Metrics): ReturnType<typeof openSqliteStore> {
-	return openSqliteStore({
-		dataDir: settings.data_dir,
-		writer: workerEntry('store'),
-		log,
-		observer: metrics.work.commits,
-		onFailure(error) {
-			// Nothing can be written any more. The supervisor restarts the process.
-			log.fatal({ error: messageOf(error) }, 'nothing can be written any more: the server ends');
-			setTimeout(() => process.exit(1), 200);
-		},
-	});
+/** This process as a node; null where it is the only one on its store. */
+function openMember(
+	{ placement, fence }: OpenedStore,
+	parts: { secretKey: Buffer; clock: Clock; log: Log },
+): ClusterMember | null {
+	return placement === null ? null : new ClusterMember({ store: placement, nodeId: fence.owner, ...parts });
 }
 
 /** Whether no owner has a password. */

@@ -46,7 +46,7 @@ import { Notices, Outbox } from './outbox/index.ts';
 import { createWorkerPool } from './pool/index.ts';
 import { EndUserErasures } from './privacy/index.ts';
 import { Statistics } from './statistics/index.ts';
-import { backupSeries, DatabaseCopies, type openSqliteStore } from './store/index.ts';
+import { backupSeries, DatabaseCopies, type FenceOf, type OpenedStore } from './store/index.ts';
 import type { Thesauri } from './thesauri/index.ts';
 import { Tools, type ToolsOptions } from './tools/index.ts';
 import { Deliverer, DeliveryNotices, Sender, SigningSecrets } from './webhooks/index.ts';
@@ -65,7 +65,9 @@ export interface Foundation {
 	network: Network;
 	embedders: ReturnType<typeof createEmbedders>;
 	models: ReturnType<typeof createModels>;
-	store: Awaited<ReturnType<typeof openSqliteStore>>;
+	store: OpenedStore;
+	/** Undefined: this server is the only one. */
+	fenceOf: FenceOf | undefined;
 	metrics: Metrics;
 	/** This server's address as browsers see it, from the settings. */
 	address: () => string;
@@ -83,7 +85,7 @@ export type Services = ReturnType<typeof createServices>;
  */
 export function createServices(foundation: Foundation, resources: AsyncDisposableStack) {
 	const { settings, overrides, clock, log, jumpDetector, shares, network, embedders, models, store } = foundation;
-	const { recognition, thesauri, metrics } = foundation;
+	const { recognition, thesauri, metrics, fenceOf } = foundation;
 	const secrets = new SecretBox(foundation.secretKey);
 	const pool = resources.use(
 		overrides.pool ??
@@ -109,7 +111,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const conversations = resources.use(
 		new Conversations({
 			...{ store, outbox, knowledge, models, tools, clock, log, currency: settings.currency },
-			...{ replyTimeoutMs, searchTimeoutMs, rewriteTimeoutMs },
+			...{ replyTimeoutMs, searchTimeoutMs, rewriteTimeoutMs, fenceOf },
 		}),
 	);
 	const retention = resources.use(

@@ -31,6 +31,7 @@ import { type WorkspaceOptions, workspaceHandlers } from './workspace.ts';
 import { type WorkspaceExportOptions, workspaceExportHandlers } from './workspace-export.ts';
 
 export { unhandledApi } from './admission.ts';
+export { conversationKeyOf } from './conversation-key.ts';
 export { Cursors } from './cursors.ts';
 export { dashboardFileRoutes } from './dashboard-files.ts';
 export { DemoOrigin } from './demo-origin.ts';

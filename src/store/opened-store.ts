@@ -1,3 +1,4 @@
+import type { PlacementStore } from './placement.ts';
 import type { Store } from './store.ts';
 
 /** The store with what only its owner needs. */
@@ -8,6 +9,13 @@ export interface OpenedStore extends Store {
 	readonly health: { readonly problem: { reason: string; message: string } | null };
 	/** How much is stored, and what waits. */
 	state(): Promise<StoreState>;
+	/** The leases of shards; null where the store has one owner. */
+	readonly placement: PlacementStore | null;
+	/**
+	 * Runs something while no other process of the store runs something under the same name.
+	 * @throws Error when another process takes too long
+	 */
+	exclusively<T>(name: string, run: () => Promise<T>): Promise<T>;
 }
 
 /** How much is stored, and what waits. Sizes in bytes, times in ms since the epoch. */

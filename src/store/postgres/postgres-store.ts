@@ -10,6 +10,7 @@ import { CommitQueue } from './commit-queue.ts';
 import { connectionOptions } from './connection.ts';
 import { LogFollower } from './log-follower.ts';
 import { migrate } from './migrate.ts';
+import { exclusively } from './named-lock.ts';
 import { joinCluster, leaveCluster, type NodeIdentity, PostgresPlacement } from './placement.ts';
 import { PostgresReaders } from './readers.ts';
 import { type Sql, sqlOf } from './sql.ts';
@@ -60,7 +61,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 		const session = new WriterSession(options.url, node.owner, node.epoch, log);
 		const position = await new PostgresReaders(sqlOf(pool)).events.lastSeq();
 		const blobs = await openPostgresBlobs({ url: options.url, log, temporaryFolder: options.temporaryFolder });
-		return new PostgresStore({ pool, session, blobs, node, url: options.url, log, observer: options.observer, position });
+		return new PostgresStore({
+			pool,
+			session,
+			blobs,
+			node,
+			url: options.url,
+			log,
+			observer: options.observer,
+			position,
+		});
 	} catch (error) {
 		await pool.end();
 		throw error;
@@ -152,6 +162,10 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		);
 		if (state === undefined) throw new Error('A query without a table gave no row.');
 		return { ...state, waitingTasks: this.#queue.size, isWritable: this.isWritable(), walBytes: null };
+	}
+
+	exclusively<T>(name: string, run: () => Promise<T>): Promise<T> {
+		return exclusively(this.#url, name, run);
 	}
 
 	/** Frees the space of what was erased. See `vacuum` for what PostgreSQL cannot do. */

@@ -113,6 +113,8 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 	readonly blobs: BlobStore;
 	readonly jobs: Jobs;
 	readonly searchDatabase: string;
+	/** This process is the only owner. */
+	readonly placement = null;
 	readonly fence: Fence;
 	readonly health: WriteHealth;
 	readonly #thread: WriterPort;
@@ -204,6 +206,10 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 			jobs: jobs.all() as StoreState['jobs'],
 			documents: documents.get() as StoreState['documents'],
 		};
+	}
+
+	exclusively<T>(_name: string, run: () => Promise<T>): Promise<T> {
+		return run();
 	}
 
 	overwriteErased(): Promise<void> {

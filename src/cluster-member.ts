@@ -1,0 +1,111 @@
+import { conversationKeyOf } from './api/index.ts';
+import { AppError, type Clock, type Log, messageOf, SecretBox, sleep } from './base/index.ts';
+import { clusterOnly, Forwarder, forwardingRoutes, ownedRoutes, Placement, shardOf } from './cluster/index.ts';
+import { listenAddress, processSources, type Settings } from './config/index.ts';
+import type { Conversations } from './conversations/index.ts';
+import { createHttpServer, type HttpServer, type Route } from './http/index.ts';
+import { PeerClient } from './net/index.ts';
+import type { FenceOf, PlacementStore } from './store/index.ts';
+
+/** For as long at least, a node that ends still serves while it is not ready: a load balancer checks that every second or two (ms). */
+const LOAD_BALANCER_MS = 3_000;
+
+/** The listener for the other nodes, and where they reach it. */
+export interface ClusterServer {
+	server: HttpServer;
+	address: string;
+}
+
+/**
+ * Listens for the other nodes. It serves nothing before its routes are set.
+ * @throws AppError `unavailable` where the address cannot be listened on
+ */
+export async function openClusterServer(settings: Settings, log: Log): Promise<ClusterServer> {
+	const server = createHttpServer({
+		...(listenAddress(settings.cluster_listen ?? '127.0.0.1:0') as { host: string; port: number }),
+		routes: [],
+		isStarting: true,
+		log,
+		// Only nodes have the key of the cluster: the address and the id of a request are those that the first node gave it.
+		trustedProxies: ['0.0.0.0/0', '::/0'],
+		acceptsRequestIds: true,
+		delaysRefusals: false,
+		environment: processSources().env,
+	});
+	try {
+		const { host, port } = await server.listen();
+		const listening = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+		return { server, address: settings.cluster_address ?? listening };
+	} catch (cause) {
+		await server[Symbol.asyncDispose]();
+		throw new AppError('unavailable', `${messageOf(cause)} Set PARLEY_CLUSTER_LISTEN to another address.`, { cause });
+	}
+}
+
+export interface ClusterMemberOptions {
+	store: PlacementStore;
+	/** The id of this node in the store. */
+	nodeId: string;
+	secretKey: Buffer;
+	clock: Clock;
+	log: Log;
+}
+
+/** This process as a node of a cluster: what it serves, and what it passes on. */
+export class ClusterMember implements AsyncDisposable {
+	readonly placement: Placement;
+	/** What nodes of one cluster know. */
+	readonly key: string;
+	readonly peers = new PeerClient();
+	readonly #forwarder: Forwarder;
+	/** Null until the start. */
+	#conversations: Conversations | null = null;
+
+	constructor({ store, nodeId, secretKey, clock, log }: ClusterMemberOptions) {
+		this.key = new SecretBox(secretKey).key('cluster').toString('base64url');
+		this.placement = new Placement({
+			...{ store, nodeId, log, clock },
+			busyShards: () => new Set([...(this.#conversations?.busyIds() ?? [])].map(shardOf)),
+			onGained: () => {
+				this.#conversations?.resumeUnfinished().catch((err: unknown) => {
+					log.error({ err }, 'the replies of conversations that this node has got could not be resumed');
+				});
+			},
+			onLost: (shards) => this.#conversations?.abandonWhere((id) => shards.has(shardOf(id))),
+		});
+		const { placement, peers, key } = this;
+		this.#forwarder = new Forwarder({ placement, nodeId, peers, clusterKey: key, clock });
+	}
+
+	readonly fenceOf: FenceOf = (id) => this.placement.fenceOf(id);
+
+	/** The routes for clients: what another node serves is passed on. */
+	forwarding(routes: readonly Route[]): Route[] {
+		return forwardingRoutes(routes, conversationKeyOf, this.#forwarder);
+	}
+
+	/** The routes for other nodes. @param internal routes that only nodes use */
+	forNodes(routes: readonly Route[], internal: readonly Route[] = []): Route[] {
+		return clusterOnly([...ownedRoutes(routes, conversationKeyOf, this.placement), ...internal], this.key);
+	}
+
+	/** Takes shards from now on. */
+	start(conversations: Conversations): Promise<void> {
+		this.#conversations = conversations;
+		return this.placement.start();
+	}
+
+	/**
+	 * Hands all shards over to the other nodes, each once its running replies have ended. Requests are served meanwhile. Alone, the node
+	 * keeps them.
+	 */
+	async leave(ms: number): Promise<void> {
+		if (this.placement.nodes.length < 2) return;
+		await Promise.all([this.placement.leave(ms), sleep(Math.min(ms, LOAD_BALANCER_MS))]);
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.placement[Symbol.asyncDispose]();
+		await this.peers[Symbol.asyncDispose]();
+	}
+}
