@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
-import { AppError, type Log, messageOf } from './base/index.ts';
+import { type Log, messageOf } from './base/index.ts';
 import type { Settings } from './config/index.ts';
 import type { Metrics } from './metrics/index.ts';
 import { workerEntry } from './pool/index.ts';
-import { type OpenedStore, openSqliteStore } from './store/index.ts';
+import { type OpenedStore, openPostgresStore, openSqliteStore } from './store/index.ts';
 
 export interface OpenStoreOptions {
 	settings: Settings;
@@ -17,10 +17,14 @@ export interface OpenStoreOptions {
  * Opens the embedded store, or the one on PostgreSQL.
  * @throws AppError `unavailable` with a sentence for a problem that the operator can resolve
  */
-export function openStore({ settings, log, metrics, address }: OpenStoreOptions): Promise<OpenedStore> {
+export async function openStore({ settings, log, metrics, address }: OpenStoreOptions): Promise<OpenedStore> {
 	const { data_dir: dataDir, database_url: url } = settings;
 	const observer = metrics.work.commits;
-	if (url !== undefined) return openPostgres({ url, address: address ?? '', log, observer }, dataDir);
+	if (url !== undefined) {
+		// The notice of the first start is written there.
+		await mkdir(dataDir, { recursive: true });
+		return openPostgresStore({ url, address: address ?? '', log, observer });
+	}
 	return openSqliteStore({
 		...{ dataDir, log, observer },
 		writer: workerEntry('store'),
@@ -30,22 +34,4 @@ export function openStore({ settings, log, metrics, address }: OpenStoreOptions)
 			setTimeout(() => process.exit(1), 200);
 		},
 	});
-}
-
-type PostgresModule = typeof import('./store/postgres/index.ts');
-
-async function openPostgres(
-	options: Parameters<PostgresModule['openPostgresStore']>[0],
-	dataDir: string,
-): Promise<OpenedStore> {
-	// The notice of the first start is written there.
-	await mkdir(dataDir, { recursive: true });
-	// Only here, so that the embedded store does not load it.
-	const { openPostgresStore } = await import('./store/postgres/index.ts');
-	try {
-		return await openPostgresStore(options);
-	} catch (cause) {
-		const remedy = 'Check PARLEY_DATABASE_URL, and that the database runs.';
-		throw new AppError('unavailable', `PostgreSQL cannot be used: ${messageOf(cause)} ${remedy}`, { cause });
-	}
 }

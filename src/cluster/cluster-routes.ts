@@ -1,15 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { AppError, OtherNodeError } from '../base/index.ts';
+import { AppError } from '../base/index.ts';
 import type { HttpRequest, Route, RouteResponse } from '../http/index.ts';
 import { CLUSTER_KEY, NOT_THE_OWNER } from './cluster-headers.ts';
 import type { Forwarder } from './forwarder.ts';
 import type { Placement } from './placement.ts';
-
-/** The id that decides which node handles a request; null: any node does. */
-export type ShardKey = (request: HttpRequest) => string | null | Promise<string | null>;
-
-/** How the requests of a route are placed; null: every node handles them all. */
-export type ShardKeyOf = (route: Route) => ShardKey | null;
+import { placeElsewhere, type ShardKeyOf } from './shard-key.ts';
 
 /** The routes for clients: a request that belongs to another node is forwarded. */
 export function forwardingRoutes(routes: readonly Route[], keyOf: ShardKeyOf, forwarder: Forwarder): Route[] {
@@ -52,11 +47,6 @@ export function clusterOnly(routes: readonly Route[], clusterKey: string): Route
 			return route.handle(request);
 		},
 	}));
-}
-
-/** The id that a response refuses because another node serves it; null for other responses. */
-export function placeElsewhere(response: RouteResponse): string | null {
-	return 'error' in response && response.error instanceof OtherNodeError ? response.error.id : null;
 }
 
 function notTheOwner(): RouteResponse {

@@ -3,9 +3,9 @@ import { AppError, anySignal, type Clock, elapsedMs, sleep } from '../base/index
 import type { HttpRequest, RouteResponse } from '../http/index.ts';
 import { type PeerClient, PeerError, type PeerResponse } from '../net/index.ts';
 import { CLUSTER_KEY, NOT_THE_OWNER } from './cluster-headers.ts';
-import { placeElsewhere, type ShardKey } from './cluster-routes.ts';
 import { ForwardedEvents } from './forwarded-events.ts';
 import type { Placement } from './placement.ts';
+import { placeElsewhere, type ShardKey } from './shard-key.ts';
 
 export interface ForwarderOptions {
 	placement: Pick<Placement, 'fenceOf' | 'nodeOf'>;

@@ -1,4 +1,5 @@
-export { clusterOnly, forwardingRoutes, ownedRoutes, type ShardKey, type ShardKeyOf } from './cluster-routes.ts';
+export { clusterOnly, forwardingRoutes, ownedRoutes } from './cluster-routes.ts';
 export { Forwarder, type ForwarderOptions } from './forwarder.ts';
 export { Placement, type PlacementOptions } from './placement.ts';
+export type { ShardKey, ShardKeyOf } from './shard-key.ts';
 export { shardOf } from './shard-of.ts';

@@ -41,6 +41,7 @@ export type {
 } from './inbox.ts';
 export { RESTORE_FOLDER } from './interrupted-restore.ts';
 export type { DocumentRecord, KnowledgeBaseRecord, SourcePageRecord, SourceRecord } from './knowledge-records.ts';
+export { openPostgresStore } from './open-postgres-store.ts';
 export type { CommitObserver, OpenedStore, StoreState } from './opened-store.ts';
 export {
 	type ClusterNode,
