@@ -133,7 +133,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const nodes = settings.database_url === undefined ? null : await openClusterServer(settings, log);
 	if (nodes !== null) resources.use(nodes.server);
 	const store = resources.use(await openStore({ settings, log, metrics, address: nodes?.address ?? null }));
-	readiness.writes = store.health;
+	readiness.conditions.push(store.health);
 	const secretKey = await store.exclusively('secret key', () => {
 		return loadSecretKeyOfDatabase(store, settings.data_dir, settings.secret_key, clock.now(), log);
 	});
@@ -146,12 +146,13 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 
 	const base = { settings, overrides, clock, log, jumpDetector, shares, recognition, thesauri, metrics, address };
 	const member = openMember(store, { secretKey, clock, log });
-	if (member !== null) resources.use(member);
+	if (member !== null) readiness.conditions.push(resources.use(member));
 	const foundation = { ...base, network, ...modelServices, store, secretKey, fenceOf: member?.fenceOf };
 	const services = createServices(foundation, resources);
 	errorHeaderAccess = services.access;
 	const { conversations, deployments } = services;
-	metrics.observe({ store, http: server, conversations, deployments, backups: services.backupSchedule });
+	const { placement = null } = member ?? {};
+	metrics.observe({ store, http: server, conversations, deployments, backups: services.backupSchedule, placement });
 	const metricsServer = await openMetricsServer(settings, log, metrics);
 	if (metricsServer !== null) resources.use(metricsServer);
 	const routes = await allRoutes(foundation, services, address);

@@ -1,4 +1,4 @@
-import { conversationKeyOf } from './api/index.ts';
+import { conversationKeyOf, type Unready } from './api/index.ts';
 import { AppError, type Clock, type Log, messageOf, SecretBox, sleep } from './base/index.ts';
 import { clusterOnly, Forwarder, forwardingRoutes, ownedRoutes, Placement, shardOf } from './cluster/index.ts';
 import { listenAddress, processSources, type Settings } from './config/index.ts';
@@ -9,6 +9,11 @@ import type { FenceOf, PlacementStore } from './store/index.ts';
 
 /** For as long at least, a node that ends still serves while it is not ready: a load balancer checks that every second or two (ms). */
 const LOAD_BALANCER_MS = 3_000;
+
+const CUT_OFF: Unready = {
+	reason: 'lease_ended',
+	message: 'PostgreSQL does not renew the lease of this node: it serves no conversations.',
+};
 
 /** The listener for the other nodes, and where they reach it. */
 export interface ClusterServer {
@@ -75,6 +80,11 @@ export class ClusterMember implements AsyncDisposable {
 		});
 		const { placement, peers, key } = this;
 		this.#forwarder = new Forwarder({ placement, nodeId, peers, clusterKey: key, clock });
+	}
+
+	/** Why this node serves nothing; null while it is a part of the cluster. */
+	get problem(): Unready | null {
+		return this.placement.holdsLease ? null : CUT_OFF;
 	}
 
 	readonly fenceOf: FenceOf = (id) => this.placement.fenceOf(id);

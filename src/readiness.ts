@@ -8,11 +8,12 @@ const NOT_READY = {
 /** Whether the server can do its work, and if not, why. `/readyz` shows it. */
 export class Readiness {
 	state: 'starting' | 'ready' | 'stopping' = 'starting';
-	/** Whether the database can be written. */
-	writes: { readonly problem: Unready | null } = { problem: null };
+	/** What the work depends on: whether the database can be written, and the place in a cluster. */
+	readonly conditions: { readonly problem: Unready | null }[] = [];
 
 	/** Why the server is not ready; null if it is. */
 	get problem(): Unready | null {
-		return this.state === 'ready' ? this.writes.problem : NOT_READY[this.state];
+		if (this.state !== 'ready') return NOT_READY[this.state];
+		return this.conditions.find(({ problem }) => problem !== null)?.problem ?? null;
 	}
 }

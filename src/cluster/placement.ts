@@ -79,7 +79,7 @@ export class Placement implements AsyncDisposable {
 	fenceOf(id: string): ShardFence | null {
 		const shard = shardOf(id);
 		const epoch = this.#served.get(shard);
-		if (epoch === undefined || this.#handingOver.has(shard) || !this.#hasLease) return null;
+		if (epoch === undefined || this.#handingOver.has(shard) || !this.holdsLease) return null;
 		return { shard, epoch };
 	}
 
@@ -96,7 +96,7 @@ export class Placement implements AsyncDisposable {
 
 	/** How many shards this node serves. */
 	get served(): number {
-		return this.#hasLease ? this.#served.size - this.#handingOver.size : 0;
+		return this.holdsLease ? this.#served.size - this.#handingOver.size : 0;
 	}
 
 	/**
@@ -119,7 +119,8 @@ export class Placement implements AsyncDisposable {
 		clearTimeout(this.#leaseTimer);
 	}
 
-	get #hasLease(): boolean {
+	/** Whether this node may serve anything, by its own monotonic clock. */
+	get holdsLease(): boolean {
 		return elapsedMs(this.#clock) < this.#leaseEnd;
 	}
 
@@ -162,7 +163,7 @@ export class Placement implements AsyncDisposable {
 	#watchLease(): void {
 		clearTimeout(this.#leaseTimer);
 		this.#leaseTimer = setTimeout(() => {
-			if (this.#hasLease) return this.#watchLease();
+			if (this.holdsLease) return this.#watchLease();
 			this.#options.log.error('the lease of this node has ended: it serves no conversations until it is renewed');
 			this.#options.onLost(new Set(this.#served.keys()));
 		}, this.#leaseEnd - elapsedMs(this.#clock));

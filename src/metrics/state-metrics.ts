@@ -7,6 +7,8 @@ export interface MetricsSources {
 	http: { readonly openStreams: number; readonly openConnections: number };
 	conversations: { readonly actorCounts: ActorCounts };
 	deployments: { readonly actorCounts: ActorCounts };
+	/** The node's place in a cluster; null: the server is the only one. */
+	placement: { readonly nodes: readonly unknown[]; readonly served: number } | null;
 	/** Null: the server makes none. */
 	backups: { readonly everySeconds: number; newestMadeAt(): Promise<number | null> } | null;
 }
@@ -21,7 +23,7 @@ interface ActorCounts {
 /** Registers the gauges of the server's state. Returns a function that reads it: a few small queries. */
 export function registerState(
 	registry: Registry,
-	{ store, http, conversations, deployments, backups }: MetricsSources,
+	{ store, http, conversations, deployments, placement, backups }: MetricsSources,
 ): () => Promise<void> {
 	const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
 		new Gauge<L>({ name: `parley_${name}`, help, labelNames, registers: [registry] });
@@ -35,9 +37,11 @@ export function registerState(
 	const age = gauge('job_oldest_seconds', 'How long the oldest due job of a kind has waited.', ['kind']);
 	const documents = gauge('documents', 'Documents by state: indexed, pending or failed.', ['state']);
 	const writable = gauge('store_writable', '1 if changes can be stored, else 0.');
+	const readPlacement = placement && registerPlacement(gauge, placement);
 	const readBackups = backups && registerBackups(gauge, backups);
 	return async () => {
 		await readBackups?.();
+		readPlacement?.();
 		streams.set(http.openStreams);
 		connections.set(http.openConnections);
 		const kinds = { conversation: conversations.actorCounts, deployment: deployments.actorCounts };
@@ -60,6 +64,18 @@ export function registerState(
 			age.set({ kind }, Math.max(0, now - oldest_due_at) / 1_000);
 		}
 		for (const [name, count] of Object.entries(state.documents)) documents.set({ state: name }, count);
+	};
+}
+
+function registerPlacement(
+	gauge: (name: string, help: string) => Gauge,
+	placement: NonNullable<MetricsSources['placement']>,
+): () => void {
+	const nodes = gauge('cluster_nodes', 'Nodes of the cluster that are alive, as this one knows.');
+	const shards = gauge('cluster_shards', 'Shards that this node serves.');
+	return () => {
+		nodes.set(placement.nodes.length);
+		shards.set(placement.served);
 	};
 }
 

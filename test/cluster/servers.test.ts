@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { createApiKey } from '../../src/access/index.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
+import { startCuttableProxy } from '../support/cuttable-proxy.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
@@ -93,5 +94,43 @@ suite('servers on one PostgreSQL', { skip: skipWithoutPostgres }, () => {
 		const found = await two.call('POST', `${path}/search`, { query: 'How long does a refund take?' });
 		assert.equal(found.status, 200, JSON.stringify(found.body));
 		assert.match(JSON.stringify(found.body), /refund takes a week/);
+	});
+
+	test('without PostgreSQL the nodes are not ready, and they go on when it is back', async () => {
+		await server.database('away');
+		await using proxy = await startCuttableProxy(server.socket);
+		const key = createApiKey();
+		const settings = { database_url: `postgres://parley@127.0.0.1:${proxy.port}/away`, secret_key: SECRET_KEY };
+		await using app = await startTestApp({ key, settings });
+		const deployment_id = await deploy(app);
+		const message = { deployment_id, content: 'Hello' };
+		const first = await app.call('POST', '/api/v1/messages', message);
+		assert.equal(first.status, 201);
+		proxy.cut();
+		const unready = await until('the node is not ready', async () => {
+			const ready = await app.call('GET', '/readyz');
+			return ready.status === 503 && ready;
+		});
+		assert.match(unready.body.reason, /^(database_unreachable|lease_ended)$/);
+		proxy.restore();
+		await until('the node is ready', async () => (await app.call('GET', '/readyz')).status === 200);
+		const { conversation_id } = first.body;
+		const next = await app.call('POST', '/api/v1/messages', { ...message, conversation_id });
+		assert.equal(next.status, 201, JSON.stringify(next.body));
+	});
+
+	test('the metrics show how many shards each node serves', async () => {
+		await using cluster = await startNodes('metrics', 2);
+		const figures = async (app: TestApp) => {
+			const response = await fetch(`${app.url}/metrics`, { headers: { authorization: `Bearer ${app.key}` } });
+			const text = await response.text();
+			return ['nodes', 'shards'].map((name) =>
+				Number(new RegExp(`^parley_cluster_${name} (\\d+)$`, 'm').exec(text)?.[1]),
+			);
+		};
+		await until('each serves half', async () => {
+			const [one, two] = await Promise.all(cluster.nodes.map(figures));
+			return one?.join() === '2,128' && two?.join() === '2,128';
+		});
 	});
 });
