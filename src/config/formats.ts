@@ -46,10 +46,12 @@ export function listenAddress(text: string): { host: string; port: number } | nu
 	return host === undefined || port > 65_535 || (ip6 !== undefined && isIP(ip6) !== 6) ? null : { host, port };
 }
 
-/** Whether a text is the URL of a PostgreSQL database. */
+/** The host may be missing where the query names the folder of a Unix socket. */
+const POSTGRES_URL = /^postgres(?:ql)?:\/\/[^\s/?#]*\/[^\s/?#]+(?:\?[^\s#]*)?$/;
+
+/** Whether a text is the URL of a PostgreSQL database, with its name. */
 export function isPostgresUrl(text: string): boolean {
-	const url = parseUrl(text);
-	return url !== null && (url.protocol === 'postgres:' || url.protocol === 'postgresql:') && !/\s/.test(text);
+	return POSTGRES_URL.test(text);
 }
 
 /** Whether a text can be one word of a header, as keys are. */

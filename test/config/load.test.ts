@@ -448,4 +448,7 @@ test('PostgreSQL needs a secret key, and its nodes an address that others reach'
 	);
 	assert.throws(() => load({ PARLEY_CLUSTER_LISTEN: '10.0.0.7:9090' }), /is set without PARLEY_DATABASE_URL/);
 	assert.equal(load({ ...url, ...key }).database_url, url.PARLEY_DATABASE_URL);
+	const socket = { PARLEY_DATABASE_URL: 'postgres://parley@/parley?host=%2Frun%2Fpostgresql' };
+	assert.equal(load({ ...socket, ...key }).database_url, socket.PARLEY_DATABASE_URL);
+	assert.throws(() => load({ PARLEY_DATABASE_URL: 'postgres://db.example', ...key }), /PARLEY_DATABASE_URL/);
 });
