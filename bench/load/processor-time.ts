@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** Clock ticks a second in which Linux counts processor time; the same on every architecture. */
 const TICKS = 100;
@@ -10,6 +10,29 @@ export function processorTime(pid: number): number | null {
 		// The command's name, in parentheses, may have spaces. User and system time are the 12th and 13th field after it.
 		const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 		return (Number(fields[11]) + Number(fields[12])) / TICKS;
+	} catch {
+		return null;
+	}
+}
+
+/** Processor time of a process and of its children so far (s), those that have ended included; null without /proc. */
+export function processorTimeOfFamily(pid: number): number | null {
+	try {
+		const fieldsOf = (id: string | number) => {
+			const stat = readFileSync(`/proc/${id}/stat`, 'utf8');
+			return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+		};
+		const own = fieldsOf(pid);
+		let ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(own[field]), 0);
+		for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+			try {
+				const fields = fieldsOf(id);
+				if (Number(fields[1]) === pid) ticks += Number(fields[11]) + Number(fields[12]);
+			} catch {
+				// It has ended meanwhile.
+			}
+		}
+		return ticks / TICKS;
 	} catch {
 		return null;
 	}

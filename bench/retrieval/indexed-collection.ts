@@ -75,7 +75,14 @@ export class IndexedCollection implements AsyncDisposable {
 		const target = { knowledge_base_id: 'kb_bench', generation: GENERATION, basis: BASIS, ...settings };
 		const context = dialogueContext({ message: query, earlier }) ?? undefined;
 		return resultOf(
-			await search({ database: this.#store.searchDatabase, targets: [target], query, context, top_k: 10, min_score: 0 }),
+			await search({
+				database: this.#store.searchDatabase,
+				targets: [target],
+				query,
+				context,
+				top_k: 10,
+				min_score: 0,
+			}),
 		);
 	}
 

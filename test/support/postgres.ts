@@ -16,6 +16,8 @@ const SYSTEM_USER = 'postgres';
 export interface PostgresServer extends AsyncDisposable {
 	/** The URL of a database, made when it is first named. */
 	database(name: string): Promise<string>;
+	/** Of the process that starts all others. */
+	readonly pid: number;
 	/** The path of its Unix socket. */
 	readonly socket: string;
 	/** Ends it as a crash does (it recovers from its log), or as its administrator does, and starts it again. */
@@ -46,8 +48,8 @@ export const skipWithoutPostgres: string | false =
 	findPrograms() === null &&
 	`skipped: PostgreSQL ${OLDEST} or newer is not installed (Debian: apt-get install postgresql)`;
 
-/** Starts a server. It does not sync its files: these tests lose no power. */
-export async function startPostgres(): Promise<PostgresServer> {
+/** Starts a server. @param syncs whether commits reach the disk; by default not, because tests lose no power */
+export async function startPostgres({ syncs = false } = {}): Promise<PostgresServer> {
 	const programs = findPrograms() as string;
 	const user = process.getuid?.() === 0 ? account() : null;
 	const folder = await mkdtemp(join(tmpdir(), 'parley-pg-'));
@@ -60,25 +62,42 @@ export async function startPostgres(): Promise<PostgresServer> {
 		encoding: 'utf8',
 	});
 	if (initdb.status !== 0) throw new Error(`initdb failed: ${initdb.stderr}`);
-	const args = ['-D', data, '-k', folder, '-c', 'listen_addresses=', '-c', 'fsync=off', '-c', 'shared_buffers=32MB'];
+	const args = [
+		'-D',
+		data,
+		'-k',
+		folder,
+		'-c',
+		'listen_addresses=',
+		'-c',
+		`fsync=${syncs ? 'on' : 'off'}`,
+		'-c',
+		'shared_buffers=32MB',
+	];
 	const url = (name: string) => `postgres://parley@/${name}?host=${encodeURIComponent(folder)}`;
 	const start = async () => {
 		const server = spawn(join(programs, 'postgres'), args, { ...ids, cwd: folder, stdio: 'ignore' });
 		const exited = new Promise((resolve) => server.once('exit', resolve));
 		const state = () => readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '');
 		await until('PostgreSQL is ready', async () => (await state()).includes('ready'));
-		return async (signal: NodeJS.Signals) => {
-			server.kill(signal);
-			await exited;
+		return {
+			pid: server.pid as number,
+			async end(signal: NodeJS.Signals) {
+				server.kill(signal);
+				await exited;
+			},
 		};
 	};
-	let end = await start();
+	let running = await start();
 	const made = new Set<string>();
 	return {
+		get pid() {
+			return running.pid;
+		},
 		socket: join(folder, '.s.PGSQL.5432'),
 		async restart(how) {
-			await end(how === 'crash' ? 'SIGQUIT' : 'SIGINT');
-			end = await start();
+			await running.end(how === 'crash' ? 'SIGQUIT' : 'SIGINT');
+			running = await start();
 		},
 		async database(name) {
 			if (!made.has(name)) {
@@ -92,7 +111,7 @@ export async function startPostgres(): Promise<PostgresServer> {
 		},
 		async [Symbol.asyncDispose]() {
 			// Without waiting for connections that a failed test has left open.
-			await end('SIGQUIT');
+			await running.end('SIGQUIT');
 			await rm(folder, { recursive: true, force: true });
 		},
 	};
