@@ -103,6 +103,11 @@ export function encodeResponse(response: IdempotencyRecord): object {
 	return response.pending === undefined ? response : { ...response, pending: JSON.stringify(response.pending) };
 }
 
+/** Whether some writes of a commit need statements of their own. */
+export function isComposed({ write = [] }: Commit): boolean {
+	return write.some((one) => !(isRecordWrite(one) || isMessageSpendingWrite(one) || isFailureWrite(one)));
+}
+
 /** A commit as `commit_batch` takes it; null: some of its writes need statements of their own. */
 export function encodeCommit(commit: Commit): object | null {
 	const { fence, write = [], jobs = [], idempotency } = commit;

@@ -8,6 +8,7 @@ import type { Jobs } from '../store.ts';
 import { openPostgresBlobs, type PostgresBlobs } from './blobs/index.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { connectionOptions } from './connection.ts';
+import { isComposed } from './encode-commit.ts';
 import { LogFollower } from './log-follower.ts';
 import { migrate } from './migrate.ts';
 import { exclusively } from './named-lock.ts';
@@ -58,12 +59,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 	pool.on('error', (err) => log.warn({ err }, 'a connection to the database was lost'));
 	try {
 		const node = await joinCluster(sqlOf(pool), options.address ?? '', options.firstLeaseMs ?? FIRST_LEASE_MS);
-		const session = new WriterSession(options.url, node.owner, node.epoch, log);
+		const session = (id: string) => new WriterSession(options.url, id, node.epoch, log);
+		const sessions = { messages: session(node.owner), background: session(`${node.owner}-background`) };
 		const position = await new PostgresReaders(sqlOf(pool)).events.lastSeq();
 		const blobs = await openPostgresBlobs({ url: options.url, log, temporaryFolder: options.temporaryFolder });
 		return new PostgresStore({
 			pool,
-			session,
+			sessions,
 			blobs,
 			node,
 			url: options.url,
@@ -77,10 +79,17 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 	}
 }
 
+/** The connections that write. What may take long has its own, so that no message waits for it. */
+interface Sessions {
+	messages: WriterSession;
+	/** Commits whose writes need statements of their own, such as projections and the search index, and claims of jobs. */
+	background: WriterSession;
+}
+
 /** What the store is made of. It closes all of it. */
 interface StoreParts {
 	pool: Pool;
-	session: WriterSession;
+	sessions: Sessions;
 	blobs: PostgresBlobs;
 	node: NodeIdentity;
 	url: string;
@@ -103,14 +112,15 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	readonly #observer: CommitObserver | undefined;
 	readonly #pool: Pool;
 	readonly #url: string;
-	readonly #session: WriterSession;
+	readonly #sessions: Sessions;
 	readonly #queue: CommitQueue;
+	readonly #backgroundQueue: CommitQueue;
 	readonly #logFollower: LogFollower;
 	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
 	readonly #commitListeners = new Set<(commit: Commit) => void>();
 	#isClosing = false;
 
-	constructor({ pool, session, blobs, node, url, log, observer, position }: StoreParts) {
+	constructor({ pool, sessions, blobs, node, url, log, observer, position }: StoreParts) {
 		const sql = sqlOf(pool);
 		super(sql);
 		this.#sql = sql;
@@ -118,25 +128,28 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		this.searchDatabase = url;
 		this.health = {
 			get problem() {
-				return session.disconnectedMs > UNREACHABLE_MS ? UNREACHABLE : null;
+				return sessions.messages.disconnectedMs > UNREACHABLE_MS ? UNREACHABLE : null;
 			},
 		};
 		this.#pool = pool;
 		this.#url = url;
-		this.#session = session;
+		this.#sessions = sessions;
 		this.blobs = blobs;
 		this.fence = node;
 		this.placement = new PostgresPlacement(sql, node.owner);
-		this.#queue = new CommitQueue(session, {
-			onCommitted: (commit, outcome) => this.#publish(commit, outcome),
-			onBatch: (size) => observer?.onBatch(size),
-		});
+		const listener = {
+			onCommitted: (commit: Commit, outcome: CommitOutcome) => this.#publish(commit, outcome),
+			onBatch: (size: number) => observer?.onBatch(size),
+		};
+		this.#queue = new CommitQueue(sessions.messages, listener);
+		this.#backgroundQueue = new CommitQueue(sessions.background, listener);
 		this.#logFollower = new LogFollower({
 			...{ sql, url, log, position, nodeId: node.owner },
 			publish: (events) => callEach(this.#listeners, events),
 		});
 		this.jobs = {
-			claim: (kind, limit, leaseMs) => this.#refuseOr(() => this.#queue.claim(kind, limit, leaseMs)),
+			claim: (kind, limit, leaseMs) =>
+				this.#refuseOr(this.#backgroundQueue, (queue) => queue.claim(kind, limit, leaseMs)),
 			isClaimed: async (id) =>
 				(await sql.get('SELECT 1 FROM jobs WHERE id = @id AND lease_until > 0', { id })) !== undefined,
 		};
@@ -144,7 +157,8 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 
 	async commit(commit: Commit): Promise<CommitOutcome> {
 		const startedAt = performance.now();
-		const outcome = await this.#refuseOr(() => this.#queue.commit(commit));
+		const queue = isComposed(commit) ? this.#backgroundQueue : this.#queue;
+		const outcome = await this.#refuseOr(queue, () => queue.commit(commit));
 		this.#observer?.onCommit(performance.now() - startedAt);
 		return outcome;
 	}
@@ -161,7 +175,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 				) FROM knowledge_bases) AS documents`,
 		);
 		if (state === undefined) throw new Error('A query without a table gave no row.');
-		return { ...state, waitingTasks: this.#queue.size, isWritable: this.isWritable(), walBytes: null };
+		return { ...state, waitingTasks: this.#queue.size + this.#backgroundQueue.size, isWritable: this.isWritable(), walBytes: null };
 	}
 
 	exclusively<T>(name: string, run: () => Promise<T>): Promise<T> {
@@ -174,7 +188,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	}
 
 	isWritable(): boolean {
-		return !this.#isClosing && this.#session.disconnectedMs === 0;
+		return !this.#isClosing && this.#sessions.messages.disconnectedMs === 0;
 	}
 
 	isBackupRunning(): boolean {
@@ -195,11 +209,12 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	async [Symbol.asyncDispose](): Promise<void> {
 		if (this.#isClosing) return;
 		this.#isClosing = true;
-		const drained = withDeadline(this.#queue.drain(), CLOSE_MS, () => new AppError('unavailable', NOT_CLOSED));
+		const ended = Promise.all([this.#queue.drain(), this.#backgroundQueue.drain()]);
+		const drained = withDeadline(ended, CLOSE_MS, () => new AppError('unavailable', NOT_CLOSED));
 		try {
 			await drained;
 		} finally {
-			await this.#session.close();
+			await Promise.all([this.#sessions.messages.close(), this.#sessions.background.close()]);
 			await this.#logFollower.close();
 			await this.blobs[Symbol.asyncDispose]();
 			await leaveCluster(this.#sql, this.fence.owner).catch(() => {});
@@ -208,13 +223,14 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	}
 
 	/** @throws AppError `unavailable` when the database refuses the change, or cannot be reached */
-	async #refuseOr<T>(submit: () => Promise<T>): Promise<T> {
+	async #refuseOr<T>(queue: CommitQueue, submit: (queue: CommitQueue) => Promise<T>): Promise<T> {
 		if (this.#isClosing) throw new AppError('unavailable', 'The database is closed.');
-		if (this.#queue.size >= MAX_PENDING_COMMITS || this.#session.disconnectedMs > MAX_DISCONNECTED_MS) {
+		const { messages } = this.#sessions;
+		if (queue.size >= MAX_PENDING_COMMITS || messages.disconnectedMs > MAX_DISCONNECTED_MS) {
 			throw new AppError('unavailable', 'The database does not answer.', { retry_after: 1 });
 		}
 		try {
-			return await submit();
+			return await submit(queue);
 		} catch (error) {
 			throw new AppError('unavailable', 'The change could not be stored.', { retry_after: 5, cause: error });
 		}

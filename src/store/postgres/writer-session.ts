@@ -42,6 +42,9 @@ export class WriterSession {
 	readonly #epoch: number;
 	readonly #log: Log;
 	#connection: Connection | null = null;
+	#connecting: Promise<void> | null = null;
+	/** What the database kept of the last batch when the connection was made. */
+	#kept: { batch: number; outcomes: unknown } | null = null;
 	#batch = 0;
 	#isClosed = false;
 	readonly #closing = new AbortController();
@@ -70,13 +73,14 @@ export class WriterSession {
 	async run<T>(perform: (sql: Sql, key: BatchKey) => Promise<T>): Promise<T> {
 		const batch = ++this.#batch;
 		for (let attempt = 1; ; ) {
-			const found = await this.#connect(batch);
-			if (found !== undefined) return found.result as T;
-			const { sql, session } = this.#connection as Connection;
+			while (this.#connection === null) await this.#connect();
+			if (this.#kept?.batch === batch) return this.#kept.outcomes as T;
+			const connection: Connection = this.#connection;
+			const { sql, session } = connection;
 			try {
 				return await perform(sql, { writer: this.#id, session, epoch: this.#epoch, batch });
 			} catch (error) {
-				if (!isRefusal(error)) this.#disconnect(error);
+				if (!isRefusal(error)) this.#disconnect(connection, error);
 				else if (!REPEATABLE.has(error.code ?? '') || ++attempt > MAX_ATTEMPTS) throw error;
 				else await sleep(Math.random() * 10 * attempt);
 			}
@@ -91,25 +95,31 @@ export class WriterSession {
 		await connection?.client.end().catch(() => {});
 	}
 
-	/** @returns the result of the batch if an earlier connection has committed it */
-	async #connect(batch: number): Promise<{ result: unknown } | undefined> {
+	/** Connects, however long it takes. @throws ClosedError */
+	#connect(): Promise<void> {
+		this.#connecting ??= this.#openUntilConnected().finally(() => {
+			this.#connecting = null;
+		});
+		return this.#connecting;
+	}
+
+	async #openUntilConnected(): Promise<void> {
 		for (let delay = RETRY_MS; this.#connection === null; delay = Math.min(delay * 2, MAX_RETRY_MS)) {
 			if (this.#isClosed) throw new ClosedError('The database is closed.');
 			try {
-				return await this.#open(batch);
+				await this.#open();
 			} catch (error) {
 				this.#disconnectedAt ??= performance.now();
 				this.#log.warn({ err: error }, 'the database cannot be reached: the writer tries again');
 				await sleep(delay, this.#closing.signal);
 			}
 		}
-		return undefined;
 	}
 
-	async #open(batch: number): Promise<{ result: unknown } | undefined> {
+	async #open(): Promise<void> {
 		const client = new pg.Client(connectionOptions(this.#url));
 		client.on('error', (error) => {
-			if (this.#connection?.client === client) this.#disconnect(error);
+			if (this.#connection?.client === client) this.#disconnect(this.#connection, error);
 		});
 		try {
 			await client.connect();
@@ -123,20 +133,22 @@ export class WriterSession {
 			if (this.#isClosed) throw new ClosedError('The database is closed.');
 			this.#connection = { client, sql, session };
 			this.#disconnectedAt = null;
-			return last?.batch === batch ? { result: last.outcomes } : undefined;
+			this.#kept = last ?? null;
 		} catch (error) {
 			void client.end().catch(() => {});
 			throw error;
 		}
 	}
 
-	#disconnect(error: unknown): void {
-		const connection = this.#connection;
-		if (connection === null) return;
+	#disconnect(connection: Connection, error: unknown): void {
+		// It may have been replaced before its last statement fails.
+		if (this.#connection !== connection) return;
 		this.#connection = null;
 		this.#disconnectedAt = performance.now();
 		this.#log.warn({ err: error }, 'the connection to the database was lost');
 		void connection.client.end().catch(() => {});
+		// At once, not with the next commit: a server without the database gets none.
+		if (!this.#isClosed) this.#connect().catch(() => {});
 	}
 }
 
