@@ -52,6 +52,8 @@ import { Tools, type ToolsOptions } from './tools/index.ts';
 import { Deliverer, DeliveryNotices, Sender, SigningSecrets } from './webhooks/index.ts';
 
 const REPLY_MS = 5 * 60_000;
+/** A search on PostgreSQL may load its index first. */
+const SEARCH_LOAD_MS = 180_000;
 
 /** What the services are constructed on. */
 export interface Foundation {
@@ -89,7 +91,10 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const secrets = new SecretBox(foundation.secretKey);
 	const pool = resources.use(
 		overrides.pool ??
-			createWorkerPool({ threads: settings.workers, log, recognition, onRestart: metrics.work.onWorkerRestart }),
+			createWorkerPool({
+				...{ threads: settings.workers, log, recognition, onRestart: metrics.work.onWorkerRestart },
+				limits: settings.database_url === undefined ? {} : { searchStopMs: SEARCH_LOAD_MS },
+			}),
 	);
 	resources.use(new IdleCollector());
 	const outbox = resources.use(new Outbox(store));

@@ -14,6 +14,11 @@ export interface WorkerPoolLimits {
 	checkTimeoutMs: number;
 	/** Waiting for a thread counts, because a client waits for the result. */
 	searchTimeoutMs: number;
+	/**
+	 * Milliseconds from the call after which the thread of a running search is terminated. Longer than `searchTimeoutMs` where a search may
+	 * have to load its index first: the next one finds it loaded.
+	 */
+	searchStopMs: number;
 	/** Jobs of one kind that may wait for a thread; further ones are rejected at once. */
 	maxQueued: number;
 	/** The heap of one thread (MB). */
@@ -38,6 +43,7 @@ export function workerPoolLimits(threads: number, overrides: Partial<WorkerPoolL
 		// One document may fill its heap, and as much again is for the process itself and for file buffers.
 		parseRssMb: 768 + 256 * (threads - 1),
 		parseIdleTimeoutMs: 30_000,
+		searchStopMs: overrides.searchTimeoutMs ?? 10_000,
 		...overrides,
 	};
 }

@@ -21,6 +21,8 @@ export interface ThreadPoolOptions {
 export interface TimeLimit {
 	ms: number;
 	startsAt: 'call' | 'execution';
+	/** Milliseconds from the call after which the thread is terminated, if that is later than its caller's wait. */
+	stopMs?: number;
 }
 
 /**
@@ -47,21 +49,22 @@ export class ThreadPool implements AsyncDisposable {
 	 */
 	async run<T>(
 		job: unknown,
-		{ ms, startsAt }: TimeLimit,
+		{ ms, startsAt, stopMs = ms }: TimeLimit,
 		signal: AbortSignal | undefined,
 		onFailure: (cause: unknown) => AppError,
 	): Promise<T> {
 		let timeout = startsAt === 'call' ? AbortSignal.timeout(ms) : undefined;
+		const stop = stopMs === ms ? timeout : AbortSignal.timeout(stopMs);
 		const abortSignal = () => anySignal(signal, timeout);
 		let result: WorkerResult<T>;
 		try {
 			const running = this.#semaphore.run(() => {
 				timeout ??= AbortSignal.timeout(ms);
-				return this.#runInPool<T>(job, startsAt === 'call' ? timeout : abortSignal());
+				return this.#runInPool<T>(job, stop ?? abortSignal());
 			}, abortSignal());
 			// A search is short. It is not aborted when its caller stops waiting, because that would terminate the thread with the
 			// data that it has loaded. It keeps its permit until it ends, so that the queue stays bounded.
-			result = await (startsAt === 'call' ? rejectOnAbort(running, signal) : running);
+			result = await (startsAt === 'call' ? rejectOnAbort(running, stop === timeout ? signal : abortSignal()) : running);
 		} catch (cause) {
 			if (signal?.aborted) throw signal.reason;
 			// Rejected before it ran; errors of workers are never AppErrors.

@@ -65,7 +65,8 @@ export interface WorkerPoolOptions {
 export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
 	const { threads, log, limits: overrides, recognition, parseWorker, onRestart = () => {} } = options;
 	const limits = workerPoolLimits(threads, overrides);
-	const { heapMb, maxQueued, foldTimeoutMs, trainTimeoutMs, searchTimeoutMs, checkTimeoutMs } = limits;
+	const { heapMb, maxQueued, foldTimeoutMs, trainTimeoutMs, searchTimeoutMs, searchStopMs, checkTimeoutMs } =
+		limits;
 	const openThreads = (name: 'embed' | 'search' | 'check', maxThreads: number, idleMs: number, label: string = name) =>
 		new ThreadPool({
 			...{ name: label, worker: workerEntry(name), maxThreads, idleMs, heapMb, maxQueued, log },
@@ -107,7 +108,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
 				jobFailure('Training', cause),
 			),
 		search: (job, signal) =>
-			search.run<SearchResult>(job, { ms: searchTimeoutMs, startsAt: 'call' }, signal, (cause) =>
+			search.run<SearchResult>(job, { ms: searchTimeoutMs, startsAt: 'call', stopMs: searchStopMs }, signal, (cause) =>
 				requestFailure('The search', cause),
 			),
 		check: (job) =>
