@@ -4,14 +4,20 @@ import type { Random } from '../support/random.ts';
 /** Those whose work ends with them: a process of the simulated server. */
 export interface Owner {
 	isAlive: boolean;
+	/** Its work waits until it wakes, and is late then. */
+	isFrozen?: boolean;
+	/** How far its wall clock is ahead (ms). */
+	readonly clockOffsetMs?: number;
+	/** Its code runs from now on. */
+	onEnter?(): void;
 }
 
 /** Work that is due at a point of virtual time. */
 export interface ScheduledTask {
 	/** Milliseconds since the start of the simulation. */
-	readonly at: number;
+	at: number;
 	/** Decides between tasks of the same time. */
-	readonly order: number;
+	order: number;
 	/** Null: the work of a client, or of the simulation itself. */
 	readonly owner: Owner | null;
 	readonly label: string;
@@ -43,9 +49,13 @@ export class Scheduler {
 	readonly random: Random;
 	/** The process to which the timers of the code that runs now belong. */
 	currentOwner: Owner | null = null;
+	/** Whether the code of several processes runs: each task runs as its owner. Otherwise all timers belong to the one process. */
+	hasSeveralProcesses = false;
 	/** Receives each line of the trace. */
 	onTrace: (line: string) => void = () => {};
 	readonly #heap: ScheduledTask[] = [];
+	/** The tasks that were due while their owner was frozen, in their order. */
+	readonly #parked = new Map<Owner, ScheduledTask[]>();
 	readonly #lastOfChannel = new Map<string, number>();
 	readonly #digest = createHash('sha256');
 	#time = 0;
@@ -66,6 +76,11 @@ export class Scheduler {
 		return START + Math.floor(this.#time);
 	}
 
+	/** The wall clock of the process whose code runs. */
+	get processClock(): number {
+		return this.wallClock + (this.currentOwner?.clockOffsetMs ?? 0);
+	}
+
 	get steps(): number {
 		return this.#steps;
 	}
@@ -73,6 +88,28 @@ export class Scheduler {
 	/** Lets time pass at once, as for a machine that was suspended. */
 	skip(ms: number): void {
 		this.#time += ms;
+	}
+
+	/** The code that runs until the end of this step is that of a process. Without several processes it changes nothing. */
+	enter(owner: Owner | null): void {
+		if (!this.hasSeveralProcesses) return;
+		this.currentOwner = owner;
+		owner?.onEnter?.();
+	}
+
+	/** A frozen process goes on. Sockets may be read before its late timers run, or after that. */
+	wake(owner: Owner): void {
+		owner.isFrozen = false;
+		const parked = this.#parked.get(owner) ?? [];
+		this.#parked.delete(owner);
+		const areTimersFirst = this.random.chance(0.5);
+		const isTimer = ({ label }: ScheduledTask) => label === '' || label.startsWith('timeout');
+		const [timers, others] = [parked.filter(isTimer), parked.filter((task) => !isTimer(task))];
+		for (const task of areTimersFirst ? [...timers, ...others] : [...others, ...timers]) {
+			task.at = this.#time;
+			task.order = this.#scheduled++;
+			this.#push(task);
+		}
 	}
 
 	/** Adds a line to the trace. Two runs of one seed have the same lines. */
@@ -104,13 +141,24 @@ export class Scheduler {
 			const task = this.#pop();
 			if (task === undefined) return false;
 			if (task.isCancelled || task.owner?.isAlive === false) continue;
+			if (task.owner?.isFrozen) {
+				this.#park(task, task.owner);
+				continue;
+			}
 			this.#time = Math.max(this.#time, task.at);
 			this.#steps++;
 			if (task.label !== '') this.trace(task.label);
+			this.enter(task.owner);
 			task.run();
 			await settled();
 			return true;
 		}
+	}
+
+	#park(task: ScheduledTask, owner: Owner): void {
+		const parked = this.#parked.get(owner) ?? [];
+		this.#parked.set(owner, parked);
+		parked.push(task);
 	}
 
 	#push(task: ScheduledTask): void {

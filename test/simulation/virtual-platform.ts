@@ -24,7 +24,11 @@ const UTILIZATIONS = [0, 0, 0.6, 0.9];
  */
 export function installVirtualPlatform(scheduler: Scheduler): () => void {
 	const { random } = scheduler;
-	const ownerOfCaller = (): Owner | null => scheduler.currentOwner;
+	const ownerOfCaller = (): Owner | null => {
+		const { currentOwner, hasSeveralProcesses } = scheduler;
+		if (hasSeveralProcesses && currentOwner === null) throw new Error('A timer belongs to no process.');
+		return currentOwner;
+	};
 
 	const startTimer = (label: string, ms: number, owner: Owner | null, run: () => void, channel?: string) =>
 		scheduler.schedule({ label, delayMs: ms, owner, run, ...(channel === undefined ? {} : { channel }) });
@@ -69,7 +73,7 @@ export function installVirtualPlatform(scheduler: Scheduler): () => void {
 			clearInterval: clear,
 			clearImmediate: clear,
 		}),
-		replace(Date, { now: () => scheduler.wallClock }),
+		replace(Date, { now: () => scheduler.processClock }),
 		replace(Math, { random: () => random.next() }),
 		replace(AbortSignal, { timeout: timeoutSignal }),
 		replace(performance, {
