@@ -2,16 +2,18 @@ import { Agents } from './agents.ts';
 import { READER } from './count-checks.ts';
 import { Followers } from './followers.ts';
 import type { ActionName, Plan } from './plan.ts';
+import type { Processes } from './processes.ts';
 import { Visitors } from './visitors.ts';
 import type { World } from './world.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** The process of the server, as its operator and its faults act on it. */
+/** The processes of the server, as their operator and their faults act on them. */
 interface ProcessControl {
-	kill(): void;
-	drain(): void;
+	readonly processes: Pick<Processes, 'pickRunning' | 'kill' | 'drain' | 'freeze' | 'cutOff'>;
 }
+
+type ProcessAction = Extract<ActionName, 'kill' | 'drain' | 'freeze' | 'cut off'>;
 
 /** What people, clients and the operator do. */
 export class Actions {
@@ -49,10 +51,10 @@ export class Actions {
 				this.followers.disconnectOne();
 				return;
 			case 'kill':
-				this.#world.kill();
-				return;
 			case 'drain':
-				this.#world.drain();
+			case 'freeze':
+			case 'cut off':
+				this.#actOnProcess(action);
 				return;
 			case 'pass a day':
 				// The key of a request is known for a day: no client waits for a response meanwhile.
@@ -63,8 +65,16 @@ export class Actions {
 		}
 	}
 
+	#actOnProcess(action: ProcessAction): void {
+		const { processes } = this.#world;
+		const server = processes.pickRunning();
+		if (server === null) return;
+		if (action === 'cut off') processes.cutOff(server);
+		else processes[action](server);
+	}
+
 	#act(
-		action: Exclude<ActionName, 'send' | 'sendToNew' | 'repeat' | 'disconnect' | 'kill' | 'drain' | 'pass a day'>,
+		action: Exclude<ActionName, 'send' | 'sendToNew' | 'repeat' | 'disconnect' | 'pass a day' | ProcessAction>,
 		id: string,
 	): void {
 		switch (action) {

@@ -1,13 +1,16 @@
 import type { Database } from 'better-sqlite3';
 import type { InboxUser } from '../../src/inbox/index.ts';
 import { checkStatement } from './check-statements.ts';
+import { MAX_CLOCK_OFFSET_MS } from './cluster/cluster-plan.ts';
 import type { Ledger } from './ledger.ts';
 import { START } from './scheduler.ts';
 import { CALLER } from './simulated-api.ts';
 import type { SimulatedServer } from './simulated-server.ts';
 import { require } from './violation.ts';
 
-export const READER: InboxUser = { workspaceId: CALLER.workspaceId, id: CALLER.credentialId, since: START - 1 };
+/** Before all messages, whatever the clock of the node that stores them. */
+const SINCE = START - MAX_CLOCK_OFFSET_MS - 1;
+export const READER: InboxUser = { workspaceId: CALLER.workspaceId, id: CALLER.credentialId, since: SINCE };
 
 interface CountedConversation {
 	id: string;
@@ -18,11 +21,11 @@ interface CountedConversation {
 /** A visitor waits after a takeover, from the first message since the last reply, unless the conversation is archived. */
 const CONVERSATIONS = `SELECT id,
 	(SELECT count(*) FROM messages WHERE conversation_id = conversations.id) AS messages,
-	(SELECT min(created_at) FROM messages WHERE conversation_id = conversations.id
+	(SELECT created_at FROM messages WHERE conversation_id = conversations.id
 		AND conversations.handled_by = 'human' AND conversations.status = 'active'
 		AND seq > coalesce((
 			SELECT max(seq) FROM messages WHERE conversation_id = conversations.id AND role = 'assistant'
-		), 0)) AS waiting_since
+		), 0) ORDER BY seq LIMIT 1) AS waiting_since
 	FROM conversations ORDER BY id`;
 
 /** The figures are those of a count of all events, erased conversations included. */
@@ -45,8 +48,7 @@ export function checkStatistics(db: Database, counts: Record<string, number>): v
 }
 
 /** What the inbox counts is what a count of the messages gives. */
-export async function checkInbox(server: SimulatedServer | null, db: Database, ledger: Ledger): Promise<void> {
-	if (server === null) throw new Error('no process is running');
+export async function checkInbox(server: SimulatedServer, db: Database, ledger: Ledger): Promise<void> {
 	const conversations = checkStatement(db, CONVERSATIONS).all() as CountedConversation[];
 	let unread = 0;
 	let hasUncertainReads = false;

@@ -8,7 +8,7 @@ import type { StreamView } from './stream-view.ts';
 export class StreamReading {
 	readonly #scheduler: Scheduler;
 	readonly #source: PullSource<ConversationEvent>;
-	readonly #server: SimulatedServer;
+	readonly server: SimulatedServer;
 	readonly #label: string;
 	readonly #onEvent: (event: ConversationEvent) => void;
 	readonly #onEnd: (error: AppError | null) => void;
@@ -36,7 +36,7 @@ export class StreamReading {
 	) {
 		this.#scheduler = scheduler;
 		this.#source = source;
-		this.#server = server;
+		this.server = server;
 		this.#label = label;
 		this.#pauseMs = pauseMs;
 		this.#onEvent = onEvent;
@@ -54,6 +54,7 @@ export class StreamReading {
 	close(): void {
 		if (this.#hasEnded) return;
 		this.#hasEnded = true;
+		this.#scheduler.enter(this.server);
 		void this.#source.close();
 	}
 
@@ -65,7 +66,7 @@ export class StreamReading {
 			this.#isScheduled = false;
 			if (!this.#hasEnded) this.#read();
 		};
-		this.#scheduler.schedule({ label: `read ${this.#label}`, delayMs, owner: this.#server, run });
+		this.#scheduler.schedule({ label: `read ${this.#label}`, delayMs, owner: this.server, run });
 	}
 
 	#read(): void {

@@ -1,5 +1,6 @@
 import { checkStatement } from './check-statements.ts';
 import { Follower, StreamReading } from './follower.ts';
+import type { SimulatedServer } from './simulated-server.ts';
 import { StreamView } from './stream-view.ts';
 import type { Outcome, World } from './world.ts';
 
@@ -35,10 +36,10 @@ export class Followers {
 		this.#reconnectLater(follower);
 	}
 
-	/** The process has ended, and with it all connections. */
-	disconnectAll(): void {
+	/** The process has ended, and with it all of its connections. */
+	disconnectFrom(server: SimulatedServer): void {
 		for (const follower of this.all) {
-			if (follower.reading === null) continue;
+			if (follower.reading?.server !== server) continue;
 			this.#disconnect(follower);
 			this.#reconnectLater(follower);
 		}
@@ -70,8 +71,9 @@ export class Followers {
 			this.#reconnectLater(follower);
 			return;
 		}
-		const { scheduler, server, random } = this.#world;
-		if (outcome.events === null || server === null) {
+		const { scheduler, random } = this.#world;
+		const { events, server } = outcome;
+		if (events === null) {
 			if (outcome.status === 404) follower.hasEnded = true;
 			else this.#reconnectLater(follower);
 			return;
@@ -80,7 +82,7 @@ export class Followers {
 		// Without a position it follows from now on.
 		if (view.lastId === null) for (const id of this.#storedMessages(conversationId)) earlierMessages.add(id);
 		view.onOpened();
-		follower.reading = new StreamReading(scheduler, server, outcome.events, {
+		follower.reading = new StreamReading(scheduler, server, events, {
 			label: follower.name,
 			pauseMs: random.chance(0.2) ? 3_000 : 3,
 			onEvent: (event) => follower.view.apply(event),

@@ -16,20 +16,30 @@ export interface CallOptions<T> {
 	isOpenedAtOnce: (response: T) => boolean;
 	/** Gets a response whose client has left. */
 	discard: (response: T) => void;
+	/** Another process gets it, if there is one. */
+	avoid?: SimulatedServer | null;
 }
+
+/** Between two attempts to reach the node that serves a conversation. */
+const RETRY_MS = 100;
 
 /** Calls over a network: they arrive later, and responses are lost with the process or when the client leaves. */
 export class Network {
 	readonly #scheduler: Scheduler;
-	readonly #server: () => SimulatedServer | null;
+	readonly #pickServer: (avoid: SimulatedServer | null) => SimulatedServer | null;
 	readonly #onDefect: (error: unknown) => void;
 	/** Calls that have arrived. */
 	readonly #pending = new Set<PendingCall>();
 	#waiting = 0;
 
-	constructor(scheduler: Scheduler, server: () => SimulatedServer | null, onDefect: (error: unknown) => void) {
+	/** @param pickServer the process that gets a call; null where there is none */
+	constructor(
+		scheduler: Scheduler,
+		pickServer: (avoid: SimulatedServer | null) => SimulatedServer | null,
+		onDefect: (error: unknown) => void,
+	) {
 		this.#scheduler = scheduler;
-		this.#server = server;
+		this.#pickServer = pickServer;
 		this.#onDefect = onDefect;
 	}
 
@@ -38,7 +48,7 @@ export class Network {
 		return this.#waiting;
 	}
 
-	send<T>({ label, call, onOutcome, giveUpMs, isOpenedAtOnce, discard }: CallOptions<T>): void {
+	send<T>({ label, call, onOutcome, giveUpMs, isOpenedAtOnce, discard, avoid = null }: CallOptions<T>): void {
 		const controller = new AbortController();
 		this.#waiting++;
 		let isSettled = false;
@@ -65,16 +75,18 @@ export class Network {
 			});
 		};
 		this.#later(`${label} arrives`, null, () => {
-			const server = this.#server();
+			const server = this.#pickServer(avoid);
 			if (isSettled || server === null) return lose();
 			entry = { server, lose };
 			this.#pending.add(entry);
-			call(server, controller.signal).then(
-				(response) => respond(server, response),
-				(error: unknown) => {
-					if (server.isAlive) this.#onDefect(error);
-				},
-			);
+			this.#in(server, label, () => {
+				call(server, controller.signal).then(
+					(response) => respond(server, response),
+					(error: unknown) => {
+						if (server.isAlive) this.#onDefect(error);
+					},
+				);
+			});
 		});
 		if (giveUpMs === undefined) return;
 		this.#scheduler.schedule({
@@ -83,10 +95,23 @@ export class Network {
 			owner: null,
 			run: () => {
 				if (isSettled) return;
+				const { server = null } = entry ?? {};
 				settle('lost', 'given up');
-				controller.abort(new Error('The client has left.'));
+				const abort = () => controller.abort(new Error('The client has left.'));
+				if (server) this.#in(server, label, abort);
+				else abort();
 			},
 		});
+	}
+
+	/** A call that is sent again soon: its client waits meanwhile. */
+	hold(label: string, send: () => void): void {
+		this.#waiting++;
+		const run = () => {
+			this.#waiting--;
+			send();
+		};
+		this.#scheduler.schedule({ label: `${label} again`, delayMs: RETRY_MS, owner: null, run });
 	}
 
 	/** The process has ended: none of its calls gets a response. */
@@ -96,6 +121,12 @@ export class Network {
 			this.#pending.delete(pending);
 			pending.lose();
 		}
+	}
+
+	/** Runs code of a process: at once, or as its task where there are several. */
+	#in(server: SimulatedServer, label: string, run: () => void): void {
+		if (!this.#scheduler.hasSeveralProcesses) run();
+		else this.#scheduler.schedule({ label: `${server.name}: ${label}`, delayMs: 0, owner: server, run });
 	}
 
 	#later(label: string, owner: SimulatedServer | null, run: () => void): void {

@@ -1,4 +1,5 @@
 import { Random } from '../support/random.ts';
+import { type ClusterPlan, makeClusterPlan } from './cluster/cluster-plan.ts';
 import type { ModelHabits } from './simulated-model.ts';
 import type { WriterFault } from './simulated-writer.ts';
 
@@ -20,7 +21,10 @@ export type ActionName =
 	| 'markRead'
 	| 'kill'
 	| 'drain'
-	| 'pass a day';
+	| 'pass a day'
+	/** Of a node of a cluster. */
+	| 'freeze'
+	| 'cut off';
 
 /** What one simulation consists of. Most of them leave many things out: then the others meet more often. */
 export interface Plan {
@@ -37,6 +41,8 @@ export interface Plan {
 	retentionDays: number | null;
 	/** Whether the retention is that of the deployment, not of the workspace. */
 	isRetentionOfDeployment: boolean;
+	/** Null: there is one process. */
+	cluster: ClusterPlan | null;
 }
 
 const ACTIONS: ReadonlyArray<readonly [ActionName, number, presence: number]> = [
@@ -68,7 +74,8 @@ const FAULTS: ReadonlyArray<readonly [WriterFault, number, presence: number]> = 
 	['stalled', 0.02, 0.1],
 ];
 
-export function makePlan(seed: number): { plan: Plan; random: Random } {
+/** @param nodes how many processes serve the conversations, on one database */
+export function makePlan(seed: number, nodes: 1 | 2 = 1): { plan: Plan; random: Random } {
 	const random = new Random(seed);
 	const chosen = <T extends string>(list: ReadonlyArray<readonly [T, number, number]>) =>
 		list.flatMap(([name, weight, presence]): Array<readonly [T, number]> => {
@@ -95,8 +102,23 @@ export function makePlan(seed: number): { plan: Plan; random: Random } {
 		retentionDays: random.chance(0.5) ? 1 : null,
 		// Not drawn: the seeds play what they played before there was such a retention.
 		isRetentionOfDeployment: seed % 2 === 1,
+		cluster: null,
 	};
-	return { plan, random };
+	return { plan: nodes === 1 ? plan : withCluster(plan, makeClusterPlan(seed)), random };
+}
+
+/** Faults of the disk become those of the messages to the database. */
+function withCluster(plan: Plan, cluster: ClusterPlan): Plan {
+	const faults = plan.faults.flatMap(([fault, chance]): Plan['faults'][number][] => {
+		if (fault === 'committed-with-error') return [['late-request', chance * 3]];
+		if (fault === 'stalled') return [['late-answer', chance * 3]];
+		return [[fault, chance]];
+	});
+	return {
+		...plan,
+		...{ cluster, faults, maxPauseMs: cluster.maxPauseMs, actions: [...plan.actions, ...cluster.actions] },
+		model: { ...plan.model, maxPauseMs: cluster.maxModelPauseMs },
+	};
 }
 
 /** One of several names, by their chances. */

@@ -4,7 +4,7 @@ import { conversationHandlers } from '../../src/api/conversations.ts';
 import { Cursors } from '../../src/api/cursors.ts';
 import { canonicalPathOf, createIdempotentCall, fingerprintOf } from '../../src/api/idempotent-call.ts';
 import { messageHandlers } from '../../src/api/messages.ts';
-import { AppError, newId, type PullSource } from '../../src/base/index.ts';
+import { AppError, newId, OtherNodeError, type PullSource } from '../../src/base/index.ts';
 import { type Operation, operations } from '../../src/contract/index.ts';
 import type { ConversationEvent } from '../../src/conversations/index.ts';
 import type { Deployments } from '../../src/deployments/index.ts';
@@ -40,6 +40,10 @@ export interface SimulatedResponse {
 	version: number | null;
 	/** Of an event stream. */
 	events: PullSource<ConversationEvent> | null;
+	/** The process that has answered. */
+	server: SimulatedServer;
+	/** Another node serves the conversation. Nothing was done. */
+	isElsewhere: boolean;
 }
 
 export const CALLER: Caller = {
@@ -57,6 +61,8 @@ const cursors = new Cursors(Buffer.alloc(32, 1));
 export async function callApi(server: SimulatedServer, request: SimulatedRequest): Promise<SimulatedResponse> {
 	const operation: Operation = operations[request.operation];
 	const http = httpRequestOf(operation, request);
+	const conversationId = request.params?.id ?? request.body?.conversation_id;
+	if (conversationId !== undefined && server.isElsewhere(String(conversationId))) return responseElsewhere(server);
 	try {
 		const scope = `${CALLER.workspaceId} ${operation.method} ${canonicalPathOf(operation, http)}`;
 		const { responses, ...idempotent } = createIdempotentCall(operation, scope, http, server);
@@ -70,10 +76,11 @@ export async function callApi(server: SimulatedServer, request: SimulatedRequest
 						() => fingerprintOf(body),
 						() => handler(call),
 					);
-		return responseOf(responses.toResponse(result));
+		return responseOf(server, responses.toResponse(result));
 	} catch (error) {
+		if (error instanceof OtherNodeError) return responseElsewhere(server);
 		if (!(error instanceof AppError)) throw error;
-		return responseOf(errorResponse(error, http.id, server.log));
+		return responseOf(server, errorResponse(error, http.id, server.log));
 	}
 }
 
@@ -107,7 +114,7 @@ function httpRequestOf(operation: Operation, { params = {}, headers = {}, signal
 	return request as HttpRequest;
 }
 
-function responseOf(response: object): SimulatedResponse {
+function responseOf(server: SimulatedServer, response: object): SimulatedResponse {
 	const {
 		status = 200,
 		body,
@@ -121,5 +128,11 @@ function responseOf(response: object): SimulatedResponse {
 	};
 	const etag = headers.find(([name]) => name === 'etag')?.[1];
 	const version = etag === undefined ? null : Number(/\d+/.exec(etag)?.[0]);
-	return { status, body: body === undefined ? null : JSON.parse(String(body)), version, events: events ?? null };
+	const parsed = body === undefined ? null : JSON.parse(String(body));
+	return { status, body: parsed, version, events: events ?? null, server, isElsewhere: false };
+}
+
+function responseElsewhere(server: SimulatedServer): SimulatedResponse {
+	const body = { error: { code: 'unavailable' } };
+	return { status: 503, body, version: null, events: null, server, isElsewhere: true };
 }

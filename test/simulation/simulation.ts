@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3';
-import { IdGenerator, useIdGenerator } from '../../src/base/index.ts';
+import { useIdGenerator } from '../../src/base/index.ts';
 import type { WriterOutcome, WriterTask } from '../../src/store/sqlite/writer.ts';
 import type { Random } from '../support/random.ts';
 import { Actions } from './actions.ts';
 import { checkStatement } from './check-statements.ts';
+import { MAX_CLOCK_OFFSET_MS } from './cluster/cluster-plan.ts';
 import { CommitAudit } from './commit-audit.ts';
 import { checkInbox, checkStatistics } from './count-checks.ts';
 import { insertWorkspace, openSimulatedDatabase } from './database.ts';
@@ -11,11 +12,12 @@ import { checkEnd } from './final-checks.ts';
 import { Ledger } from './ledger.ts';
 import { Network } from './network.ts';
 import { makePlan, type Plan, pickWeighted } from './plan.ts';
+import { newIds, Processes, type ProcessesHost } from './processes.ts';
 import { Scheduler } from './scheduler.ts';
 import { callApi, type SimulatedRequest } from './simulated-api.ts';
 import { SimulatedModel } from './simulated-model.ts';
-import { SimulatedServer } from './simulated-server.ts';
-import type { WriterFault, WriterHost } from './simulated-writer.ts';
+import type { SimulatedServer } from './simulated-server.ts';
+import type { WriterFault } from './simulated-writer.ts';
 import { Violation } from './violation.ts';
 import { installVirtualPlatform } from './virtual-platform.ts';
 import type { Outcome, World } from './world.ts';
@@ -35,10 +37,20 @@ const SETTLE_LIMIT_MS = 5 * 60_000;
 /** Everything is quiet for this long at the end: projections follow, and late timers have fired. */
 const QUIET_MS = 40_000;
 const MAX_STEPS = 100_000;
+/** For how long a request is sent again that its node does not serve. */
+const FORWARD_MS = 10_000;
+
+/** Of the seeds whose number of nodes is not given, each fourth plays two. */
+export function nodesOf(seed: number): 1 | 2 {
+	return seed % 4 === 0 ? 2 : 1;
+}
 
 /** Plays one seed. The same seed always gives the same trace. */
-export async function simulate(seed: number, onTrace?: (line: string) => void): Promise<SimulationResult> {
-	const { plan, random } = makePlan(seed);
+export async function simulate(
+	seed: number,
+	{ nodes = nodesOf(seed), onTrace }: { nodes?: 1 | 2 | undefined; onTrace?: (line: string) => void } = {},
+): Promise<SimulationResult> {
+	const { plan, random } = makePlan(seed, nodes);
 	const scheduler = new Scheduler(random);
 	if (onTrace) scheduler.onTrace = onTrace;
 	const restorePlatform = installVirtualPlatform(scheduler);
@@ -54,25 +66,24 @@ export async function simulate(seed: number, onTrace?: (line: string) => void): 
 		process.off('unhandledRejection', onUnhandled);
 		process.off('uncaughtException', onUnhandled);
 		restorePlatform();
-		useIdGenerator(new IdGenerator());
 		simulation.close();
 	}
 	const { steps } = scheduler;
 	return { steps, traceHash: scheduler.traceHash(), violation: simulation.violation, totals: simulation.totals };
 }
 
-class Simulation implements World, WriterHost {
+class Simulation implements World, ProcessesHost {
 	readonly scheduler: Scheduler;
 	readonly random: Random;
 	readonly db: Database;
 	readonly ledger = new Ledger();
 	readonly deploymentId: string;
+	readonly model: SimulatedModel;
+	readonly processes: Processes;
 	readonly totals = { messages: 0, processes: 0, faults: 0 };
-	server: SimulatedServer | null = null;
 	isSettling = false;
 	violation: Error | null = null;
 	readonly #plan: Plan;
-	readonly #model: SimulatedModel;
 	readonly #network: Network;
 	readonly #audit: CommitAudit;
 	readonly #actions: Actions;
@@ -81,21 +92,22 @@ class Simulation implements World, WriterHost {
 		this.#plan = plan;
 		this.random = random;
 		this.scheduler = scheduler;
-		this.#startIds();
+		useIdGenerator(newIds(scheduler));
 		this.db = openSimulatedDatabase();
 		this.deploymentId = insertWorkspace(this.db, plan);
-		this.#model = new SimulatedModel(scheduler, plan.model);
+		this.model = new SimulatedModel(scheduler, plan.model);
 		this.#network = new Network(
 			scheduler,
-			() => this.server,
+			(avoid) => this.processes.pickServing(avoid),
 			(error) => this.fail(error),
 		);
 		this.#audit = new CommitAudit(
 			this.db,
 			this.ledger,
-			() => scheduler.wallClock,
+			() => scheduler.wallClock + (plan.cluster ? 2 * MAX_CLOCK_OFFSET_MS : 0),
 			() => this.totals.processes + this.totals.faults,
 		);
+		this.processes = new Processes(this, plan.cluster);
 		this.#actions = new Actions(this, plan);
 	}
 
@@ -104,17 +116,19 @@ class Simulation implements World, WriterHost {
 	}
 
 	async run(): Promise<void> {
-		this.#startServer();
+		this.processes.startAll();
 		this.#scheduleAction(this.#plan.actionCount);
 		while (!this.isSettling) await this.#step();
 		await this.#settle();
 		this.totals.messages = checkStatement(this.db, 'SELECT count(*) FROM messages').pluck().get() as number;
 		checkEnd({
-			...{ db: this.db, ledger: this.ledger, model: this.#model, followers: this.#actions.followers.all },
+			...{ db: this.db, ledger: this.ledger, model: this.model, followers: this.#actions.followers.all },
 			...{ erased: this.#audit.erased, takenOver: this.#audit.log.takenOver },
 		});
 		checkStatistics(this.db, this.#audit.log.counts);
-		await this.#await(checkInbox(this.server, this.db, this.ledger));
+		for (const server of this.processes.running) {
+			await this.#await(server, () => checkInbox(server, this.db, this.ledger));
+		}
 	}
 
 	fail(error: unknown): void {
@@ -122,7 +136,7 @@ class Simulation implements World, WriterHost {
 	}
 
 	close(): void {
-		if (this.server) this.server.isAlive = false;
+		this.processes.close();
 	}
 
 	// The clients' side
@@ -133,14 +147,24 @@ class Simulation implements World, WriterHost {
 		onOutcome: (outcome: Outcome) => void,
 		giveUpMs?: number,
 	): void {
-		this.#network.send({
-			label,
-			call: (server, signal) => callApi(server, { ...request, signal }),
-			onOutcome,
-			giveUpMs,
-			isOpenedAtOnce: ({ events }) => events !== null,
-			discard: ({ events }) => void events?.close(),
-		});
+		const firstAt = this.scheduler.time;
+		const send = (avoid: SimulatedServer | null) => {
+			this.#network.send({
+				label,
+				call: (server, signal) => callApi(server, { ...request, signal }),
+				onOutcome: (outcome) => {
+					// As a node passes it on that gets a request for another one.
+					const isElsewhere = outcome !== 'lost' && outcome.isElsewhere;
+					if (!isElsewhere || this.scheduler.time - firstAt > FORWARD_MS) onOutcome(outcome);
+					else this.#network.hold(label, () => send(outcome.server));
+				},
+				giveUpMs,
+				avoid,
+				isOpenedAtOnce: ({ events }) => events !== null,
+				discard: ({ events }) => void events?.close(),
+			});
+		};
+		send(null);
 	}
 
 	perform<T>(
@@ -181,46 +205,13 @@ class Simulation implements World, WriterHost {
 		}
 	}
 
-	/** Ends the process at once, with all that it has in memory, and starts another one later. */
-	kill(): void {
-		const { server } = this;
-		if (server === null) return;
-		this.scheduler.trace('the process is killed');
-		server.end();
-		this.server = null;
+	kill(server: SimulatedServer): void {
+		this.processes.kill(server);
+	}
+
+	onEnded(server: SimulatedServer): void {
 		this.#network.loseAll(server);
-		this.#actions.followers.disconnectAll();
-		this.later('the server starts', this.random.next() * 2_000, () => this.#startServer());
-	}
-
-	/** Stops the process as on SIGTERM. */
-	drain(): void {
-		const { server } = this;
-		if (server === null) return;
-		this.scheduler.trace('the process is stopped');
-		void server.drain(this.random.next() * 10_000).then(() => {
-			if (server.isAlive) this.kill();
-		});
-	}
-
-	#startServer(): void {
-		this.#startIds();
-		this.totals.processes++;
-		const { scheduler, db } = this;
-		const server = new SimulatedServer(scheduler, db, this.#model, this, this.totals.processes);
-		this.server = server;
-		scheduler.currentOwner = server;
-		server.start().catch((error: unknown) => {
-			if (server.isAlive) this.fail(error);
-		});
-	}
-
-	#startIds(): void {
-		const { scheduler, random } = this;
-		const fillRandom = (buffer: Buffer) => {
-			for (let at = 0; at < buffer.length; at += 4) buffer.writeUInt32LE(random.between(0, 0xffffffff), at);
-		};
-		useIdGenerator(new IdGenerator({ now: () => scheduler.wallClock, fillRandom }));
+		this.#actions.followers.disconnectFrom(server);
 	}
 
 	#scheduleAction(remaining: number): void {
@@ -237,20 +228,21 @@ class Simulation implements World, WriterHost {
 
 	async #step(): Promise<void> {
 		if (!(await this.scheduler.step())) throw new Error('nothing is left to do');
-		if (this.scheduler.steps > MAX_STEPS) throw new Error('the simulation does not end');
+		if (this.scheduler.steps > MAX_STEPS * (this.#plan.cluster ? 3 : 1)) throw new Error('the simulation does not end');
 		if (this.violation) throw this.violation;
 	}
 
 	/** No faults any more: everything that was begun comes to its end. */
 	async #settle(): Promise<void> {
 		this.scheduler.trace('settling');
-		this.#model.isReliable = true;
+		this.model.isReliable = true;
+		this.processes.settle();
 		const limit = this.scheduler.time + SETTLE_LIMIT_MS;
 		const unfinished = checkStatement(this.db, "SELECT count(*) FROM messages WHERE status = 'in_progress'").pluck();
 		let quietSince = this.scheduler.time;
 		while (this.scheduler.time - quietSince < QUIET_MS) {
 			const { areUpToDate } = this.#actions.followers;
-			if (this.server === null || this.#network.pending > 0 || unfinished.get() !== 0 || !areUpToDate)
+			if (!this.processes.areAllReady || this.#network.pending > 0 || unfinished.get() !== 0 || !areUpToDate)
 				quietSince = this.scheduler.time;
 			if (this.scheduler.time > limit) {
 				throw new Violation(`${this.#network.pending} requests and ${unfinished.get()} replies do not end`);
@@ -259,17 +251,21 @@ class Simulation implements World, WriterHost {
 		}
 	}
 
-	/** Runs until a promise is settled. */
-	async #await(promise: Promise<void>): Promise<void> {
+	/** Runs code of a process until its promise is settled. */
+	async #await(owner: SimulatedServer, start: () => Promise<void>): Promise<void> {
 		let result: { error?: unknown } | null = null;
-		promise.then(
-			() => {
-				result = {};
-			},
-			(error: unknown) => {
-				result = { error };
-			},
-		);
+		const run = () => {
+			start().then(
+				() => {
+					result = {};
+				},
+				(error: unknown) => {
+					result = { error };
+				},
+			);
+		};
+		if (this.scheduler.hasSeveralProcesses) this.scheduler.schedule({ label: '', delayMs: 0, owner, run });
+		else run();
 		while (result === null) await this.#step();
 		const { error } = result as { error?: unknown };
 		if (error !== undefined) throw error;

@@ -2,6 +2,7 @@ import type { ConversationEvent } from '../../src/conversations/index.ts';
 import { checkStatement } from './check-statements.ts';
 import { StreamReading } from './follower.ts';
 import type { SentMessage } from './ledger.ts';
+import type { SimulatedServer } from './simulated-server.ts';
 import { StreamView } from './stream-view.ts';
 import { require } from './violation.ts';
 import type { Outcome, World } from './world.ts';
@@ -81,9 +82,9 @@ export class Visitors {
 			this.#maybeRepeat(sent);
 			return;
 		}
-		const { status, body, events } = outcome;
+		const { status, body, events, server } = outcome;
 		if (events !== null) {
-			this.#readTurn(sent, events);
+			this.#readTurn(sent, events, server);
 			return;
 		}
 		if (status === 200 || status === 201) {
@@ -105,9 +106,8 @@ export class Visitors {
 	}
 
 	/** Reads the stream of a turn: the question, the reply, its text, its end. */
-	#readTurn(sent: SentMessage, events: NonNullable<Exclude<Outcome, 'lost'>['events']>): void {
-		const { scheduler, random, server, ledger } = this.#world;
-		if (server === null) throw new Error('a response came from no process');
+	#readTurn(sent: SentMessage, events: NonNullable<Exclude<Outcome, 'lost'>['events']>, server: SimulatedServer): void {
+		const { scheduler, random, ledger } = this.#world;
 		const view = new StreamView(() => this.#world.totals.faults > 0);
 		view.onOpened();
 		let eventCount = 0;
@@ -132,7 +132,8 @@ export class Visitors {
 			onEnd: (error) => {
 				this.readings.delete(reading);
 				if (error !== null) this.#maybeRepeat(sent);
-				else if (view.messages.size === 1) sent.idForPerson = sent.questionId;
+				// A node also ends the streams of a conversation that another one serves from then on.
+				else if (view.messages.size === 1 && server.node === null) sent.idForPerson = sent.questionId;
 			},
 		});
 		this.readings.add(reading);

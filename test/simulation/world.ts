@@ -14,8 +14,6 @@ export interface World {
 	readonly random: Random;
 	readonly db: Database;
 	readonly ledger: Ledger;
-	/** The running process; null while there is none. */
-	readonly server: SimulatedServer | null;
 	readonly deploymentId: string;
 	/** No client begins anything new, and no fault occurs. */
 	readonly isSettling: boolean;
@@ -30,7 +28,7 @@ export interface World {
 		onOutcome: (outcome: Outcome) => void,
 		giveUpMs?: number,
 	): void;
-	/** The same for a call of a service of the running process. */
+	/** The same for a call of a service of a process. */
 	perform<T>(
 		label: string,
 		call: (server: SimulatedServer, signal: AbortSignal) => Promise<T>,
