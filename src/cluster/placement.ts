@@ -130,7 +130,10 @@ export class Placement implements AsyncDisposable {
 		const view = await withDeadline(store.renew(this.#leaseMs), this.#leaseMs, () => {
 			return new AppError('unavailable', 'The database did not answer in the time of the lease.');
 		});
+		// The timer of the lease may be late, as on a node that was frozen.
+		if (!this.holdsLease) this.#endLease();
 		this.#leaseEnd = startedAt + this.#leaseMs;
+		if (!this.holdsLease) return;
 		this.#watchLease();
 		this.#accept(view);
 		if (view.surplus > 0 && this.#handOver === null) {
@@ -159,13 +162,22 @@ export class Placement implements AsyncDisposable {
 		if (gained.size > 0) this.#options.onGained?.(gained);
 	}
 
-	/** When the lease ends without a renewal, other nodes may take over: nothing in memory can be relied on. */
+	/**
+	 * When the lease ends without a renewal, other nodes may take over: nothing in memory can be relied on. What a later renewal returns
+	 * is gained, also with the same epoch: replies were interrupted.
+	 */
+	#endLease(): void {
+		const lost = new Set(this.#served.keys());
+		this.#served = new Map();
+		if (lost.size > 0) this.#options.onLost(lost);
+	}
+
 	#watchLease(): void {
 		clearTimeout(this.#leaseTimer);
 		this.#leaseTimer = setTimeout(() => {
 			if (this.holdsLease) return this.#watchLease();
 			this.#options.log.error('the lease of this node has ended: it serves no conversations until it is renewed');
-			this.#options.onLost(new Set(this.#served.keys()));
+			this.#endLease();
 		}, this.#leaseEnd - elapsedMs(this.#clock));
 		this.#leaseTimer.unref();
 	}
