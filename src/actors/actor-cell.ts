@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { AppError, type LinkedNode } from '../base/index.ts';
+import { AppError, type LinkedNode, OtherNodeError } from '../base/index.ts';
 import type { Actor, LoadActor, SelfRef } from './actor.ts';
 import { Envelope, Mailbox, MailboxFullError, type MailboxLane } from './mailbox.ts';
 
@@ -141,7 +141,7 @@ export class ActorCell<M, R> implements LinkedNode<ActorCell<M, R>> {
 				const result = this.actor.handle(envelope.message);
 				envelope.resolve(isPromise(result) ? await result : result);
 			} catch (thrown) {
-				if (!(thrown instanceof AppError)) this.#discard();
+				if (!(thrown instanceof AppError) || thrown instanceof OtherNodeError) this.#discard();
 				envelope.reject(thrown);
 			}
 			this.#currentEnvelope = undefined;

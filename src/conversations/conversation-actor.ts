@@ -1,5 +1,5 @@
 import type { Actor, SelfRef } from '../actors/index.ts';
-import { AppError, inSpan, messageOf, NO_SPAN, type Span } from '../base/index.ts';
+import { AppError, inSpan, messageOf, NO_SPAN, OtherNodeError, type Span } from '../base/index.ts';
 import type { Budgets } from '../costs/index.ts';
 import type { Outbox } from '../outbox/index.ts';
 import {
@@ -317,7 +317,7 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		if (!this.#record || !commit) return { expired: false };
 		const result = await this.#store(commit);
 		if (result.outcome === 'conflict' && result.kind !== 'conversations') return { expired: false };
-		requireCommitted(result);
+		this.#requireCommitted(result);
 		await this.#forget(this.#record.id);
 		return { expired: true };
 	}
@@ -413,11 +413,24 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	}
 
 	async #commit(commit: Commit): Promise<number[]> {
-		return requireCommitted(await this.#store(commit)).seqs;
+		return this.#requireCommitted(await this.#store(commit)).seqs;
 	}
 
 	#store(commit: Commit): Promise<CommitOutcome> {
 		return this.#deps.store.commit(this.#fence ? { ...commit, fence: this.#fence } : commit);
+	}
+
+	/**
+	 * Anything but success, and the refusal of a budget, means that the actor's memory is stale: the error discards the actor, and the next
+	 * one reads the store. In a cluster that happens where another node serves the conversation, or where a commit of an earlier actor
+	 * was under way: nothing was done, and the request may be passed on.
+	 */
+	#requireCommitted(result: CommitOutcome): Extract<CommitOutcome, { outcome: 'committed' }> {
+		if (result.outcome === 'replay') throw new IdempotentReplayError(result);
+		if (result.outcome === 'over_budget') throw new UsageLimitError(result.exceeded);
+		if (result.outcome === 'committed') return result;
+		if (this.#fence) throw new OtherNodeError(this.#self.id);
+		throw new Error(`The conversation's change was refused (${result.outcome}).`);
 	}
 
 	/**
@@ -434,10 +447,3 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	}
 }
 
-/** Anything but success, and the refusal of a budget, means that the actor's memory is stale: the error discards the actor, and the next one reads the store. */
-function requireCommitted(result: CommitOutcome): Extract<CommitOutcome, { outcome: 'committed' }> {
-	if (result.outcome === 'replay') throw new IdempotentReplayError(result);
-	if (result.outcome === 'over_budget') throw new UsageLimitError(result.exceeded);
-	if (result.outcome !== 'committed') throw new Error(`The conversation's change was refused (${result.outcome}).`);
-	return result;
-}

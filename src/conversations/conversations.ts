@@ -372,6 +372,8 @@ export class Conversations implements AsyncDisposable {
 	}
 
 	#recover(id: string, thrown: unknown): void {
+		// Its node resumes the reply.
+		if (thrown instanceof OtherNodeError) return;
 		this.#deps.log.error({ conversation: id, error: messageOf(thrown) }, 'conversation actor failed');
 		setTimeout(() => {
 			try {
