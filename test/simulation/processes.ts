@@ -2,10 +2,15 @@ import type { Database } from 'better-sqlite3';
 import { IdGenerator, useIdGenerator } from '../../src/base/index.ts';
 import type { ClusterPlan } from './cluster/cluster-plan.ts';
 import { SimulatedPlacement } from './cluster/simulated-placement.ts';
-import type { Scheduler } from './scheduler.ts';
+import type { StoredEvent } from '../../src/store/index.ts';
+import type { WriterOutcome, WriterTask } from '../../src/store/sqlite/writer.ts';
+import type { Owner, Scheduler } from './scheduler.ts';
 import type { SimulatedModel } from './simulated-model.ts';
 import { SimulatedServer } from './simulated-server.ts';
 import type { WriterHost } from './simulated-writer.ts';
+
+/** Within this time a node finds the events of the others. */
+const LOG_POLL_MS = 500;
 
 /** What the processes need of the simulation. */
 export interface ProcessesHost extends WriterHost {
@@ -101,6 +106,23 @@ export class Processes {
 		server.node?.link.cutOff(ms);
 	}
 
+	/** The other nodes find the events of workspaces in the log. */
+	publish(tasks: readonly WriterTask[], outcomes: readonly WriterOutcome[], committedBy: Owner): void {
+		if (!this.#cluster) return;
+		const events = tasks.flatMap((task, at) => eventsOf(task, outcomes[at])).filter(({ stream }) => stream.startsWith('ws_'));
+		if (events.length === 0) return;
+		for (const server of this.running) {
+			if (server === committedBy) continue;
+			this.#scheduler.schedule({
+				label: `${server.name} reads the log`,
+				delayMs: this.#scheduler.random.next() * LOG_POLL_MS,
+				owner: server,
+				channel: `log of ${server.name}`,
+				run: () => server.publishFromOtherNode(events),
+			});
+		}
+	}
+
 	/** No message between nodes and database is late or lost from now on. */
 	settle(): void {
 		for (const { node } of this.running) if (node) node.link.isReliable = true;
@@ -172,6 +194,13 @@ export class Processes {
 	#later(label: string, delayMs: number, run: () => void): void {
 		this.#scheduler.schedule({ label, delayMs, owner: null, run });
 	}
+}
+
+function eventsOf(task: WriterTask, outcome: WriterOutcome | undefined): StoredEvent[] {
+	if (task.task !== 'commit' || !outcome?.ok || !('outcome' in outcome.value)) return [];
+	const committed = outcome.value;
+	if (committed.outcome !== 'committed') return [];
+	return (task.commit.events ?? []).map((event, at) => ({ ...event, seq: committed.seqs[at] as number }));
 }
 
 /** The identifiers of one process. */

@@ -14,7 +14,7 @@ import { Inbox, InboxProjector } from '../../src/inbox/index.ts';
 import { createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
 import { Statistics } from '../../src/statistics/index.ts';
-import type { BlobStore } from '../../src/store/index.ts';
+import type { BlobStore, StoredEvent } from '../../src/store/index.ts';
 import { SqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { type Fence, takeFence } from '../../src/store/sqlite/writer.ts';
 import { checkStatement } from './check-statements.ts';
@@ -134,6 +134,16 @@ export class SimulatedServer implements Owner {
 	end(): void {
 		this.isAlive = false;
 		this.#writer.recover();
+	}
+
+	/** Events that another node has stored. */
+	publishFromOtherNode(events: StoredEvent[]): void {
+		if (this.store instanceof ClusterStore) this.store.publishFromOtherNode(events);
+	}
+
+	/** Erases no more conversations: they are compared with what is stored. */
+	endRetention(): void {
+		this.#retention.stop();
 	}
 
 	/** Stops as on SIGTERM: takes no new messages and lets running replies end. */

@@ -35,7 +35,7 @@ export interface WriterHost {
 	/** Ends the process. */
 	kill(owner: Owner): void;
 	/** A transaction is committed. */
-	onCommitted(tasks: readonly WriterTask[], outcomes: readonly WriterOutcome[]): void;
+	onCommitted(tasks: readonly WriterTask[], outcomes: readonly WriterOutcome[], owner: Owner): void;
 }
 
 /** How the writer of a node reaches the database of its cluster. */
@@ -146,7 +146,7 @@ export class SimulatedWriter implements WriterPort {
 	#commit(tasks: WriterTask[]): WriterOutcome[] {
 		const { admitted, complete } = this.#admit(tasks);
 		const outcomes = this.#writer.run(admitted);
-		this.#host.onCommitted(admitted, outcomes);
+		this.#host.onCommitted(admitted, outcomes, this.#owner);
 		return complete(outcomes);
 	}
 

@@ -13,7 +13,7 @@ import { Ledger } from './ledger.ts';
 import { Network } from './network.ts';
 import { makePlan, type Plan, pickWeighted } from './plan.ts';
 import { newIds, Processes, type ProcessesHost } from './processes.ts';
-import { Scheduler } from './scheduler.ts';
+import { type Owner, Scheduler } from './scheduler.ts';
 import { callApi, type SimulatedRequest } from './simulated-api.ts';
 import { SimulatedModel } from './simulated-model.ts';
 import type { SimulatedServer } from './simulated-server.ts';
@@ -105,7 +105,8 @@ class Simulation implements World, ProcessesHost {
 			this.db,
 			this.ledger,
 			() => scheduler.wallClock + (plan.cluster ? 2 * MAX_CLOCK_OFFSET_MS : 0),
-			() => this.totals.processes + this.totals.faults,
+			// In a cluster a commit may still be under way when its actor is discarded: each moment is an interruption.
+			() => (plan.cluster ? scheduler.time : this.totals.processes + this.totals.faults),
 		);
 		this.processes = new Processes(this, plan.cluster);
 		this.#actions = new Actions(this, plan);
@@ -126,6 +127,7 @@ class Simulation implements World, ProcessesHost {
 			...{ erased: this.#audit.erased, takenOver: this.#audit.log.takenOver },
 		});
 		checkStatistics(this.db, this.#audit.log.counts);
+		for (const server of this.processes.running) server.endRetention();
 		for (const server of this.processes.running) {
 			await this.#await(server, () => checkInbox(server, this.db, this.ledger));
 		}
@@ -197,7 +199,8 @@ class Simulation implements World, ProcessesHost {
 		return 'none';
 	}
 
-	onCommitted(tasks: readonly WriterTask[], outcomes: readonly WriterOutcome[]): void {
+	onCommitted(tasks: readonly WriterTask[], outcomes: readonly WriterOutcome[], owner: Owner): void {
+		this.processes.publish(tasks, outcomes, owner);
 		try {
 			this.#audit.afterCommit(tasks, outcomes);
 		} catch (error) {

@@ -37,7 +37,7 @@ export function makeClusterPlan(seed: number): ClusterPlan {
 	const random = new Random(seed + 0x5eed);
 	const rarely = (chance: number) => (random.chance(0.4) ? chance * random.next() : 0);
 	return {
-		habits: { delayChance: rarely(0.3), maxDelayMs: random.pick([50, 1_000, 8_000]), lossChance: rarely(0.4) },
+		habits: { delayChance: rarely(0.3), maxDelayMs: random.pick([50, 1_000, 8_000]), lossChance: rarely(0.2) },
 		actions: ACTIONS.flatMap(([name, weight, presence]): Array<readonly [ActionName, number]> => {
 			return random.chance(presence) ? [[name, weight * (0.3 + random.next())]] : [];
 		}),

@@ -1,0 +1,64 @@
+// Faults of a cluster of two nodes. See index.mjs.
+const MEMBER = 'src/cluster-member.ts';
+const PLACEMENT = 'src/cluster/placement.ts';
+const ACTOR = 'src/conversations/conversation-actor.ts';
+const CONVERSATIONS = 'src/conversations/conversations.ts';
+const DATABASE = 'test/simulation/cluster/simulated-placement.ts';
+
+export const clusterMutations = [
+	{
+		name: 'the fence of a commit is not checked',
+		file: DATABASE,
+		find: 'return this.#shards[shard]?.epoch === epoch;',
+		replace: 'return this.#shards[shard] !== undefined || epoch === 0;',
+	},
+	{
+		name: 'the epoch of a shard does not grow',
+		file: DATABASE,
+		find: 'shard.epoch += 1;',
+		replace: 'shard.epoch = 1;',
+	},
+	{
+		name: 'commits of a conversation have no fence',
+		file: ACTOR,
+		find: 'return this.#deps.store.commit(this.#fence ? { ...commit, fence: this.#fence } : commit);',
+		replace: 'return this.#deps.store.commit(commit);',
+	},
+	{
+		name: 'a node keeps its actors when its shards are lost',
+		file: MEMBER,
+		find: 'onLost: (shards) => this.#conversations?.abandonWhere((id) => shards.has(shardOf(id))),',
+		replace: 'onLost: () => {},',
+	},
+	{
+		name: 'streams stay open when their shards are lost',
+		file: CONVERSATIONS,
+		find: "this.#deps.outbox.closeWhere((stream) => isId('conversation', stream) && isLost(stream));",
+		replace: '',
+	},
+	{
+		name: 'replies are not resumed when shards are gained',
+		file: MEMBER,
+		find: 'this.#conversations?.resumeUnfinished().catch((err: unknown) => {',
+		replace: 'Promise.resolve().catch((err: unknown) => {',
+	},
+	{
+		name: 'replies are not resumed when a lease is renewed after its end',
+		file: PLACEMENT,
+		find: 'this.#served = new Map();\n		if (lost.size > 0)',
+		replace: 'if (lost.size > 0)',
+	},
+	{
+		name: 'a question that is stored after its actor was discarded is not answered',
+		file: CONVERSATIONS,
+		find: 'onAbandonedEnd: (id) => this.#resume(id),',
+		replace: '',
+		seeds: 2_000,
+	},
+	{
+		name: 'a change that another node has fenced is an internal error',
+		file: ACTOR,
+		find: 'if (this.#fence) throw new OtherNodeError(this.#self.id);',
+		replace: '',
+	},
+].map((mutation) => ({ ...mutation, nodes: 2 }));
