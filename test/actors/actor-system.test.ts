@@ -7,7 +7,7 @@ import {
 	type ActorSystemOptions,
 	MailboxFullError,
 } from '../../src/actors/index.ts';
-import { AppError, deferred } from '../../src/base/index.ts';
+import { AppError, deferred, OtherNodeError } from '../../src/base/index.ts';
 import { until } from './until.ts';
 
 type Message = { say: string };
@@ -452,6 +452,47 @@ test('abandoned actors are discarded at once and loaded again by the next messag
 	assert.equal(await system.ask('lost', 'again'), 'again');
 	assert.equal(await system.ask('kept', 'two'), 'two');
 	assert.deepEqual(loads, ['lost', 'kept', 'lost']);
+});
+
+test('the end of what an abandoned actor was handling is told, because it may have stored something', async () => {
+	const stored = deferred<string>();
+	const ended: string[] = [];
+	await using system = new ActorSystem<string, string>({
+		load: () => ({ handle: () => stored.promise }),
+		reportFailure: unexpected,
+		onAbandonedEnd: (id) => ended.push(id),
+		drainTimeoutMs: 1,
+	});
+	const reason = new AppError('unavailable');
+	const refused = assert.rejects(system.ask('x', 'store'), { code: 'unavailable' });
+	await until(() => system.activeActor('x') !== undefined);
+	system.abandonWhere(
+		() => true,
+		() => ({ running: reason, waiting: reason }),
+	);
+	await refused;
+	assert.deepEqual(ended, []);
+	stored.resolve('late');
+	await until(() => ended.length > 0);
+	assert.deepEqual(ended, ['x']);
+});
+
+test('an actor that finds that another node has taken over is loaded again', async () => {
+	let loads = 0;
+	await using system = new ActorSystem<string, number>({
+		load: (id) => {
+			const number = ++loads;
+			return {
+				handle: () => {
+					if (number === 1) throw new OtherNodeError(id);
+					return number;
+				},
+			};
+		},
+		reportFailure: unexpected,
+	});
+	await assert.rejects(system.ask('x', 'store'), OtherNodeError);
+	assert.equal(await system.ask('x', 'store'), 2);
 });
 
 test('an actor that sends itself messages without end yields to the event loop', async () => {

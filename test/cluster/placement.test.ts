@@ -21,6 +21,36 @@ test('ids fall evenly on all shards, and always on the same ones', () => {
 	assert.equal(shardOf('dep_06drtrkw1g003gw45xn33eq7we1yrt3d'), 134);
 });
 
+test('a lease that is renewed after its end returns its shards as gained ones, although their epochs are the same', async () => {
+	const clock = { time: 0, now: () => Date.now(), monotonicNow: () => clock.time };
+	const events: string[] = [];
+	const shards = Array.from({ length: SHARD_COUNT }, () => ({ owner: 'node', epoch: 1 }));
+	/** How long the database takes. */
+	let takesMs = 0;
+	const renew = async () => {
+		clock.time += takesMs;
+		return { nodes: [], shards, surplus: 0 };
+	};
+	await using placement = new Placement({
+		...{ store: { renew, release: async () => {}, leave: async () => {} }, nodeId: 'node', clock, leaseMs: HOUR },
+		...{ log: createLog('silent'), busyShards: () => new Set<number>() },
+		onGained: (gained) => events.push(`gained ${gained.size}`),
+		onLost: (lost) => events.push(`lost ${lost.size}`),
+	});
+	await placement.renew();
+	clock.time += HOUR;
+	await placement.renew();
+	assert.deepEqual(events, ['gained 256', 'lost 256', 'gained 256']);
+	// An answer that comes after the end of the lease that it grants.
+	takesMs = HOUR;
+	await placement.renew();
+	assert.equal(placement.served, 0);
+	takesMs = 0;
+	await placement.renew();
+	assert.deepEqual(events.slice(3), ['lost 256', 'gained 256']);
+	assert.equal(placement.served, SHARD_COUNT);
+});
+
 suite('the placement of shards on nodes', { skip: skipWithoutPostgres }, () => {
 	let server: PostgresServer;
 	before(async () => {
