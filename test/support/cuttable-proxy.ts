@@ -1,21 +1,37 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 
 /**
- * A TCP proxy that can cut all connections, later forward to the same or another server, and tell what its clients have received.
+ * A TCP proxy that can cut all connections, hold a request back, later forward to the same or another server, and tell what its clients have
+ * received.
  * @param first the port of the server on this machine, or the path of its Unix socket
+ * @param options.keepsReceived false: what the clients receive is not kept in memory
  */
-export async function startCuttableProxy(first: number | string) {
+export async function startCuttableProxy(first: number | string, { keepsReceived = true } = {}) {
 	let target = first;
 	const sockets = new Set<Socket>();
 	let cut = false;
 	/** The bytes for the clients, of each connection. */
 	const received: Buffer[][] = [];
+	/** Requests with this text are held; null: none. */
+	let heldText: string | null = null;
+	/** What goes on when the held requests are released. */
+	const held: Array<() => void> = [];
+	const holding = () =>
+		new Transform({
+			transform(chunk: Buffer, _encoding, done) {
+				if (heldText === null || !chunk.includes(heldText)) done(null, chunk);
+				else held.push(() => done(null, chunk));
+			},
+		});
 	const server = createServer((near) => {
 		if (cut) return void near.resetAndDestroy();
 		const far = typeof target === 'number' ? connect(target, '127.0.0.1') : connect(target);
-		const chunks: Buffer[] = [];
-		received.push(chunks);
-		far.on('data', (chunk) => chunks.push(chunk));
+		if (keepsReceived) {
+			const chunks: Buffer[] = [];
+			received.push(chunks);
+			far.on('data', (chunk) => chunks.push(chunk));
+		}
 		for (const [from, to] of [
 			[near, far],
 			[far, near],
@@ -26,8 +42,9 @@ export async function startCuttableProxy(first: number | string) {
 				sockets.delete(from);
 				to.destroy();
 			});
-			from.pipe(to);
 		}
+		near.pipe(holding()).pipe(far);
+		far.pipe(near);
 	});
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	const { port } = server.address() as { port: number };
@@ -42,6 +59,16 @@ export async function startCuttableProxy(first: number | string) {
 		restore(to = target) {
 			target = to;
 			cut = false;
+		},
+		/** From now on, a connection stops before a request with this text: the server gets it when it is released. */
+		hold(text: string) {
+			heldText = text;
+		},
+		/** Whether a request is held. */
+		isHolding: () => held.length > 0,
+		release() {
+			heldText = null;
+			for (const goOn of held.splice(0)) goOn();
 		},
 		/** What the clients have received on all connections, as text. */
 		received: () => received.map((chunks) => Buffer.concat(chunks).toString()).join('\n'),
