@@ -169,7 +169,8 @@ function cpuMsOf(pid: number): number {
 	}
 }
 
-async function request(
+/** A JSON request. Rejects only where no answer came. */
+export async function request(
 	url: string,
 	method: string,
 	headers: Record<string, string>,

@@ -1,5 +1,5 @@
-import type { ServerProcess } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
+import type { ApiClient } from './api-client.ts';
 import { type Item, type KnownConversation, type Ledger, replyTo, type Span } from './ledger.ts';
 import type { Scene } from './load.ts';
 
@@ -36,7 +36,7 @@ const FAILED_REPLIES = ['interrupted', 'unavailable', 'model_error', 'internal_e
 
 /** Compares what a server shows with the ledger: nothing acknowledged lost or doubled, order kept, nothing that was not asked for. */
 export async function checkServer(
-	server: ServerProcess,
+	server: ApiClient,
 	ledger: Ledger,
 	scene: Scene,
 	moment: Moment = NOW,
@@ -50,7 +50,7 @@ export async function checkServer(
 }
 
 class Check {
-	readonly #server: ServerProcess;
+	readonly #server: ApiClient;
 	readonly #ledger: Ledger;
 	readonly #scene: Scene;
 	readonly #faults: string[] = [];
@@ -58,7 +58,7 @@ class Check {
 	/** Ids of messages whose event must be in the log, by conversation in their order. */
 	readonly #announced = new Map<string, string[]>();
 
-	constructor(server: ServerProcess, ledger: Ledger, scene: Scene) {
+	constructor(server: ApiClient, ledger: Ledger, scene: Scene) {
 		this.#server = server;
 		this.#ledger = ledger;
 		this.#scene = scene;

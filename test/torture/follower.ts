@@ -1,5 +1,5 @@
 import { eventsOf } from '../support/event-stream.ts';
-import type { ServerProcess } from '../support/server-process.ts';
+import type { ApiClient } from './api-client.ts';
 import { type Change, type KnownConversation, type Ledger, replyTo } from './ledger.ts';
 
 /**
@@ -8,7 +8,7 @@ import { type Change, type KnownConversation, type Ledger, replyTo } from './led
  * @returns the response if it is not a stream
  */
 export async function followConversation(
-	server: ServerProcess,
+	server: ApiClient,
 	ledger: Ledger,
 	conversation: KnownConversation,
 	signal: AbortSignal,

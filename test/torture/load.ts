@@ -1,15 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { eventsOf } from '../support/event-stream.ts';
 import type { Random } from '../support/random.ts';
-import type { ApiResponse, ServerProcess } from '../support/server-process.ts';
+import type { ApiResponse } from '../support/server-process.ts';
+import type { ApiClient } from './api-client.ts';
 import { followConversation } from './follower.ts';
-import { type Change, Item, type KnownConversation, type Ledger, type Repeat, type Turn } from './ledger.ts';
+import { type Change, Item, type KnownConversation, type Ledger, now, type Repeat, type Turn } from './ledger.ts';
 
 const ASSISTANTS = '/api/v1/assistants';
 const MESSAGES = '/api/v1/messages';
 const MAX_TURNS = 6;
 /** After a refusal, as a client that respects the server waits. */
 const BACK_OFF_MS = 30;
+/** Something that a client waits for. */
+const MAX_WAIT_MS = 60_000;
 
 /** What the clients work with. */
 export interface Scene {
@@ -17,23 +21,36 @@ export interface Scene {
 	knowledgeBase: string;
 }
 
+/** How the clients behave, apart from their requests. */
+export interface LoadOptions {
+	/**
+	 * Set: a request with an Idempotency-Key is repeated at once until it has succeeded, as where another server takes the place of the one
+	 * that does not answer. It gets the milliseconds since the first attempt. Absent: it is repeated after the next start.
+	 */
+	onAnswer?: (waitedMs: number) => void;
+	/** Milliseconds between two requests of a client. */
+	pauseMs?: number;
+}
+
 /** The connection broke before the answer: the outcome is not known. */
 class NoAnswer extends Error {}
 
 /** Clients that use a server at the same time, each making one request after the other, until `stop` or the server's end. */
 export class Load {
-	readonly #server: ServerProcess;
+	readonly #server: ApiClient;
 	readonly #ledger: Ledger;
 	readonly #scene: Scene;
+	readonly #options: LoadOptions;
 	readonly #stopped = new AbortController();
 	readonly #work: Promise<unknown>;
 	/** The conversation that each follower is to follow. */
 	readonly #followed = new Map<number, KnownConversation>();
 
-	constructor(server: ServerProcess, ledger: Ledger, scene: Scene, random: Random) {
+	constructor(server: ApiClient, ledger: Ledger, scene: Scene, random: Random, options: LoadOptions = {}) {
 		this.#server = server;
 		this.#ledger = ledger;
 		this.#scene = scene;
+		this.#options = options;
 		this.#work = this.#run(random);
 		this.#work.catch(() => {});
 	}
@@ -65,6 +82,7 @@ export class Load {
 		while (!this.#stopped.signal.aborted) {
 			try {
 				await step();
+				if (this.#options.pauseMs !== undefined) await sleep(this.#options.pauseMs);
 			} catch (error) {
 				if (!(error instanceof NoAnswer)) throw error;
 				// A server that ends refuses connections, and a running server has closed an idle connection.
@@ -128,22 +146,41 @@ export class Load {
 		const response = await this.#askWithRepeat(request, value);
 		if (response === null) return;
 		created.id = response.body.id;
-		if (!random.chance(0.3)) return;
-		const again = await this.#server.call('POST', ASSISTANTS, body, { 'idempotency-key': key }).catch(() => null);
-		if (again === null) return;
-		if (again.status >= 500) this.#ledger.refuse('a repeat', again.status, again.body);
-		else if (again.body.id !== created.id) this.#ledger.faults.push(`A repeat made ${created.name} a second time.`);
+		if (random.chance(0.3)) await this.#repeatAnswered(request, response);
 	}
 
-	/** A request that is repeated after the next start if no answer comes. */
+	/** A request that is repeated if no answer comes: at once, or after the next start. */
 	async #askWithRepeat(request: Repeat, value: string): Promise<ApiResponse | null> {
 		const { item, path, body, key } = request;
-		try {
-			return await this.#ask(item.begin(value), 'POST', path, body, key);
-		} catch (error) {
-			if (error instanceof NoAnswer) this.#ledger.unanswered.push(request);
-			throw error;
+		const { onAnswer } = this.#options;
+		const change = item.begin(value);
+		for (const begunAt = now(); ; ) {
+			try {
+				const response = await this.#ask(change, 'POST', path, body, key);
+				if (response !== null) onAnswer?.(now() - begunAt);
+				if (response !== null || onAnswer === undefined || change.outcome === 'refused') return response;
+			} catch (error) {
+				if (!(error instanceof NoAnswer) || onAnswer === undefined) {
+					if (error instanceof NoAnswer) this.#ledger.unanswered.push(request);
+					throw error;
+				}
+				await sleep(BACK_OFF_MS);
+			}
+			if (now() - begunAt < MAX_WAIT_MS) continue;
+			this.#ledger.faults.push(`${item.name} had no answer within ${MAX_WAIT_MS / 1_000} s.`);
+			return null;
 		}
+	}
+
+	/** Repeats a request that was answered: the response must be the same. */
+	async #repeatAnswered({ item, path, body, key }: Repeat, first: ApiResponse): Promise<void> {
+		const again = await this.#server.call('POST', path, body, { 'idempotency-key': key }).catch(() => null);
+		if (again === null) return;
+		if (again.status >= 500) this.#ledger.refuse('a repeat', again.status, again.body);
+		else if (again.status !== first.status || !isDeepStrictEqual(again.body, first.body))
+			this.#ledger.faults.push(
+				`The repeat of ${item.name} has ${JSON.stringify(again.body)} instead of ${JSON.stringify(first.body)}.`,
+			);
 	}
 
 	async #changeDocuments(random: Random): Promise<void> {
@@ -232,6 +269,8 @@ export class Load {
 			turn.question.id = response.body.user_message.id;
 			conversation.id = response.body.conversation_id;
 			if (response.body.status === 'completed') this.#ledger.complete(turn, response.body.content);
+			// A repeat writes a failed reply again.
+			if (response.body.status === 'completed' && random.chance(0.1)) await this.#repeatAnswered(request, response);
 		}
 		if (turn.question.value === null || turn.question.isUncertain) return false;
 		this.#created(conversation);

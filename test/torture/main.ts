@@ -104,6 +104,9 @@ function report(figures: Figures, failed: readonly string[], seconds: number): v
 		['values compared', figures.compared],
 		['slowest start', `${figures.slowestStartMs.toFixed(0)} ms, ${figures.slowestStartCpuMs} ms of processor time`],
 		...Object.entries(figures.injected).sort(),
+		...Object.entries(figures.waits)
+			.sort()
+			.map(([fault, ms]): [string, string] => [`longest wait for an answer: ${fault}`, `${ms.toFixed(0)} ms`]),
 		...Object.entries(figures.refusals).map(([code, count]): [string, number] => [`refused with ${code}`, count]),
 	];
 	for (const [name, value] of lines) process.stdout.write(`${name.padEnd(56)}${value}\n`);

@@ -8,9 +8,10 @@ import { ModelServer } from '../support/model-server.ts';
 import { Random } from '../support/random.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
+import type { ApiClient } from './api-client.ts';
 import { checkServer, type Moment } from './check.ts';
 import { Ledger, replyTo } from './ledger.ts';
-import { Load, type Scene } from './load.ts';
+import { Load, type LoadOptions, type Scene } from './load.ts';
 
 /** The target is a start within two seconds of an idle machine. Processor time does not depend on other work, and this leaves a margin. */
 const MAX_START_CPU_MS = 5_000;
@@ -30,6 +31,8 @@ export interface Figures {
 	/** Milliseconds to the line that the server listens: by the clock on the wall, and processor time of the process. */
 	slowestStartMs: number;
 	slowestStartCpuMs: number;
+	/** The longest wait of a client of a cluster for its answer (ms), by the fault. */
+	waits: Record<string, number>;
 }
 
 export function noFigures(): Figures {
@@ -42,6 +45,7 @@ export function noFigures(): Figures {
 		refusals: {},
 		slowestStartMs: 0,
 		slowestStartCpuMs: 0,
+		waits: {},
 	};
 }
 
@@ -52,15 +56,15 @@ export class World implements AsyncDisposable {
 	/** The disk of the data folder, if it has one for itself. */
 	readonly disk: ({ folder: string } & AsyncDisposable) | null;
 	readonly random: Random;
-	readonly ledger = new Ledger();
+	readonly ledger: Ledger;
 	readonly figures: Figures;
 	scene: Scene | null = null;
 	/** Whether the folder stays when the round ends, because the round has failed. */
 	keepsFolder = false;
-	readonly #models: ModelServer;
+	readonly models: ModelServer;
 	readonly #receiver: TestServer;
-	/** Ids of the events that the webhook endpoint has got, in the order of their first arrival. */
-	readonly #received: Set<string>;
+	/** The events that the webhook endpoint has got, by their ids, in the order of their first arrival. */
+	readonly #received: Map<string, string>;
 	#key: string | undefined;
 
 	private constructor(
@@ -70,16 +74,18 @@ export class World implements AsyncDisposable {
 		figures: Figures,
 		models: ModelServer,
 		receiver: TestServer,
-		received: Set<string>,
+		received: Map<string, string>,
+		ledger: Ledger,
 	) {
 		this.folder = folder;
 		this.disk = disk;
 		this.dataDir = disk?.folder ?? join(folder, 'data');
 		this.random = random;
 		this.figures = figures;
-		this.#models = models;
+		this.models = models;
 		this.#receiver = receiver;
 		this.#received = received;
+		this.ledger = ledger;
 	}
 
 	static async create(seed: number, figures: Figures, disk: World['disk'] = null): Promise<World> {
@@ -90,7 +96,8 @@ export class World implements AsyncDisposable {
 			const question = /question \d+$/.exec(body.messages.at(-1).content)?.[0] ?? 'nothing';
 			return piecesOf(replyTo(question), 4).flatMap((say) => [{ say }, { pause: 2 }]);
 		});
-		const received = new Set<string>();
+		const received = new Map<string, string>();
+		const ledger = new Ledger();
 		const receiver = await httpServer(async (request, response) => {
 			const chunks: Buffer[] = [];
 			// A kill may cut a request short: then nothing was received.
@@ -99,10 +106,13 @@ export class World implements AsyncDisposable {
 			} catch {
 				return;
 			}
-			received.add(JSON.parse(Buffer.concat(chunks).toString()).id);
+			const text = Buffer.concat(chunks).toString();
+			const { id } = JSON.parse(text);
+			if ((received.get(id) ?? text) !== text) ledger.faults.push(`The event ${id} was delivered with two bodies.`);
+			if (!received.has(id)) received.set(id, text);
 			response.writeHead(204).end();
 		});
-		return new World(folder, disk, new Random(seed), figures, models, receiver, received);
+		return new World(folder, disk, new Random(seed), figures, models, receiver, received, ledger);
 	}
 
 	/** Starts a server on the data folder, or on a copy of it. */
@@ -119,7 +129,7 @@ export class World implements AsyncDisposable {
 					{
 						id: 'stand-in',
 						type: 'openai-compatible',
-						base_url: this.#models.baseUrl,
+						base_url: this.models.baseUrl,
 						models: [{ name: 'small' }],
 					},
 				]),
@@ -136,20 +146,25 @@ export class World implements AsyncDisposable {
 	}
 
 	/** Clients that use the server until the load is stopped. */
-	load(server: ServerProcess): Load {
-		return new Load(server, this.ledger, this.sceneOfServers, this.random);
+	load(server: ApiClient, options?: LoadOptions): Load {
+		return new Load(server, this.ledger, this.sceneOfServers, this.random, options);
 	}
 
 	/** Compares what a server shows with the ledger. @throws Error with everything that is wrong */
-	async check(server: ServerProcess, moment?: Moment): Promise<void> {
+	async check(server: ApiClient, moment?: Moment): Promise<void> {
 		const { compared, faults } = await checkServer(server, this.ledger, this.sceneOfServers, moment);
 		this.figures.starts++;
 		this.figures.compared += compared;
 		throwFaults([...this.ledger.faults, ...faults], server);
 	}
 
-	/** Waits until the endpoint has got each event of the log, and checks the order of those whose first attempt succeeded: after a failed one later events go on. @throws Error for a lost event */
-	async checkDeliveries(server: ServerProcess): Promise<void> {
+	/**
+	 * Waits until the endpoint has got each event of the log, and checks the order of those whose first attempt succeeded: after a failed one
+	 * later events go on.
+	 * @param retriedEvents the ids of events of which an attempt has failed; absent: of the embedded database
+	 * @throws Error for a lost event
+	 */
+	async checkDeliveries(server: ApiClient, retriedEvents = async () => this.#retriedEvents()): Promise<void> {
 		const path = '/api/v1/events?types=conversation.updated,message.created&limit=100';
 		const logged: Array<{ id: string; conversation: string }> = [];
 		for (let cursor = ''; ; ) {
@@ -161,10 +176,10 @@ export class World implements AsyncDisposable {
 		}
 		await until('each event is delivered', () => logged.every(({ id }) => this.#received.has(id)));
 		this.count('deliveries', logged.length);
-		const order = [...this.#received];
+		const order = [...this.#received.keys()];
 		const places = new Map(order.map((id, at) => [id, at]));
 		const last = new Map<string, number>();
-		const retried = this.#retriedEvents();
+		const retried = await retriedEvents();
 		for (const { id, conversation } of logged) {
 			if (retried.has(id)) continue;
 			const place = places.get(id) as number;
@@ -193,7 +208,7 @@ export class World implements AsyncDisposable {
 		this.figures.acknowledged += this.ledger.acknowledged;
 		for (const [code, count] of this.ledger.refusals)
 			this.figures.refusals[code] = (this.figures.refusals[code] ?? 0) + count;
-		await this.#models[Symbol.asyncDispose]();
+		await this.models[Symbol.asyncDispose]();
 		await this.#receiver[Symbol.asyncDispose]();
 		if (this.keepsFolder) {
 			if (this.disk !== null) await cp(this.dataDir, join(this.folder, 'data'), { recursive: true });
@@ -225,7 +240,7 @@ export class World implements AsyncDisposable {
 }
 
 /** @throws Error with the faults and the server's output, if there are any */
-export function throwFaults(faults: readonly string[], server?: ServerProcess): void {
+export function throwFaults(faults: readonly string[], server?: Pick<ServerProcess, 'output'>): void {
 	if (faults.length === 0) return;
 	const more = faults.length > 10 ? [`and ${faults.length - 10} more`] : [];
 	throw new Error([...faults.slice(0, 10), ...more, server?.output() ?? ''].join('\n'));
