@@ -1,4 +1,5 @@
 import { clock } from './clock.ts';
+import { cluster } from './cluster.ts';
 import { damage } from './damage.ts';
 import { failingWrites } from './failing-writes.ts';
 import { kill } from './kill.ts';
@@ -22,4 +23,5 @@ export const rounds: readonly Round[] = [
 	shortage,
 	workerDeath,
 	clock,
+	cluster,
 ];
