@@ -14,6 +14,7 @@ import { migrate } from './migrate.ts';
 import { exclusively } from './named-lock.ts';
 import { joinCluster, leaveCluster, type NodeIdentity, PostgresPlacement } from './placement.ts';
 import { PostgresReaders } from './readers.ts';
+import { repeatingSql } from './repeating-sql.ts';
 import { type Sql, sqlOf } from './sql.ts';
 import { vacuum } from './vacuum.ts';
 import { WriterSession } from './writer-session.ts';
@@ -121,7 +122,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	#isClosing = false;
 
 	constructor({ pool, sessions, blobs, node, url, log, observer, position }: StoreParts) {
-		const sql = sqlOf(pool);
+		const sql = repeatingSql(sqlOf(pool));
 		super(sql);
 		this.#sql = sql;
 		this.#observer = observer;
