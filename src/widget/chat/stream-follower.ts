@@ -47,6 +47,7 @@ async function follow(options: StreamFollowerOptions, signal: AbortSignal): Prom
 	const { requests, conversation, notices, errorHandler, emit, streaming, onEvent, load } = options;
 	for (let attempt = 0; !signal.aborted; attempt++) {
 		let wait = 0;
+		let wasOpen = false;
 		const since = Date.now();
 		try {
 			const id = conversation.id();
@@ -59,6 +60,7 @@ async function follow(options: StreamFollowerOptions, signal: AbortSignal): Prom
 				continue;
 			}
 			const events = await requests.follow(id, conversation.position_(), signal);
+			wasOpen = true;
 			// Loaded after the stream is open, so that no event is missed between the two.
 			if (!conversation.isLoaded_()) await load(id, signal);
 			notices.connected_();
@@ -77,7 +79,9 @@ async function follow(options: StreamFollowerOptions, signal: AbortSignal): Prom
 			}
 		}
 		if (Date.now() - since > STABLE_STREAM_MS) attempt = 0;
-		if (!signal.aborted && (attempt > 0 || conversation.transcript.isWriting_() || !conversation.isLoaded_())) {
+		// A stream that has broken is opened again at another node, or after a restart, without a word if the first attempt succeeds.
+		const isWaitedFor = (conversation.transcript.isWriting_() && !wasOpen) || !conversation.isLoaded_();
+		if (!signal.aborted && (attempt > 0 || isWaitedFor)) {
 			notices.disconnected_();
 		}
 		await sleep(Math.max(wait, backoff(attempt)), signal);
