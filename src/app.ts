@@ -42,6 +42,7 @@ import { processSources, type Settings, schemeOf } from './config/index.ts';
 import {
 	checkCertificate,
 	createServer,
+	endConnections,
 	endStreams,
 	listen,
 	openMetricsServer,
@@ -176,10 +177,13 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 		async drain(ms) {
 			readiness.state = 'stopping';
 			const begunAt = elapsedMs(clock);
-			await member?.leave(ms / 2);
+			// Other nodes serve the clients from now on; until they do, this one does.
+			const rest = () => Math.max(0, begunAt + ms - elapsedMs(clock));
+			const isElsewhere = (await member?.leave(ms / 2)) === true;
+			if (isElsewhere) await endConnections(server, rest());
 			server.drain();
+			await drainServices(services, rest());
 			nodes?.server.drain();
-			await drainServices(services, Math.max(0, begunAt + ms - elapsedMs(clock)));
 			await Promise.all([server, ...(nodes === null ? [] : [nodes.server])].map(endStreams));
 		},
 		[Symbol.asyncDispose]: () => ownedResources[Symbol.asyncDispose](),

@@ -9,6 +9,8 @@ import type { FenceOf, PlacementStore } from './store/index.ts';
 
 /** For as long at least, a node that ends still serves while it is not ready: a load balancer checks that every second or two (ms). */
 const LOAD_BALANCER_MS = 3_000;
+/** Other nodes know new owners after so long (ms): two renewals. */
+const VIEWS_MS = 2_000;
 
 const CUT_OFF: Unready = {
 	reason: 'lease_ended',
@@ -106,12 +108,19 @@ export class ClusterMember implements AsyncDisposable {
 	}
 
 	/**
-	 * Hands all shards over to the other nodes, each once its running replies have ended. Requests are served meanwhile. Alone, the node
-	 * keeps them.
+	 * Hands all shards over to the other nodes, each once its running replies have ended, and all after the time. Requests are served
+	 * meanwhile. Alone, the node keeps them.
+	 * @returns whether other nodes serve everything now
 	 */
-	async leave(ms: number): Promise<void> {
-		if (this.placement.nodes.length < 2) return;
-		await Promise.all([this.placement.leave(ms), sleep(Math.min(ms, LOAD_BALANCER_MS))]);
+	async leave(ms: number): Promise<boolean> {
+		if (this.placement.nodes.length < 2) return false;
+		const handOver = async () => {
+			await this.placement.leave(ms);
+			// Until then another node may pass on what it takes for this one's.
+			await sleep(VIEWS_MS);
+		};
+		await Promise.all([handOver(), sleep(Math.min(ms, LOAD_BALANCER_MS))]);
+		return true;
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Access, ClientNames } from './access/index.ts';
 import { DRAIN_SAFE_PATHS, openMetricsRoute, unhandledApi, widgetErrorHeaders } from './api/index.ts';
-import { AppError, type Clock, type Log, messageOf, readCertificate, validityProblem } from './base/index.ts';
+import { AppError, type Clock, type Log, messageOf, readCertificate, sleep, validityProblem } from './base/index.ts';
 import { ConfigError, listenAddress, processSources, type Settings, tlsFiles } from './config/index.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions, RequestLog } from './http/index.ts';
 import type { Metrics } from './metrics/index.ts';
@@ -8,6 +8,10 @@ import type { Tracing } from './tracing/index.ts';
 
 /** How long event streams may take to send their last events during a shutdown. */
 const STREAM_DRAIN_MS = 2_000;
+
+/** How long connections may take to close after the port of a node (ms). Load balancers close idle ones sooner. */
+const CONNECTIONS_MS = 4_000;
+const CONNECTIONS_CHECK_MS = 50;
 
 export interface ServerParts {
 	settings: Settings;
@@ -103,6 +107,23 @@ export async function openMetricsServer(settings: Settings, log: Log, metrics: M
 		throw new AppError('unavailable', `${messageOf(cause)} Set PARLEY_METRICS_LISTEN to another address.`, { cause });
 	}
 	return server;
+}
+
+/**
+ * Moves the clients to other nodes: new connections are refused, so that a load balancer tries the next node, and open ones close
+ * after their next response. None is closed with a request on its way, if its client closes it in time.
+ * @param ms how long pending responses may take, event streams aside
+ */
+export async function endConnections(server: HttpServer, ms: number): Promise<void> {
+	server.stopListening();
+	const begunAt = performance.now();
+	const areIdleOnesOpen = () => server.openConnections > server.openStreams;
+	while (areIdleOnesOpen() && performance.now() - begunAt < Math.min(ms, CONNECTIONS_MS)) {
+		await sleep(CONNECTIONS_CHECK_MS);
+	}
+	const timeLeft = new AbortController();
+	await Promise.race([server.waitUntilIdle(), sleep(ms - (performance.now() - begunAt), timeLeft.signal)]);
+	timeLeft.abort();
 }
 
 /** Lets event streams send their last events, then closes them. */

@@ -23,15 +23,20 @@ export async function openStore({ settings, log, metrics, address }: OpenStoreOp
 	if (url !== undefined) {
 		// The notice of the first start is written there.
 		await mkdir(dataDir, { recursive: true });
-		return openPostgresStore({ url, address: address ?? '', log, observer });
+		return openPostgresStore({
+			...{ url, address: address ?? '', log, observer },
+			onOutdated: (error) => endProcess(log, error, 'this program is too old for the database: the server ends'),
+		});
 	}
 	return openSqliteStore({
 		...{ dataDir, log, observer },
 		writer: workerEntry('store'),
-		onFailure(error) {
-			// Nothing can be written any more. The supervisor restarts the process.
-			log.fatal({ error: messageOf(error) }, 'nothing can be written any more: the server ends');
-			setTimeout(() => process.exit(1), 200);
-		},
+		onFailure: (error) => endProcess(log, error, 'nothing can be written any more: the server ends'),
 	});
+}
+
+/** Nothing can be written any more. The supervisor restarts the process. */
+function endProcess(log: Log, error: unknown, message: string): void {
+	log.fatal({ error: messageOf(error) }, message);
+	setTimeout(() => process.exit(1), 200);
 }

@@ -100,8 +100,8 @@ export class Placement implements AsyncDisposable {
 	}
 
 	/**
-	 * Hands all shards over: for the end of this node. Resolves when none is left, or the time is over: then the others take the rest over
-	 * when this node has ended.
+	 * Hands all shards over: for the end of this node. Each is handed over once nothing runs in it; after the time, all at once: what runs in
+	 * them goes on at their next owners, as after a crash. Without the database, the others take them over when the lease has ended.
 	 */
 	async leave(deadlineMs = LEAVE_MS): Promise<void> {
 		const deadline = elapsedMs(this.#clock) + deadlineMs;
@@ -111,6 +111,7 @@ export class Placement implements AsyncDisposable {
 			await this.#handOver;
 			if (this.#served.size > 0) await sleep(LEAVE_RETRY_MS);
 		}
+		await this.#release(new Set(this.#served.keys()));
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
@@ -185,7 +186,10 @@ export class Placement implements AsyncDisposable {
 	async #giveUp(count: number): Promise<void> {
 		const busy = this.#options.busyShards();
 		const idle = [...this.#served.keys()].filter((shard) => !busy.has(shard));
-		const shards = new Set(idle.slice(-count));
+		await this.#release(new Set(idle.slice(-count)));
+	}
+
+	async #release(shards: ReadonlySet<number>): Promise<void> {
 		if (shards.size === 0) return;
 		for (const shard of shards) this.#handingOver.add(shard);
 		this.#options.onLost(shards);

@@ -30,6 +30,8 @@ export class RequestDispatcher {
 	#isStarting: boolean;
 	/** Whether new requests are rejected. */
 	isDraining = false;
+	/** Whether each connection closes after its next response. */
+	closesConnections = false;
 
 	constructor(options: DispatcherOptions) {
 		this.#options = options;

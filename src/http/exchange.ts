@@ -208,7 +208,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		this.#cacheClientAddress();
 		try {
 			this.#startedResponse = response;
-			writeBytes(this, response, this.#server.dispatcher.isDraining);
+			writeBytes(this, response, this.#server.dispatcher.closesConnections);
 		} catch (error) {
 			this.failWrite(error);
 		}
@@ -260,7 +260,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		this.#isResponseChosen = true;
 		this.#stopDeadline();
 		const { body } = this.#request;
-		const last = this.closesConnection || this.#server.dispatcher.isDraining;
+		const last = this.closesConnection || this.#server.dispatcher.closesConnections;
 		if (body === null || body.complete) {
 			if (this.#isDelayed(response)) this.#delay(response, last);
 			else this.#write(response, last);

@@ -39,6 +39,8 @@ export class PortListener {
 	readonly #addRoutes: (app: uWS.TemplatedApp) => void;
 	/** The first one listens, the last one takes new connections. */
 	readonly #apps: UwsApp[] = [];
+	/** Null while it does not listen. */
+	#socket: uWS.us_listen_socket | null = null;
 
 	private constructor(library: UwsLibrary, tls: TlsFiles | null, addRoutes: (app: uWS.TemplatedApp) => void) {
 		this.#library = library;
@@ -69,8 +71,9 @@ export class PortListener {
 		return new Promise((resolve, reject) => {
 			// Without this option two processes could share a port, and each would get some of the requests.
 			app.listen(host, port, this.#library.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
-				if (socket) resolve({ host, port: this.#library.us_socket_local_port(socket) });
-				else reject(new Error(`Cannot listen on ${host}:${port}: ${CANNOT_LISTEN}`));
+				if (!socket) return reject(new Error(`Cannot listen on ${host}:${port}: ${CANNOT_LISTEN}`));
+				this.#socket = socket;
+				resolve({ host, port: this.#library.us_socket_local_port(socket) });
 			});
 		});
 	}
@@ -89,8 +92,16 @@ export class PortListener {
 		this.#apps.push(next);
 	}
 
+	/** Closes the port. Connections stay. */
+	stopListening(): void {
+		if (this.#socket !== null) this.#library.us_listen_socket_close(this.#socket);
+		this.#socket = null;
+	}
+
 	/** Closes the port and all connections. */
 	close(): void {
+		// The library closes the socket, too.
+		this.#socket = null;
 		for (const app of this.#apps.splice(0)) app.close();
 	}
 

@@ -70,6 +70,8 @@ export interface HttpServer extends AsyncDisposable {
 	 * connection whose stream has ended stays open until its client or the disposal closes it.
 	 */
 	drain(): void;
+	/** From now on, new connections are refused, and each open one closes after its next response. Requests are served. */
+	stopListening(): void;
 	/** Resolves when no response is pending, open event streams aside. */
 	waitUntilIdle(): Promise<void>;
 	/** Ends all event streams. Each sends its ready events first. */
@@ -135,6 +137,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		},
 		drain() {
 			dispatcher.isDraining = true;
+			dispatcher.closesConnections = true;
+		},
+		stopListening() {
+			dispatcher.closesConnections = true;
+			listener?.stopListening();
 		},
 		waitUntilIdle: () => pendingExchanges.waitUntilIdle(),
 		closeStreams: () => pendingExchanges.closeStreams(),
@@ -146,6 +153,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		},
 		async [Symbol.asyncDispose]() {
 			dispatcher.isDraining = true;
+			dispatcher.closesConnections = true;
 			listener?.close();
 			listener = null;
 		},

@@ -1,14 +1,16 @@
 import { Client } from 'pg';
+import { AppError } from '../../base/index.ts';
 import { connectionOptions, TABLE_SCHEMA } from './connection.ts';
 import { FUNCTION_SCHEMA, FUNCTIONS, FUNCTIONS_CHECKSUM } from './functions/index.ts';
-import { MIGRATIONS, SCHEMA_VERSION } from './schema/migrations.ts';
+import { MIGRATIONS } from './schema/migrations.ts';
+import { requireUsableSchema } from './schema-version.ts';
 
 /** Any number that nothing else in the database locks. */
 const MIGRATION_LOCK = 7_257_539;
 
 /**
  * Brings the database to the current schema. One node at a time does this: the others wait.
- * @throws Error when the database is older than PostgreSQL 15 or acknowledges commits early, or its schema is newer than this program can use
+ * @throws AppError `unavailable` when the database is older than PostgreSQL 15 or acknowledges commits early, or its schema is newer than this program can use
  */
 export async function migrate(url: string): Promise<void> {
 	const client = new Client({ ...connectionOptions(url), query_timeout: 0 });
@@ -38,24 +40,24 @@ async function requireServer(client: Client): Promise<void> {
 	);
 	const { version = 0, commits } = rows[0] ?? {};
 	if (version < OLDEST_POSTGRES) {
-		throw new Error(`The database is PostgreSQL ${version}. Parley needs PostgreSQL ${OLDEST_POSTGRES} or newer.`);
+		throw new AppError(
+			'unavailable',
+			`The database is PostgreSQL ${version}. Parley needs PostgreSQL ${OLDEST_POSTGRES} or newer.`,
+		);
 	}
 	if (commits === 'off') {
-		throw new Error(
+		throw new AppError(
+			'unavailable',
 			'The database acknowledges commits before they are on disk (synchronous_commit is off). Switch it on for the user or the database of Parley.',
 		);
 	}
 }
 
-/** Each step is one transaction. A schema of the next version can be used, because its steps only add. */
+/** Each step is one transaction. */
 async function runSteps(client: Client): Promise<void> {
 	const { rows } = await client.query<{ version: number }>(`SELECT version FROM ${TABLE_SCHEMA}.schema_version`);
 	const version = rows[0]?.version ?? 0;
-	if (version > SCHEMA_VERSION + 1) {
-		throw new Error(
-			`The database has schema version ${version}, this Parley can use ${SCHEMA_VERSION} and ${SCHEMA_VERSION + 1}. Start the newer Parley that wrote it.`,
-		);
-	}
+	requireUsableSchema(version);
 	for (const [index, sql] of MIGRATIONS.entries()) {
 		if (index < version) continue;
 		await client.query(`BEGIN; SET LOCAL search_path = ${TABLE_SCHEMA}; ${sql};

@@ -1,5 +1,7 @@
-import { newId, version } from '../../base/index.ts';
+import { type AppError, newId, version } from '../../base/index.ts';
 import type { PlacementStore, PlacementView } from '../placement.ts';
+import { SCHEMA_VERSION } from './schema/migrations.ts';
+import { requireUsableSchema } from './schema-version.ts';
 import type { Sql } from './sql.ts';
 
 /** A node from its start to its end. */
@@ -30,18 +32,29 @@ export async function leaveCluster(sql: Sql, owner: string): Promise<void> {
 export class PostgresPlacement implements PlacementStore {
 	readonly #sql: Sql;
 	readonly #node: string;
+	readonly #onOutdated: (error: AppError) => void;
 
-	constructor(sql: Sql, node: string) {
+	/** @param onOutdated called when the schema has become too new for this program: it may not go on */
+	constructor(sql: Sql, node: string, onOutdated: (error: AppError) => void) {
 		this.#sql = sql;
 		this.#node = node;
+		this.#onOutdated = onOutdated;
 	}
 
+	/** @throws AppError `unavailable` when the schema is too new for this program; then the lease is not renewed */
 	async renew(leaseMs: number): Promise<PlacementView> {
-		const row = await this.#sql.get<{ view: PlacementView }>('SELECT renew_lease(@node, @lease_ms) AS view', {
-			node: this.#node,
-			lease_ms: leaseMs,
-		});
-		return (row as { view: PlacementView }).view;
+		const row = await this.#sql.get<{ view: PlacementView; version: number }>(
+			`SELECT version, CASE WHEN version <= @newest THEN renew_lease(@node, @lease_ms) END AS view FROM schema_version`,
+			{ node: this.#node, lease_ms: leaseMs, newest: SCHEMA_VERSION + 1 },
+		);
+		const { version, view } = row as { view: PlacementView; version: number };
+		try {
+			requireUsableSchema(version);
+		} catch (error) {
+			this.#onOutdated(error as AppError);
+			throw error;
+		}
+		return view;
 	}
 
 	async release(shards: readonly number[]): Promise<void> {

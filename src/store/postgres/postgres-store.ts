@@ -29,6 +29,8 @@ export interface PostgresStoreOptions {
 	log?: Log;
 	/** Receives the times of commits. */
 	observer?: CommitObserver | undefined;
+	/** A newer program has changed the schema so that this one may not go on. */
+	onOutdated?: (error: AppError) => void;
 	/** Has copies of uploaded files while they are parsed. It is of this process alone. Default: a new folder of the system. */
 	temporaryFolder?: string;
 }
@@ -73,6 +75,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 			log,
 			observer: options.observer,
 			position,
+			onOutdated: options.onOutdated ?? (() => {}),
 		});
 	} catch (error) {
 		await pool.end();
@@ -98,6 +101,7 @@ interface StoreParts {
 	observer: CommitObserver | undefined;
 	/** The number of the event after which the log is followed. */
 	position: number;
+	onOutdated: (error: AppError) => void;
 }
 
 /** The store on PostgreSQL. `openPostgresStore` makes it. */
@@ -121,7 +125,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	readonly #commitListeners = new Set<(commit: Commit) => void>();
 	#isClosing = false;
 
-	constructor({ pool, sessions, blobs, node, url, log, observer, position }: StoreParts) {
+	constructor({ pool, sessions, blobs, node, url, log, observer, position, onOutdated }: StoreParts) {
 		const sql = repeatingSql(sqlOf(pool));
 		super(sql);
 		this.#sql = sql;
@@ -137,7 +141,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		this.#sessions = sessions;
 		this.blobs = blobs;
 		this.fence = node;
-		this.placement = new PostgresPlacement(sql, node.owner);
+		this.placement = new PostgresPlacement(sql, node.owner, onOutdated);
 		const listener = {
 			onCommitted: (commit: Commit, outcome: CommitOutcome) => this.#publish(commit, outcome),
 			onBatch: (size: number) => observer?.onBatch(size),

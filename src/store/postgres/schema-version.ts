@@ -1,0 +1,14 @@
+import { AppError } from '../../base/index.ts';
+import { SCHEMA_VERSION } from './schema/migrations.ts';
+
+/**
+ * A schema of the next version can be used, because its steps only add. The one after it may have removed what this program reads.
+ * @throws AppError `unavailable` with a sentence for the operator
+ */
+export function requireUsableSchema(version: number): void {
+	if (version <= SCHEMA_VERSION + 1) return;
+	throw new AppError(
+		'unavailable',
+		`The database has schema version ${version}, this Parley can use ${SCHEMA_VERSION} and ${SCHEMA_VERSION + 1}. Start the newer Parley that wrote it.`,
+	);
+}
