@@ -8,7 +8,7 @@ import type { Placement } from './placement.ts';
 import { placeElsewhere, type ShardKey } from './shard-key.ts';
 
 export interface ForwarderOptions {
-	placement: Pick<Placement, 'fenceOf' | 'nodeOf'>;
+	placement: Pick<Placement, 'fenceOf' | 'nodeOf' | 'isAlive'>;
 	nodeId: string;
 	peers: Pick<PeerClient, 'send'>;
 	/** What nodes of one cluster know. */
@@ -122,12 +122,23 @@ export class Forwarder {
 		}
 	}
 
-	/** Aborts as soon as another node is the owner: the first one is frozen or cut off, and will not answer. */
+	/**
+	 * Aborts when another node is the owner: at once where the first one has lost its lease, because it is frozen or cut off and will not
+	 * answer. After a hand-over the first one is alive: it ends what it has begun and refuses the rest, so it has some time.
+	 */
 	#watchOwner(id: string, nodeId: string): { signal: AbortSignal; stop(): void } {
+		const { placement, clock, patienceMs = PATIENCE_MS } = this.#options;
 		const controller = new AbortController();
+		let changedAt: number | null = null;
 		const timer = setInterval(() => {
-			const owner = this.#options.placement.nodeOf(id);
-			if (owner !== null && owner.id !== nodeId) controller.abort(new Error('Another node is the owner now.'));
+			const owner = placement.nodeOf(id);
+			if (owner === null || owner.id === nodeId) {
+				changedAt = null;
+				return;
+			}
+			changedAt ??= elapsedMs(clock);
+			if (placement.isAlive(nodeId) && elapsedMs(clock) - changedAt < patienceMs) return;
+			controller.abort(new Error('Another node is the owner now.'));
 		}, RETRY_MS);
 		return { signal: controller.signal, stop: () => clearInterval(timer) };
 	}

@@ -89,6 +89,11 @@ export class Placement implements AsyncDisposable {
 		return owner === null ? null : (this.#nodes.get(owner) ?? null);
 	}
 
+	/** Whether the lease of a node holds, as far as this one knows. */
+	isAlive(nodeId: string): boolean {
+		return this.#nodes.has(nodeId);
+	}
+
 	/** The nodes that are alive, as far as this one knows. */
 	get nodes(): ClusterNode[] {
 		return [...this.#nodes.values()];

@@ -16,12 +16,18 @@ const KEY = 'the key of the cluster';
 /** Who owns everything, as all nodes of a test see it. */
 class Owners {
 	owner = '';
+	/** Called when a node looks at the owner. */
+	onOwnerRead = () => {};
 	readonly addresses = new Map<string, string>();
+	/** Nodes whose lease holds, besides the owner. */
+	readonly alive = new Set<string>();
 
 	placementOf(nodeId: string) {
 		return {
+			isAlive: (id: string) => id === this.owner || this.alive.has(id),
 			fenceOf: (id: string) => (this.owner === nodeId ? { shard: shardOf(id), epoch: 1 } : null),
 			nodeOf: (): ClusterNode | null => {
+				this.onOwnerRead();
 				const address = this.addresses.get(this.owner);
 				return address === undefined ? null : { id: this.owner, address, version: '1', isLeaving: false };
 			},
@@ -159,6 +165,36 @@ test('a request to a node that is frozen is repeated at the next owner only wher
 		responses.map(({ status }) => status),
 		[200, 200, 503],
 	);
+});
+
+test('a node that hands over while it carries a request out still answers it', async (t) => {
+	const owners = new Owners();
+	const entry = await startNode(t, owners, 'entry', refuse);
+	let arrived = () => {};
+	const isThere = new Promise<void>((resolve) => {
+		arrived = resolve;
+	});
+	let finish = () => {};
+	await startNode(t, owners, 'former', async () => {
+		arrived();
+		await new Promise<void>((resolve) => {
+			finish = resolve;
+		});
+		return { status: 200, body: 'former' };
+	});
+	await startNode(t, owners, 'next', refuse);
+	owners.owner = 'former';
+	const sent = fetch(entry.url, { method: 'POST' });
+	await isThere;
+	owners.alive.add('former');
+	owners.owner = 'next';
+	let lookedAt = 0;
+	owners.onOwnerRead = () => {
+		lookedAt++;
+	};
+	await until('the forwarder has seen the next owner', () => lookedAt > 2);
+	finish();
+	assert.equal(await (await sent).text(), 'former');
 });
 
 test('a stream is passed on event by event, and ends when its owner does', async (t) => {
