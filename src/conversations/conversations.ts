@@ -224,7 +224,7 @@ export class Conversations implements AsyncDisposable {
 	 * @throws AppError `unavailable` where the signal aborts first
 	 */
 	reply(turn: RunningTurn, signal: AbortSignal): Promise<MessageRecord> {
-		return waitForReply(this.#transport, this.#deps.store, turn, signal);
+		return waitForReply(this.#transport, this.#deps.store, turn, signal, this.#deps.fenceOf !== undefined);
 	}
 
 	/**

@@ -11,6 +11,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 	try {
 		return await postgres.openPostgresStore(options);
 	} catch (cause) {
+		// A sentence about the database itself.
+		if (cause instanceof AppError) throw cause;
 		const remedy = 'Check PARLEY_DATABASE_URL, and that the database runs.';
 		throw new AppError('unavailable', `PostgreSQL cannot be used: ${messageOf(cause)} ${remedy}`, { cause });
 	}
