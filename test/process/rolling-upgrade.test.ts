@@ -54,6 +54,7 @@ suite('an upgrade of a cluster, one node after the other', { skip: skipWithoutPo
 		for (let n = 0; n < NODES; n++) nodes.push(await startNode('rolling'));
 		for (const node of nodes) await balancer.add(node.port);
 		const load = new Load(balancer, key, await deploy(nodes[0] as ServerProcess));
+		t.after(() => load.end());
 		load.start();
 		await load.untilAnswered(1);
 
@@ -147,6 +148,10 @@ class Load {
 		await until('the followers have all messages', () => {
 			return this.#lanes.every(({ sent, followed }) => followed.length >= sent.length - 1);
 		});
+		await this.end();
+	}
+
+	async end(): Promise<void> {
 		this.#end.abort();
 		await this.#running;
 	}
@@ -213,8 +218,7 @@ class Load {
 					position = id ?? position;
 					if (event === 'message.created' && data.message?.role === 'user') lane.followed.push(data.message.content);
 				}
-			} catch (error) {
-				if (process.env.DEBUGF) console.log(String(error), (error as Error).cause);
+			} catch {
 				// Streams end with their node. Those that follow begin where they ended.
 			}
 			await sleep(20, this.#end.signal);
