@@ -31,6 +31,10 @@ export interface ListQuery<K extends Kind> {
 /** Records of every kind, by id or as a list. */
 export interface RecordsReader {
 	get<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined>;
+	/** Those of these records that exist, in any order, by one query. */
+	getMany<K extends Kind>(kind: K, ids: readonly string[]): Promise<Records[K][]>;
+	/** The versions of those of these records that exist, by their ids, by one query. */
+	versionsOf(kind: Kind, ids: readonly string[]): Promise<Map<string, number>>;
 	list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Records[K][]>;
 }
 

@@ -58,6 +58,19 @@ export class SqliteReaders implements Readers {
 		return row === undefined ? undefined : decodeRow(kind, row);
 	}
 
+	async getMany<K extends Kind>(kind: K, ids: readonly string[]): Promise<Records[K][]> {
+		const statement = this.#prepare(
+			`SELECT ${columnsOf(kind)} FROM ${kind} WHERE id IN (SELECT value FROM json_each(?))`,
+		);
+		return statement.all(JSON.stringify(ids)).map((row) => decodeRow(kind, row));
+	}
+
+	async versionsOf(kind: Kind, ids: readonly string[]): Promise<Map<string, number>> {
+		const statement = this.#prepare(`SELECT id, version FROM ${kind} WHERE id IN (SELECT value FROM json_each(?))`);
+		const rows = statement.all(JSON.stringify(ids)) as { id: string; version: number }[];
+		return new Map(rows.map(({ id, version }) => [id, version]));
+	}
+
 	async list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Records[K][]> {
 		const orderColumn = kind === 'messages' ? 'seq' : 'created_at';
 		const { conditions, values } = conditionsOf(kind, orderColumn, query);

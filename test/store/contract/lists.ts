@@ -20,6 +20,24 @@ export function listContract(opened: () => Store): void {
 		}
 	});
 
+	test('reads many records, and their versions, at once', async () => {
+		const store = opened();
+		const made = Array.from({ length: 300 }, () => assistant());
+		await insert(store, made);
+		const changed = made[7]?.id as string;
+		await store.commit({ write: [{ op: 'patch', kind: 'assistants', id: changed, set: { name: 'Renamed' } }] });
+		const ids = [...made.map(({ id }) => id), newId('assistant')];
+		const records = await store.getMany('assistants', ids);
+		assert.deepEqual(records.map(({ id }) => id).sort(), ids.slice(0, -1).sort());
+		assert.deepEqual(
+			records.find(({ id }) => id === changed),
+			await store.get('assistants', changed),
+		);
+		const versions = await store.versionsOf('assistants', ids);
+		assert.deepEqual([versions.size, versions.get(changed)], [300, 2]);
+		assert.deepEqual([await store.getMany('assistants', []), (await store.versionsOf('assistants', [])).size], [[], 0]);
+	});
+
 	test('lists lasting rows once although others are added and removed between pages', async () => {
 		const store = opened();
 		const workspace_id = newId('workspace');

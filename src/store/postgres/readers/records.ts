@@ -16,6 +16,19 @@ export class PostgresRecordsReader implements RecordsReader {
 		return row === undefined ? undefined : decodeRow(kind, row);
 	}
 
+	async getMany<K extends Kind>(kind: K, ids: readonly string[]): Promise<Records[K][]> {
+		if (ids.length === 0) return [];
+		const rows = await this.#sql.all(`SELECT ${columnsOf(kind)} FROM ${kind} WHERE id = ANY(@ids)`, { ids });
+		return rows.map((row) => decodeRow(kind, row));
+	}
+
+	async versionsOf(kind: Kind, ids: readonly string[]): Promise<Map<string, number>> {
+		if (ids.length === 0) return new Map();
+		const text = `SELECT id, version FROM ${kind} WHERE id = ANY(@ids)`;
+		const rows = await this.#sql.all<{ id: string; version: number }>(text, { ids });
+		return new Map(rows.map(({ id, version }) => [id, version]));
+	}
+
 	async list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Records[K][]> {
 		const orderColumn = kind === 'messages' ? 'seq' : 'created_at';
 		const { order, limit } = query;
