@@ -5,5 +5,6 @@ export type { TokenSettings } from './token-settings.ts';
 export type { VisibleDeployment } from './visible-deployment.ts';
 export { visitorAccount } from './visitor-account.ts';
 export { visitorKey } from './visitor-key.ts';
+export type { RemoteVisitorLimits, VisitorCount } from './visitor-limits.ts';
 export type { StreamVisit, VisitorStream } from './visitor-streams.ts';
 export type { RenderedConfig } from './widget-config.ts';

@@ -16,13 +16,30 @@ const MAX_EVENT_TIMES = 8_000_000;
  */
 const MAX_CONFIG_VISITORS = 20_000;
 
+/** What is counted for each visitor of a deployment. */
+export type VisitorCount = 'messages' | 'requests';
+
+/** Counts where the node is that owns a deployment. */
+export interface RemoteVisitorLimits {
+	/**
+	 * Counts one event at the owner.
+	 * @returns undefined where this node counts; otherwise a promise of the seconds until an event is within the limit again (0: this
+	 * one is), or of null where the owner did not answer in time. It never rejects.
+	 */
+	count(of: VisitorCount, deploymentId: string, visitor: string, perMinute: number): Promise<number | null> | undefined;
+}
+
 /** How often one visitor may call the public routes of one deployment. Memory is bounded for any number of visitors. */
 export class VisitorLimits {
 	readonly #configs: CompactSlidingWindow;
 	readonly #messages: SlidingWindowLimiter;
 	readonly #requests: SlidingWindowLimiter;
 
-	constructor(clock: Clock) {
+	readonly #remote: RemoteVisitorLimits | undefined;
+
+	/** @param remote absent: all requests of a deployment's visitors come to this process */
+	constructor(clock: Clock, remote?: RemoteVisitorLimits) {
+		this.#remote = remote;
 		this.#configs = new CompactSlidingWindow(clock, MINUTE_MS, MAX_CONFIG_VISITORS);
 		this.#messages = new SlidingWindowLimiter(clock, MINUTE_MS, { keys: MAX_VISITORS, timestamps: MAX_EVENT_TIMES });
 		this.#requests = new SlidingWindowLimiter(clock, MINUTE_MS, { keys: MAX_VISITORS, timestamps: MAX_EVENT_TIMES });
@@ -34,6 +51,7 @@ export class VisitorLimits {
 	}
 
 	/**
+	 * Each node counts for itself: the configuration is answered from memory, without waiting for another node.
 	 * @param address the client's
 	 * @throws AppError `rate_limit_exceeded`
 	 */
@@ -42,20 +60,36 @@ export class VisitorLimits {
 	}
 
 	/**
+	 * Counts at once, or where another node owns the deployment, once that node has answered.
 	 * @param visitor see `visitorKey`
 	 * @throws AppError `rate_limit_exceeded`
 	 */
-	countMessage(deploymentId: string, visitor: string, perMinute: number): void {
-		throwIfLimited(this.#messages.tryConsume(`${deploymentId} ${visitor}`, perMinute));
+	countMessage(deploymentId: string, visitor: string, perMinute: number): void | Promise<void> {
+		return this.#count('messages', deploymentId, visitor, perMinute);
 	}
 
 	/**
-	 * Counts a request that is neither for the configuration nor a message.
+	 * Counts a request that is neither for the configuration nor a message, as `countMessage` does.
 	 * @param visitor see `visitorKey`
 	 * @throws AppError `rate_limit_exceeded`
 	 */
-	countRequest(deploymentId: string, visitor: string): void {
-		throwIfLimited(this.#requests.tryConsume(`${deploymentId} ${visitor}`, REQUESTS_PER_MINUTE));
+	countRequest(deploymentId: string, visitor: string): void | Promise<void> {
+		return this.#count('requests', deploymentId, visitor, REQUESTS_PER_MINUTE);
+	}
+
+	/**
+	 * Counts an event on this node, whether it owns the deployment or not.
+	 * @returns 0 within the limit, otherwise the whole seconds until an event is within it again
+	 */
+	countHere(of: VisitorCount, deploymentId: string, visitor: string, perMinute: number): number {
+		const limiter = of === 'messages' ? this.#messages : this.#requests;
+		return limiter.tryConsume(`${deploymentId} ${visitor}`, perMinute);
+	}
+
+	#count(of: VisitorCount, deploymentId: string, visitor: string, perMinute: number): void | Promise<void> {
+		const remote = this.#remote?.count(of, deploymentId, visitor, perMinute);
+		if (remote === undefined) return throwIfLimited(this.countHere(of, deploymentId, visitor, perMinute));
+		return remote.then((wait) => throwIfLimited(wait ?? this.countHere(of, deploymentId, visitor, perMinute)));
 	}
 }
 

@@ -37,7 +37,7 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 	const { admission, store, deployments, conversations, cursors } = options;
 
 	/** @throws AppError `rate_limit_exceeded` */
-	const countRequest = ({ deployment, visitorKey }: VisitorRequest) =>
+	const countRequest = ({ deployment, visitorKey }: VisitorRequest): void | Promise<void> =>
 		deployments.limits.countRequest(deployment.id, visitorKey);
 
 	/** @throws AppError `not_found` also for another visitor's conversation */
@@ -67,7 +67,7 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 	const send = async (visit: VisitorRequest, stream: boolean, request: HttpRequest): Promise<RouteResponse> => {
 		const { deployment, endUser, visitorKey, body } = visit;
 		// Retries skip the message quota but count as requests.
-		if (request.header('idempotency-key') !== undefined) deployments.limits.countRequest(deployment.id, visitorKey);
+		if (request.header('idempotency-key') !== undefined) await countRequest(visit);
 		const { responses, ...idempotent } = createIdempotentCall(
 			operations.sendWidgetMessage,
 			idempotencyScope(visit),
@@ -81,7 +81,7 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 			audience: 'visitor',
 			idempotent,
 			async prepare() {
-				deployments.limits.countMessage(deployment.id, visitorKey, deployment.rate_limit.messages_per_minute);
+				await deployments.limits.countMessage(deployment.id, visitorKey, deployment.rate_limit.messages_per_minute);
 				const { conversation_id, content, metadata } = body as unknown as SendMessage;
 				if (conversation_id !== undefined) await conversationOf(visit, conversation_id);
 				const visitorId = () => visitorAccount(options.secrets, deployment.id, visitorKey);
@@ -101,7 +101,7 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 		},
 
 		async listWidgetMessages(visit) {
-			countRequest(visit);
+			await countRequest(visit);
 			const conversation = await conversationOf(visit, visit.request.params.id as string);
 			const { id } = conversation;
 			const list = `visitor messages ${id}`;
@@ -113,7 +113,7 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 		},
 
 		async followWidgetConversation(visit) {
-			countRequest(visit);
+			await countRequest(visit);
 			return respondWithStream(visit, async (request) => {
 				const conversation = await conversationOf(visit, request.params.id as string);
 				const after = resumePosition(request, visit.query.last_event_id);
@@ -122,13 +122,13 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 		},
 
 		async stopWidgetReply(visit) {
-			countRequest(visit);
+			await countRequest(visit);
 			const { id } = await conversationOf(visit, visit.request.params.id as string);
 			return jsonResponse({ stopped: await conversations.stop(id) });
 		},
 
 		async requestPerson(visit) {
-			countRequest(visit);
+			await countRequest(visit);
 			const { withdraw = false, email = null } = visit.body as unknown as WidgetPersonRequest;
 			const { id } = await conversationOf(visit, visit.request.params.id as string);
 			if (!withdraw && visit.deployment.features.handoff !== true) throw new AppError('handoff_disabled');
@@ -137,7 +137,7 @@ export function visitorHandlers(options: VisitorMessageOptions): { [K in Visitor
 		},
 
 		async rateWidgetMessage(visit) {
-			countRequest(visit);
+			await countRequest(visit);
 			const { body, request } = visit;
 			const feedback = body as unknown as Feedback;
 			const belongsToCaller = (conversation: ConversationRecord) => belongsToVisitor(visit, conversation);

@@ -88,7 +88,7 @@ export class VisitorAdmission {
 			return await this.#identify(deployment, request);
 		} catch (error) {
 			if (error instanceof AppError && error.code === 'invalid_jwt') {
-				this.#deployments.limits.countRequest(deployment.id, visitorKey(null, request.clientAddress));
+				await this.#deployments.limits.countRequest(deployment.id, visitorKey(null, request.clientAddress));
 			}
 			throw error;
 		}
