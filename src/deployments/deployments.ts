@@ -1,5 +1,15 @@
 import { ActorSystem } from '../actors/index.ts';
-import { AppError, type Clock, isId, type Log, messageOf, newId, timestamp } from '../base/index.ts';
+import {
+	AppError,
+	type Clock,
+	elapsedMs,
+	isId,
+	type Log,
+	messageOf,
+	newId,
+	PeriodicTask,
+	timestamp,
+} from '../base/index.ts';
 import {
 	type Deployment,
 	type DeploymentCreate,
@@ -19,7 +29,7 @@ import { appearanceOf, featuresOf } from './appearance.ts';
 import { DeploymentActor, type DeploymentMessage } from './deployment-actor.ts';
 import { requireVerificationKey, type TokenSettings } from './token-settings.ts';
 import { noSuchDeployment, type VisibleDeployment } from './visible-deployment.ts';
-import { VisitorLimits } from './visitor-limits.ts';
+import { type RemoteVisitorLimits, VisitorLimits } from './visitor-limits.ts';
 import { type StreamVisit, type VisitorStream, VisitorStreams } from './visitor-streams.ts';
 
 export interface DeploymentsOptions {
@@ -27,12 +37,21 @@ export interface DeploymentsOptions {
 	clock: Clock;
 	log: Log;
 	tokenSettings: TokenSettings;
+	/**
+	 * For a cluster: a deployment in memory that was read longer ago (ms) is read again before it is used, and those with open
+	 * streams are read again at this interval. Absent: only this process changes deployments.
+	 */
+	maxAgeMs?: number | undefined;
+	/** For a cluster: counts the requests of visitors where another node owns the deployment. */
+	remoteLimits?: RemoteVisitorLimits | undefined;
 }
 
 /** Deployments in memory, about 2 KB each: a server with that many active deployments has the memory, too. */
 const MAX_RESIDENT = 120_000;
 const PASSIVATE_AFTER_MS = 10 * 60_000;
 const ACTOR_TIMEOUT_MS = 10_000;
+/** Deployments whose versions are read at once. */
+const VERSIONS_PER_QUERY = 1_000;
 
 /** A deployment as the API shows it. */
 export function presentDeployment(record: DeploymentRecord): Deployment {
@@ -63,14 +82,18 @@ export class Deployments implements AsyncDisposable {
 	readonly #clock: Clock;
 	readonly #tokenSettings: TokenSettings;
 	readonly #actors: ActorSystem<DeploymentMessage, DeploymentRecord>;
-	/** Activations in flight, by deployment. */
-	readonly #activations = new Map<string, Promise<unknown>>();
+	/** Reads in flight, by deployment. */
+	readonly #reads = new Map<string, Promise<unknown>>();
+	readonly #maxAgeMs: number | undefined;
+	/** Finds what other nodes have changed. */
+	readonly #changeCheck: PeriodicTask | undefined;
 
-	constructor({ store, clock, log, tokenSettings }: DeploymentsOptions) {
+	constructor({ store, clock, log, tokenSettings, maxAgeMs, remoteLimits }: DeploymentsOptions) {
 		this.#store = store;
 		this.#clock = clock;
 		this.#tokenSettings = tokenSettings;
-		this.limits = new VisitorLimits(clock);
+		this.#maxAgeMs = maxAgeMs;
+		this.limits = new VisitorLimits(clock, remoteLimits);
 		this.#streams = new VisitorStreams({ clock, log });
 		this.#actors = new ActorSystem({
 			load: (id) => this.#load(id),
@@ -78,6 +101,13 @@ export class Deployments implements AsyncDisposable {
 			maxResident: MAX_RESIDENT,
 			idleMs: PASSIVATE_AFTER_MS,
 		});
+		if (maxAgeMs === undefined) return;
+		this.#changeCheck = new PeriodicTask({
+			intervalMs: maxAgeMs,
+			run: (signal) => this.#readChanged(signal),
+			onFailure: (err) => log.warn({ err }, 'the deployments with open streams could not be checked'),
+		});
+		this.#changeCheck.start();
 	}
 
 	/** The actors in memory, and the messages that wait for them. */
@@ -85,10 +115,11 @@ export class Deployments implements AsyncDisposable {
 		return { residents: this.#actors.residents, waiting: this.#actors.waiting };
 	}
 
-	/** The deployment where it is resident and active. Undefined does not mean that there is none: then call `visible`. */
+	/** The deployment where it is resident, current and active. Undefined does not mean that there is none: then call `visible`. */
 	peekVisible(id: string): VisibleDeployment | undefined {
 		const actor = this.#peek(id);
-		return actor?.active ? actor : undefined;
+		if (!actor?.active || (this.#maxAgeMs !== undefined && !actor.isCurrent)) return undefined;
+		return actor;
 	}
 
 	/**
@@ -97,10 +128,11 @@ export class Deployments implements AsyncDisposable {
 	 */
 	async visible(id: string): Promise<VisibleDeployment> {
 		if (!isId('deployment', id)) throw noSuchDeployment();
-		if (!this.#peek(id)) await this.#activate(id);
-		const visible = this.peekVisible(id);
-		if (!visible) throw noSuchDeployment();
-		return visible;
+		if (!this.#peek(id)?.isCurrent) await this.#read(id);
+		// Not `peekVisible`: what was read in time is used, however long the answer took.
+		const actor = this.#peek(id);
+		if (!actor?.active) throw noSuchDeployment();
+		return actor;
 	}
 
 	/**
@@ -112,7 +144,7 @@ export class Deployments implements AsyncDisposable {
 		const stream = this.#streams.open(visit);
 		const { id } = visit.deployment;
 		// The deployment may have changed between the admission and now.
-		if (this.peekVisible(id)?.record !== visit.deployment) this.#streams.recheck(stream, this.visible(id));
+		if (this.#peek(id)?.record !== visit.deployment) this.#streams.recheck(stream, this.visible(id));
 		return stream;
 	}
 
@@ -176,6 +208,7 @@ export class Deployments implements AsyncDisposable {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#streams[Symbol.dispose]();
+		await this.#changeCheck?.[Symbol.asyncDispose]();
 		await this.#actors[Symbol.asyncDispose]();
 	}
 
@@ -183,28 +216,50 @@ export class Deployments implements AsyncDisposable {
 		return this.#actors.activeActor(id) as DeploymentActor | undefined;
 	}
 
-	/** Loads a deployment. Concurrent requests share one message to its actor. */
-	#activate(id: string): Promise<unknown> {
-		let activation = this.#activations.get(id);
-		if (!activation) {
+	/** Loads a deployment, or reads it again. Concurrent requests share one message to its actor. */
+	#read(id: string): Promise<unknown> {
+		let read = this.#reads.get(id);
+		if (!read) {
 			// A copy: the id is a slice of a request's text, and would keep all of that text in memory.
 			const copy = Buffer.from(id, 'latin1').toString('latin1');
-			activation = this.#actors
+			read = this.#actors
 				.ask(copy, { type: 'read' }, { deadlineMs: ACTOR_TIMEOUT_MS })
-				.finally(() => this.#activations.delete(copy));
-			this.#activations.set(copy, activation);
+				.finally(() => this.#reads.delete(copy));
+			this.#reads.set(copy, read);
 		}
-		return activation;
+		return read;
+	}
+
+	/** Reads the deployments again that have open streams and were changed by another node. Their streams are rechecked. */
+	async #readChanged(signal: AbortSignal): Promise<void> {
+		const ids = this.#streams.deploymentIds();
+		for (let from = 0; from < ids.length && !signal.aborted; from += VERSIONS_PER_QUERY) {
+			const page = ids.slice(from, from + VERSIONS_PER_QUERY);
+			const versions = await this.#store.versionsOf('deployments', page);
+			const changed = page.filter((id) => this.#peek(id)?.record.version !== versions.get(id));
+			await Promise.all(changed.map((id) => this.#readAgain(id)));
+		}
+	}
+
+	/** Never rejects: the next check finds what this one could not read. */
+	async #readAgain(id: string): Promise<void> {
+		try {
+			await this.#actors.ask(id, { type: 'refresh' }, { deadlineMs: ACTOR_TIMEOUT_MS });
+		} catch (error) {
+			if (error instanceof AppError && error.code === 'not_found') this.#streams.revokeAll(id);
+		}
 	}
 
 	async #load(id: string): Promise<DeploymentActor> {
+		const readAt = elapsedMs(this.#clock);
 		const record = await this.#store.get('deployments', id);
 		if (!record) throw noSuchDeployment();
-		const actor = new DeploymentActor(record, {
+		const actor = new DeploymentActor(record, readAt, {
 			store: this.#store,
 			clock: this.#clock,
 			tokenSettings: this.#tokenSettings,
 			onChanged: (deployment) => this.#streams.recheckAll(deployment),
+			maxAgeMs: this.#maxAgeMs,
 		});
 		// Another process may have changed it while it was not in memory.
 		this.#streams.recheckAll(actor);

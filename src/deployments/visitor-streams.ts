@@ -68,6 +68,16 @@ export class VisitorStreams implements Disposable {
 		return { deployments: grants, visitors: limitKeys };
 	}
 
+	/** The deployments that have streams open. */
+	deploymentIds(): string[] {
+		return this.#streams.grantIds();
+	}
+
+	/** Ends the streams of a deployment that does not exist any more. */
+	revokeAll(deploymentId: string): void {
+		for (const stream of this.#streams.of(deploymentId)) stream.revoke();
+	}
+
 	/**
 	 * Counts and checks a stream from now on. It must be ended.
 	 * @throws AppError `rate_limit_exceeded` when the visitor has too many open
