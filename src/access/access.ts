@@ -1,6 +1,6 @@
 import { AppError, type Clock, clientNetwork, type Log } from '../base/index.ts';
 import type { Scope } from '../contract/index.ts';
-import type { ApiKeyRecord, Store } from '../store/index.ts';
+import type { ApiKeyRecord, Store, UserRecord, WorkspaceRecord } from '../store/index.ts';
 import { hashApiKey, isApiKey } from './api-keys.ts';
 import type { DashboardNetworks } from './dashboard-networks.ts';
 import { LastUseRecorder } from './last-use-recorder.ts';
@@ -36,7 +36,7 @@ export interface Credentials {
 }
 
 export interface AccessOptions {
-	store: Pick<Store, 'access' | 'commit' | 'get'>;
+	store: Pick<Store, 'access' | 'commit' | 'get' | 'getMany'>;
 	sessions: Pick<Sessions, 'find'>;
 	dashboardNetworks: DashboardNetworks;
 	clock: Clock;
@@ -109,9 +109,35 @@ export class Access {
 	async isCredentialValid({ credentialId, userSession }: Caller): Promise<boolean> {
 		const kind = userSession ? 'sessions' : 'api_keys';
 		const record = await this.#store.get(kind, credentialId);
-		if (record === undefined || (record.expires_at !== null && record.expires_at <= this.#clock.now())) return false;
+		if (!this.#isUnexpired(record)) return false;
 		const user = userSession && (await this.#store.get('users', userSession.user.id));
 		return !user || !(await this.needsTotpSetup({ session: userSession.session, user }));
+	}
+
+	/** The ids of the credentials that have been neither revoked nor expired, by a few queries for all of them. */
+	async validCredentials(callers: readonly Caller[]): Promise<Set<string>> {
+		const signedIn = callers.filter((caller): caller is Caller & { userSession: UserSession } => !!caller.userSession);
+		const keyIds = callers.filter(({ userSession }) => !userSession).map(({ credentialId }) => credentialId);
+		const valid = new Set<string>();
+		for (const key of await this.#store.getMany('api_keys', keyIds)) if (this.#isUnexpired(key)) valid.add(key.id);
+		if (signedIn.length === 0) return valid;
+		const sessions = new Set<string>();
+		const sessionIds = signedIn.map(({ credentialId }) => credentialId);
+		for (const session of await this.#store.getMany('sessions', sessionIds)) {
+			if (this.#isUnexpired(session)) sessions.add(session.id);
+		}
+		const users = byId(
+			await this.#store.getMany('users', distinct(signedIn.map(({ userSession }) => userSession.user.id))),
+		);
+		const workspaces = byId(
+			await this.#store.getMany('workspaces', distinct(signedIn.map(({ workspaceId }) => workspaceId))),
+		);
+		for (const { credentialId, userSession, workspaceId } of signedIn) {
+			const user = users.get(userSession.user.id);
+			const lacksTotp = user && lacksRequiredTotp(userSession.session, user, workspaces.get(workspaceId));
+			if (sessions.has(credentialId) && !lacksTotp) valid.add(credentialId);
+		}
+		return valid;
 	}
 
 	/**
@@ -120,7 +146,7 @@ export class Access {
 	 */
 	async needsTotpSetup({ session, user }: Pick<UserSession, 'session' | 'user'>): Promise<boolean> {
 		if (session.signed_in_by === 'oidc' || hasTotp(user)) return false;
-		return (await this.#store.get('workspaces', user.workspace_id))?.require_totp ?? false;
+		return lacksRequiredTotp(session, user, await this.#store.get('workspaces', user.workspace_id));
 	}
 
 	/** @throws AppError `insufficient_scope` for a key, `forbidden` for a session */
@@ -152,6 +178,10 @@ export class Access {
 		return perMinute === 0 ? null : this.#anonymousBuckets.tryConsume(clientNetwork(address), perMinute);
 	}
 
+	#isUnexpired(record: Pick<ApiKeyRecord, 'expires_at'> | undefined): boolean {
+		return record !== undefined && (record.expires_at === null || record.expires_at > this.#clock.now());
+	}
+
 	async #callerOfKey(authorization: string | undefined): Promise<Caller> {
 		const { workspace_id, id, name, scopes, expires_at } = await this.#keyOf(authorization);
 		return { workspaceId: workspace_id, credentialId: id, name, scopes, expiresAt: expires_at, userSession: null };
@@ -171,6 +201,22 @@ export class Access {
 		this.#lastUseRecorder.record(record);
 		return record;
 	}
+}
+
+function lacksRequiredTotp(
+	{ signed_in_by }: UserSession['session'],
+	user: UserRecord,
+	workspace: WorkspaceRecord | undefined,
+): boolean {
+	return signed_in_by !== 'oidc' && !hasTotp(user) && (workspace?.require_totp ?? false);
+}
+
+function byId<R extends { id: string }>(records: readonly R[]): Map<string, R> {
+	return new Map(records.map((record) => [record.id, record]));
+}
+
+function distinct(ids: readonly string[]): string[] {
+	return [...new Set(ids)];
 }
 
 function callerOf(userSession: UserSession): Caller & { userSession: UserSession } {

@@ -2,10 +2,10 @@ import { type AbortableRequest, type Clock, type Log, type RevocableUse, Revocab
 import type { Access, Caller } from './access.ts';
 
 export interface CredentialMonitorOptions {
-	access: Pick<Access, 'isCredentialValid'>;
+	access: Pick<Access, 'isCredentialValid' | 'validCredentials'>;
 	clock: Clock;
 	log: Log;
-	/** Milliseconds after which a credential is noticed that expired, or that the command line revoked. */
+	/** Milliseconds after which a credential is noticed that expired, or that another process revoked: the command line, or another node. */
 	recheckIntervalMs?: number;
 	/** Uses that one credential may have at once. */
 	concurrencyLimit?: number;
@@ -14,6 +14,8 @@ export interface CredentialMonitorOptions {
 const RECHECK_INTERVAL_MS = 2_000;
 /** One key may be of a backend that passes streams on to all its users; each costs a few KB. */
 const CONCURRENCY_LIMIT = 20_000;
+/** Credentials that are read at once. */
+const CREDENTIALS_PER_CHECK = 500;
 
 /** Ends event streams and replies as soon as the API key or session that began them is revoked or expires. */
 export class CredentialMonitor implements Disposable {
@@ -21,6 +23,7 @@ export class CredentialMonitor implements Disposable {
 	readonly #log: Log;
 	readonly #uses: RevocableUses<Caller>;
 	readonly #timer: NodeJS.Timeout;
+	#isChecking = false;
 
 	constructor({
 		access,
@@ -32,7 +35,9 @@ export class CredentialMonitor implements Disposable {
 		this.#access = access;
 		this.#log = log;
 		this.#uses = new RevocableUses({ clock, concurrencyLimit, limitSentence });
-		this.#timer = setInterval(() => void this.recheckAll(), recheckIntervalMs);
+		this.#timer = setInterval(() => {
+			if (!this.#isChecking) void this.recheckAll();
+		}, recheckIntervalMs);
 		this.#timer.unref();
 	}
 
@@ -56,7 +61,12 @@ export class CredentialMonitor implements Disposable {
 
 	/** Checks the credentials in use and revokes the uses of those that are no longer valid. Never rejects. */
 	async recheckAll(): Promise<void> {
-		await Promise.all(this.#uses.grantIds().map((id) => this.#recheck(id)));
+		this.#isChecking = true;
+		const ids = this.#uses.grantIds();
+		for (let from = 0; from < ids.length; from += CREDENTIALS_PER_CHECK) {
+			await this.#recheckMany(ids.slice(from, from + CREDENTIALS_PER_CHECK));
+		}
+		this.#isChecking = false;
 	}
 
 	[Symbol.dispose](): void {
@@ -67,13 +77,29 @@ export class CredentialMonitor implements Disposable {
 		const use = this.#uses.oneOf(credentialId);
 		if (!use) return;
 		try {
-			if (await this.#access.isCredentialValid(use.context)) return;
+			if (!(await this.#access.isCredentialValid(use.context))) this.#revokeAll(credentialId);
 		} catch (error) {
-			// A failed check says nothing about the credential; the next one is soon.
-			this.#log.warn({ err: error }, 'the credentials in use could not be checked');
-			return;
+			this.#logFailure(error);
 		}
-		for (const revoked of this.#uses.of(credentialId)) revoked.revoke();
+	}
+
+	async #recheckMany(credentialIds: readonly string[]): Promise<void> {
+		const callers = credentialIds.flatMap((id) => this.#uses.oneOf(id)?.context ?? []);
+		try {
+			const valid = await this.#access.validCredentials(callers);
+			for (const { credentialId } of callers) if (!valid.has(credentialId)) this.#revokeAll(credentialId);
+		} catch (error) {
+			this.#logFailure(error);
+		}
+	}
+
+	#revokeAll(credentialId: string): void {
+		for (const use of this.#uses.of(credentialId)) use.revoke();
+	}
+
+	/** A failed check says nothing about the credential; the next one is soon. */
+	#logFailure(error: unknown): void {
+		this.#log.warn({ err: error }, 'the credentials in use could not be checked');
 	}
 }
 

@@ -21,6 +21,11 @@ function setUp(...valid: string[]) {
 			if (state.failing) throw new Error('the disk failed');
 			return state.valid.has(credentialId);
 		},
+		async validCredentials() {
+			state.checks++;
+			if (state.failing) throw new Error('the disk failed');
+			return state.valid;
+		},
 	};
 	return {
 		state,
@@ -90,4 +95,17 @@ test('notices by itself that a credential has ended', async () => {
 	state.valid.clear();
 	await until('it is noticed', () => use.signal.aborted);
 	assert.equal(use.isRevoked, true);
+});
+
+test('checks thousands of credentials in use with a few reads', async () => {
+	const ids = Array.from({ length: 3_000 }, (_, at) => `key_${at}`);
+	const { state, createMonitor } = setUp(...ids);
+	using monitor = createMonitor();
+	const uses = ids.map((id) => monitor.beginUse(callerOf(id), new TestRequest()));
+	await settled();
+	state.checks = 0;
+	state.valid.delete('key_2999');
+	await monitor.recheckAll();
+	assert.ok(state.checks <= 10, `${state.checks} reads`);
+	assert.deepEqual([uses[0]?.isRevoked, uses[2_999]?.isRevoked], [false, true]);
 });
