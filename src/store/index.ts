@@ -91,6 +91,7 @@ export type {
 	IndexWrite,
 	OpenedBasis,
 } from './search-index.ts';
+export type { LimitedAttempt, SharedLimits, UsedRequests } from './shared-limits.ts';
 export {
 	accountOf,
 	dayOf,

@@ -4,6 +4,7 @@ import { callEach } from '../call-each.ts';
 import type { Commit, CommitOutcome, StoredEvent } from '../commit.ts';
 import type { CommitObserver, OpenedStore, StoreState } from '../opened-store.ts';
 import type { PlacementStore } from '../placement.ts';
+import type { SharedLimits } from '../shared-limits.ts';
 import type { Jobs } from '../store.ts';
 import { openPostgresBlobs, type PostgresBlobs } from './blobs/index.ts';
 import { CommitQueue } from './commit-queue.ts';
@@ -15,6 +16,7 @@ import { exclusively } from './named-lock.ts';
 import { joinCluster, leaveCluster, type NodeIdentity, PostgresPlacement } from './placement.ts';
 import { PostgresReaders } from './readers.ts';
 import { repeatingSql } from './repeating-sql.ts';
+import { PostgresSharedLimits } from './shared-limits.ts';
 import { type Sql, sqlOf } from './sql.ts';
 import { vacuum } from './vacuum.ts';
 import { WriterSession } from './writer-session.ts';
@@ -109,6 +111,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	/** The node, and its epoch. Each start of a node has a later one. */
 	readonly fence: NodeIdentity;
 	readonly placement: PlacementStore;
+	readonly sharedLimits: SharedLimits;
 	readonly jobs: Jobs;
 	readonly blobs: PostgresBlobs;
 	readonly searchDatabase: string;
@@ -148,6 +151,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		};
 		this.#queue = new CommitQueue(sessions.messages, listener);
 		this.#backgroundQueue = new CommitQueue(sessions.background, listener);
+		this.sharedLimits = new PostgresSharedLimits(sql, node.owner);
 		this.#logFollower = new LogFollower({
 			...{ sql, url, log, position, nodeId: node.owner },
 			publish: (events) => callEach(this.#listeners, events),

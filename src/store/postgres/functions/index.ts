@@ -4,6 +4,7 @@ import { BLOB_FUNCTIONS } from './blobs.ts';
 import { COMMIT_FUNCTIONS } from './commit.ts';
 import { DELIVERY_FUNCTIONS } from './deliveries.ts';
 import { JOB_FUNCTIONS } from './jobs.ts';
+import { LIMIT_FUNCTIONS } from './limits.ts';
 import { PLACEMENT_FUNCTIONS } from './placement.ts';
 import { recordFunctions } from './records.ts';
 import { SPENDING_FUNCTIONS } from './spending.ts';
@@ -17,6 +18,7 @@ export const FUNCTIONS = [
 	SPENDING_FUNCTIONS,
 	COMMIT_FUNCTIONS,
 	BLOB_FUNCTIONS,
+	LIMIT_FUNCTIONS,
 ].join('\n');
 
 /** The schema that holds them. */

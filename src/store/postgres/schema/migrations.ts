@@ -2,6 +2,7 @@ import { BLOB_TABLES } from './blobs.ts';
 import { CONVERSATION_TABLES } from './conversations.ts';
 import { DERIVED_TABLES } from './derived.ts';
 import { KNOWLEDGE_TABLES } from './knowledge.ts';
+import { LIMIT_TABLES } from './limits.ts';
 import { LOG_TABLES } from './log.ts';
 import { MESSAGE_SEARCH_TABLES } from './message-search.ts';
 import { PLACEMENT_TABLES } from './placement.ts';
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly string[] = [
 		BLOB_TABLES,
 		MESSAGE_SEARCH_TABLES,
 		SEARCH_TABLES,
+		LIMIT_TABLES,
 	].join('\n'),
 ];
 
