@@ -224,7 +224,7 @@ function createOidcSignIns(
 	const roles = roleMapping(roleClaim, settings.oidc_roles);
 	const accounts = new OidcAccounts({ store, roles, workspaceId: settings.oidc_workspace });
 	const label = settings.oidc_label ?? new URL(issuer).host;
-	return new OidcSignIns({ ...parts, provider, accounts, clock, address, label });
+	return new OidcSignIns({ ...parts, store, provider, accounts, clock, address, label });
 }
 
 /** Continues the work that the last stop interrupted, then starts the background tasks. */

@@ -9,6 +9,7 @@ import { includesScope, scopesOf } from './roles.ts';
 import { hasTotp } from './second-factor.ts';
 import { sessionTokenIn } from './session-cookie.ts';
 import type { Sessions, UserSession } from './sessions.ts';
+import type { SharedRateLimits } from './shared-rate-limits.ts';
 import { type BucketState, TokenBuckets } from './token-bucket.ts';
 
 /** A verified credential that acts in one workspace. */
@@ -43,6 +44,8 @@ export interface AccessOptions {
 	log: Log;
 	/** Requests a minute per credential in place of the plan's limit; 0: no limit; undefined: the plan's. */
 	rateLimit: number | undefined;
+	/** For a cluster: the limits hold for all nodes together. */
+	sharedRateLimits?: Pick<SharedRateLimits, 'bucketsOf'> | undefined;
 }
 
 /** Requests a minute without a valid credential from one client network: the limit of a key of the default plan. */
@@ -60,14 +63,14 @@ export class Access {
 	readonly #anonymousBuckets: TokenBuckets;
 	readonly #lastUseRecorder: LastUseRecorder;
 
-	constructor({ store, sessions, dashboardNetworks, clock, log, rateLimit }: AccessOptions) {
+	constructor({ store, sessions, dashboardNetworks, clock, log, rateLimit, sharedRateLimits }: AccessOptions) {
 		this.#store = store;
 		this.#sessions = sessions;
 		this.#dashboardNetworks = dashboardNetworks;
 		this.#clock = clock;
 		this.#rateLimit = rateLimit;
-		this.#buckets = new TokenBuckets(clock);
-		this.#anonymousBuckets = new TokenBuckets(clock);
+		this.#buckets = sharedRateLimits?.bucketsOf('credentials') ?? new TokenBuckets(clock);
+		this.#anonymousBuckets = sharedRateLimits?.bucketsOf('networks') ?? new TokenBuckets(clock);
 		this.#lastUseRecorder = new LastUseRecorder({ store, clock, log });
 	}
 

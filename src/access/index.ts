@@ -31,6 +31,7 @@ export { adoptKey, existingKey, replacementKey } from './secret-key-change.ts';
 export { checkKeyPermissions, checkSecretKey, type KeyCheck } from './secret-key-check.ts';
 export { lastUseOf } from './session-record.ts';
 export { Sessions, type SessionsOptions, type UserSession } from './sessions.ts';
+export { SharedRateLimits, type SharedRateLimitsOptions } from './shared-rate-limits.ts';
 export { Sweeper, type SweeperOptions } from './sweeper.ts';
 export type { BucketState } from './token-bucket.ts';
 export { type ConfirmedTotp, resetTotp, TotpSetup } from './totp-setup.ts';

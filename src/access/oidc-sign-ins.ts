@@ -1,5 +1,7 @@
-import { AppError, type Clock, LruCache } from '../base/index.ts';
+import { createHash } from 'node:crypto';
+import { AppError, type Clock } from '../base/index.ts';
 import type { AuthorizationChecks, IdentityProvider } from '../oidc/index.ts';
+import { requireCommitted, type Store } from '../store/index.ts';
 import type { AuditWrites } from './audit-writes.ts';
 import type { OidcAccounts } from './oidc-accounts.ts';
 import type { SignInOrigin } from './password-verifier.ts';
@@ -8,10 +10,14 @@ import type { Sessions, UserSession } from './sessions.ts';
 
 /** A sign-in waits this long for the person at the identity provider. */
 const LIFETIME_SECONDS = 600;
-/** States that were used, of which a copy of the cookie is refused. */
-const MAX_USED_STATES = 10_000;
+/** The scope of the keys of used states. */
+const USED_STATES = 'openid connect states';
+/** A used state is stored for so long (ms): longer than its cookie is valid by the clock of any node. */
+const USED_STATE_MS = 24 * 3_600_000;
 
 export interface OidcSignInsOptions extends Pick<SealedCookieOptions, 'secrets' | 'clock' | 'secure'> {
+	/** Has the states that were used, of which a copy of the cookie is refused. */
+	store: Pick<Store, 'commit'>;
 	provider: IdentityProvider;
 	accounts: OidcAccounts;
 	sessions: Sessions;
@@ -50,10 +56,11 @@ export class OidcSignIns {
 	readonly #address: () => string;
 	readonly #clock: Clock;
 	readonly #cookie: SealedCookie<AuthorizationChecks>;
-	readonly #usedStates = new LruCache<string, number>(MAX_USED_STATES);
+	readonly #store: OidcSignInsOptions['store'];
 
-	constructor({ provider, accounts, sessions, address, label, ...cookie }: OidcSignInsOptions) {
+	constructor({ store, provider, accounts, sessions, address, label, ...cookie }: OidcSignInsOptions) {
 		this.label = label;
+		this.#store = store;
 		this.#provider = provider;
 		this.#accounts = accounts;
 		this.#sessions = sessions;
@@ -79,7 +86,7 @@ export class OidcSignIns {
 			const sentence = 'The sign-in has expired, or was begun in another browser or tab. Sign in again.';
 			throw new AppError('unauthorized', sentence);
 		}
-		this.#useState(checks.state);
+		await this.#useState(checks.state);
 		const parameters = Object.entries(response).filter((entry): entry is [string, string] => entry[1] !== undefined);
 		const identity = await this.#provider.finish(Object.fromEntries(parameters), checks, this.#redirectUri());
 		return this.#sessions.beginForIdentity((now) => this.#accounts.accountOf(identity, now), origin, audit);
@@ -90,12 +97,17 @@ export class OidcSignIns {
 		return this.#cookie.clear();
 	}
 
-	/** @throws AppError `unauthorized` where the state was used before */
-	#useState(state: string): void {
-		if (this.#usedStates.get(state) !== undefined) {
-			throw new AppError('unauthorized', 'The sign-in has expired. Sign in again.');
-		}
-		this.#usedStates.set(state, this.#clock.now());
+	/**
+	 * Stores a state as a key of a request that is answered once: of two uses at the same time, on whichever nodes, one is refused.
+	 * @throws AppError `unauthorized` where the state was used before
+	 */
+	async #useState(state: string): Promise<void> {
+		const key = createHash('sha256').update(state).digest('base64url');
+		const expires_at = this.#clock.now() + USED_STATE_MS;
+		const receipt = { scope: USED_STATES, key, body_hash: '', status: 200, body: '', expires_at, accept_expired: true };
+		const outcome = await this.#store.commit({ idempotency: receipt });
+		if (outcome.outcome === 'replay') throw new AppError('unauthorized', 'The sign-in has expired. Sign in again.');
+		requireCommitted(outcome);
 	}
 
 	/** Registered with the issuer. It never comes from a request. */

@@ -1,6 +1,7 @@
 import { AppError, type Clock, type SemaphoreQueue } from '../base/index.ts';
 import type { SignIn } from '../contract/index.ts';
-import type { Store, UserRecord } from '../store/index.ts';
+import type { SharedLimits, Store, UserRecord } from '../store/index.ts';
+import { MemoryAttemptCounts, SharedAttemptCounts } from './attempt-counts.ts';
 import type { DeviceCookies, KnownDevice } from './device-cookies.ts';
 import type { Passwords } from './passwords.ts';
 import { type Refund, SignInLimits } from './sign-in-limits.ts';
@@ -13,6 +14,8 @@ export interface PasswordVerifierOptions {
 	passwords: Passwords;
 	devices: DeviceCookies;
 	clock: Clock;
+	/** For a cluster: failed attempts on all nodes count together. */
+	sharedLimits?: Pick<SharedLimits, 'countAttempts' | 'refundAttempts'> | undefined;
 }
 
 /** Where a sign-in comes from. */
@@ -48,12 +51,14 @@ export class PasswordVerifier {
 	readonly #devices: DeviceCookies;
 	readonly #limits: SignInLimits;
 
-	constructor({ store, users, passwords, devices, clock }: PasswordVerifierOptions) {
+	constructor({ store, users, passwords, devices, clock, sharedLimits }: PasswordVerifierOptions) {
 		this.#store = store;
 		this.#users = users;
 		this.#passwords = passwords;
 		this.#devices = devices;
-		this.#limits = new SignInLimits(clock);
+		this.#limits = new SignInLimits(
+			sharedLimits === undefined ? new MemoryAttemptCounts(clock) : new SharedAttemptCounts(sharedLimits),
+		);
 	}
 
 	/**
@@ -69,11 +74,11 @@ export class PasswordVerifier {
 			result = user && (await use(user));
 		} catch (error) {
 			// The attempt did not fail because of the password.
-			refund();
+			await refund();
 			throw error;
 		}
 		if (result === null) throw new AppError('unauthorized', 'The email or the password is wrong.');
-		refund();
+		await refund();
 		return result;
 	}
 
@@ -108,13 +113,15 @@ export class PasswordVerifier {
 	): Promise<T | null> {
 		const device = this.#devices.find(cookies, [user]);
 		const refund =
-			device === null ? this.#limits.consume(user.email, address) : this.#limits.consumeCodeForDevice(device);
+			device === null
+				? await this.#limits.consume(user.email, address)
+				: await this.#limits.consumeCodeForDevice(device);
 		try {
 			const result = await use();
-			if (result !== null) refund();
+			if (result !== null) await refund();
 			return result;
 		} catch (error) {
-			refund();
+			await refund();
 			throw error;
 		}
 	}
@@ -128,12 +135,13 @@ export class PasswordVerifier {
 	async #countAttempt(credentials: SignIn, { address, cookies }: SignInOrigin): Promise<SignInAttempt> {
 		const email = normaliseEmail(credentials.email);
 		const device = await this.#knownDevice(credentials, cookies);
-		if (device === null) return { onlyUserId: null, queue: 'common', refund: this.#limits.consume(email, address) };
-		const refundDevice = this.#limits.consumeForDevice(device.nonce);
-		const refundOthers = device.sole ? null : this.#limits.tryConsume(email, address);
-		const refund = () => {
-			refundDevice();
-			refundOthers?.();
+		if (device === null)
+			return { onlyUserId: null, queue: 'common', refund: await this.#limits.consume(email, address) };
+		const refundDevice = await this.#limits.consumeForDevice(device.nonce);
+		const refundOthers = device.sole ? null : await this.#limits.tryConsume(email, address);
+		const refund = async () => {
+			await refundDevice();
+			await refundOthers?.();
 		};
 		return { onlyUserId: refundOthers === null ? device.userId : null, queue: 'preferred', refund };
 	}

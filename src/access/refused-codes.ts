@@ -8,8 +8,8 @@ const HOUR = 3_600_000;
 const MAX_TRACKED_ACCOUNTS = 100_000;
 
 /**
- * Records wrong codes in the audit log: who sends one knows the password. An account gets one record an hour, so that guesses do not
- * fill the log.
+ * Records wrong codes in the audit log: who sends one knows the password. An account gets one record an hour from each node, so that
+ * guesses do not fill the log.
  */
 export class RefusedCodes {
 	readonly #store: Pick<Store, 'commit'>;

@@ -1,22 +1,9 @@
-import { createHash } from 'node:crypto';
-import { AppError, type Clock, clientNetwork, SlidingWindowLimiter } from '../base/index.ts';
+import { AppError, clientNetwork } from '../base/index.ts';
+import type { AttemptCounts, SignInAttempt } from './attempt-counts.ts';
 import type { KnownDevice } from './device-cookies.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const ADDRESS_FAILURES_PER_MINUTE = 5;
-const DEVICE_FAILURES_PER_MINUTE = 5;
-const ACCOUNT_FAILURES_PER_HOUR = 20;
-/**
- * Entries of each limit: only attempts that have failed or are in progress. A failure costs a hash, and the server computes some
- * hundreds a minute and some ten thousand an hour, so no failure is evicted before it expires.
- */
-const MAX_TRACKED_ADDRESSES = 50_000;
-const MAX_TRACKED_ACCOUNTS = 100_000;
-const MAX_TRACKED_DEVICES = 50_000;
-
 /** Refunds an attempt that did not fail. */
-export type Refund = () => void;
+export type Refund = () => Promise<void>;
 
 /**
  * How often signing in may fail: from one address; for one account, over all addresses; and on one device that has signed in to
@@ -26,17 +13,10 @@ export type Refund = () => void;
  * Each method counts an attempt as failed before the password is checked, so that concurrent attempts cannot exceed the limit.
  */
 export class SignInLimits {
-	readonly #addresses: SlidingWindowLimiter;
-	readonly #accounts: SlidingWindowLimiter;
-	readonly #devices: SlidingWindowLimiter;
-	/** Codes on known devices, by account. */
-	readonly #deviceCodes: SlidingWindowLimiter;
+	readonly #counts: AttemptCounts;
 
-	constructor(clock: Clock) {
-		this.#addresses = new SlidingWindowLimiter(clock, MINUTE, MAX_TRACKED_ADDRESSES);
-		this.#accounts = new SlidingWindowLimiter(clock, HOUR, MAX_TRACKED_ACCOUNTS);
-		this.#devices = new SlidingWindowLimiter(clock, MINUTE, MAX_TRACKED_DEVICES);
-		this.#deviceCodes = new SlidingWindowLimiter(clock, HOUR, MAX_TRACKED_ACCOUNTS);
+	constructor(counts: AttemptCounts) {
+		this.#counts = counts;
 	}
 
 	/**
@@ -45,15 +25,13 @@ export class SignInLimits {
 	 * @param address the client's
 	 * @throws AppError `rate_limit_exceeded`
 	 */
-	consume(email: string, address: string): Refund {
-		const refundOrWait = this.#consumeBoth(email, address);
-		if (typeof refundOrWait === 'number') throw signInLimitError(refundOrWait);
-		return refundOrWait;
+	async consume(email: string, address: string): Promise<Refund> {
+		return this.#refundOrThrow(await this.#count(elsewhere(email, address)));
 	}
 
 	/** As `consume`, but null where the limit is reached. */
-	tryConsume(email: string, address: string): Refund | null {
-		const refundOrWait = this.#consumeBoth(email, address);
+	async tryConsume(email: string, address: string): Promise<Refund | null> {
+		const refundOrWait = await this.#count(elsewhere(email, address));
 		return typeof refundOrWait === 'number' ? null : refundOrWait;
 	}
 
@@ -62,53 +40,39 @@ export class SignInLimits {
 	 * @param nonce the device's
 	 * @throws AppError `rate_limit_exceeded`
 	 */
-	consumeForDevice(nonce: string): Refund {
-		const wait = this.#devices.tryConsume(nonce, DEVICE_FAILURES_PER_MINUTE);
-		if (wait > 0) throw signInLimitError(wait);
-		return () => this.#devices.refund(nonce);
+	async consumeForDevice(nonce: string): Promise<Refund> {
+		return this.#refundOrThrow(await this.#count([{ of: 'device', key: nonce }]));
 	}
 
 	/**
 	 * Counts a code of a second factor from a known device.
 	 * @throws AppError `rate_limit_exceeded`
 	 */
-	consumeCodeForDevice({ nonce, userId }: KnownDevice): Refund {
-		const refundDevice = this.consumeForDevice(nonce);
-		const wait = this.#deviceCodes.tryConsume(userId, ACCOUNT_FAILURES_PER_HOUR);
-		if (wait > 0) {
-			refundDevice();
-			throw signInLimitError(wait);
-		}
-		return () => {
-			refundDevice();
-			this.#deviceCodes.refund(userId);
-		};
+	async consumeCodeForDevice({ nonce, userId }: KnownDevice): Promise<Refund> {
+		const attempts: SignInAttempt[] = [
+			{ of: 'device', key: nonce },
+			{ of: 'device_code', key: userId },
+		];
+		return this.#refundOrThrow(await this.#count(attempts));
 	}
 
-	#consumeBoth(email: string, address: string): Refund | number {
-		const network = clientNetwork(address);
-		const account = accountKey(email);
-		// The address first: a rejected address may name any number of accounts, and each counted account takes memory.
-		const addressWait = this.#addresses.tryConsume(network, ADDRESS_FAILURES_PER_MINUTE);
-		if (addressWait > 0) return addressWait;
-		const accountWait = this.#accounts.tryConsume(account, ACCOUNT_FAILURES_PER_HOUR);
-		if (accountWait > 0) {
-			this.#addresses.refund(network);
-			return accountWait;
-		}
-		return () => {
-			this.#addresses.refund(network);
-			this.#accounts.refund(account);
-		};
+	/** @returns the seconds to wait where a limit is reached */
+	async #count(attempts: readonly SignInAttempt[]): Promise<Refund | number> {
+		const wait = await this.#counts.count(attempts);
+		return wait > 0 ? wait : () => this.#counts.refund(attempts);
+	}
+
+	#refundOrThrow(refundOrWait: Refund | number): Refund {
+		if (typeof refundOrWait !== 'number') return refundOrWait;
+		const sentence = `Signing in has failed too often. Try again in ${refundOrWait} seconds.`;
+		throw new AppError('rate_limit_exceeded', sentence, { retry_after: refundOrWait });
 	}
 }
 
-/** A key of fixed length for an email of any length. */
-function accountKey(email: string): string {
-	return createHash('sha256').update(email).digest('base64url').slice(0, 22);
-}
-
-function signInLimitError(retry_after: number): AppError {
-	const sentence = `Signing in has failed too often. Try again in ${retry_after} seconds.`;
-	return new AppError('rate_limit_exceeded', sentence, { retry_after });
+/** The address first: a rejected address may name any number of accounts, and each counted account takes memory. */
+function elsewhere(email: string, address: string): SignInAttempt[] {
+	return [
+		{ of: 'address', key: clientNetwork(address) },
+		{ of: 'account', key: email },
+	];
 }
