@@ -14,8 +14,11 @@ export interface SharedRateLimitsOptions {
 }
 
 const INTERVAL_MS = 1_000;
-/** A node whose buckets were used less than the others need to know for so long (ms) exchanges nothing. A burst is refilled by then. */
-const IDLE_AFTER_MS = 10_000;
+/**
+ * A node that has had nothing to publish for so long (ms) exchanges nothing. By then a burst is refilled, and the last exchange has
+ * removed what was published.
+ */
+const IDLE_AFTER_MS = 15_000;
 
 /**
  * Rate limits that hold approximately for the whole cluster. Each node has token buckets, and takes from them once a second what the

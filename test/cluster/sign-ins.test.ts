@@ -45,7 +45,7 @@ suite('sign-ins in a cluster', { skip: skipWithoutPostgres }, () => {
 		assert.equal(await allowed(attempts), 20);
 		await assert.rejects(limits[0]?.consume(email, '10.0.1.1') as Promise<unknown>, (error: AppError) => {
 			assert.ok(isRefused(error));
-			return (error.retry_after as number) > 3_500 && (error.retry_after as number) <= 3_600;
+			return (error.retry_after as number) > 3_000 && (error.retry_after as number) <= 3_600;
 		});
 		await limits[1]?.consume('bob@example.com', '10.0.1.1');
 	});
@@ -59,7 +59,7 @@ suite('sign-ins in a cluster', { skip: skipWithoutPostgres }, () => {
 		assert.equal(await allowed(attempts), 5);
 	});
 
-	test('an attempt that did not fail counts for nothing, and one that is refused does not count for its address', async () => {
+	test('successful attempts count for nothing, and refused ones do not count for their address', async () => {
 		const limits = limitsOfBoth();
 		const [one, two] = limits as [SignInLimits, SignInLimits];
 		for (let at = 0; at < 30; at++) await (await (at % 2 ? one : two).consume('eve@example.com', '10.3.0.1'))();
@@ -68,15 +68,17 @@ suite('sign-ins in a cluster', { skip: skipWithoutPostgres }, () => {
 		for (let at = 0; at < 5; at++) await two.consume(`other${at}@example.com`, '10.3.0.1');
 	});
 
-	test('a limit allows attempts again once its window has passed, and keeps no rows', async () => {
+	test('a limit allows attempts again once its window has passed, or an attempt was refunded', async () => {
 		const { sharedLimits } = stores[0];
-		const attempt = { key: 'short', limit: 1, windowMs: 200 };
-		assert.equal(await sharedLimits.countAttempts([attempt]), 0);
-		const wait = await sharedLimits.countAttempts([attempt]);
-		assert.ok(wait > 0 && wait <= 200, String(wait));
-		await until('the window has passed', async () => (await sharedLimits.countAttempts([attempt])) === 0);
-		await sharedLimits.refundAttempts(['short']);
-		assert.equal(await sharedLimits.countAttempts([attempt]), 0);
+		const refunded = { key: 'refunded', limit: 1, windowMs: 3_600_000 };
+		assert.equal(await sharedLimits.countAttempts([refunded]), 0);
+		const wait = await sharedLimits.countAttempts([refunded]);
+		assert.ok(wait > 0 && wait <= 3_600_000, String(wait));
+		await sharedLimits.refundAttempts(['refunded']);
+		assert.equal(await sharedLimits.countAttempts([refunded]), 0);
+		const short = { key: 'short', limit: 1, windowMs: 50 };
+		assert.equal(await sharedLimits.countAttempts([short]), 0);
+		await until('the window has passed', async () => (await sharedLimits.countAttempts([short])) === 0);
 	});
 
 	test('the answer to one sign-in with OpenID Connect is accepted once, by one node', async () => {

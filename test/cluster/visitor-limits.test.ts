@@ -33,7 +33,7 @@ class Cluster {
 		};
 		const peers = new PeerClient();
 		this.#t.after(() => peers[Symbol.asyncDispose]());
-		const client = new VisitorLimitsClient({ placement, nodeId, peers, clusterKey: KEY, clock, timeoutMs: 5_000 });
+		const client = new VisitorLimitsClient({ placement, nodeId, peers, clusterKey: KEY, clock, timeoutMs: 60_000 });
 		const impatient = new VisitorLimitsClient({ placement, nodeId, peers, clusterKey: KEY, clock, timeoutMs: 50 });
 		const limits = new VisitorLimits(systemClock, client);
 		if (isDeaf) {
