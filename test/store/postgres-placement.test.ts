@@ -126,6 +126,26 @@ suite('the shards of a cluster on PostgreSQL', { skip: skipWithoutPostgres }, ()
 		assert.deepEqual(claims.sort(), jobs.map(({ id }) => id).sort());
 	});
 
+	test('the jobs of a group run on one node at a time, and those of other groups on others', async () => {
+		await using nodes = await openNodes(2);
+		const [first, second] = nodes as unknown as [PostgresStore, PostgresStore];
+		const kinds = [newId('job'), newId('job')] as const;
+		const index = [0, 1, 2].map(() => job({ kind: kinds[0], group: 'one' }));
+		const train = job({ kind: kinds[1], group: 'one' });
+		const other = job({ kind: kinds[0], group: 'two' });
+		await enqueue(first, [...index, train, other]);
+		const claim = async (node: PostgresStore, kind: string, limit: number) =>
+			(await node.jobs.claim(kind, limit, HOUR)).map(({ id }) => id);
+		assert.deepEqual(await claim(first, kinds[0], 1), [index.map(({ id }) => id).sort()[0]]);
+		assert.deepEqual(await claim(second, kinds[0], 10), [other.id]);
+		assert.deepEqual(await claim(second, kinds[1], 10), []);
+		assert.deepEqual(await claim(first, kinds[1], 10), [train.id]);
+
+		await first.placement.renew(0);
+		assert.deepEqual((await claim(second, kinds[0], 10)).length, 3);
+		assert.deepEqual(await claim(second, kinds[1], 10), [train.id]);
+	});
+
 	test('events of several nodes get their numbers in the order in which readers see them', async () => {
 		await using nodes = await openNodes(3);
 		const [reader] = nodes as unknown as [PostgresStore];

@@ -38,17 +38,26 @@ export const JOB_FUNCTIONS = `
 	END $$;
 
 	-- The first due job of every group, then the second of every group, and so on. A time beyond max_postponement shows that a clock
-	-- was set back later; it counts as due. A job that another node claims at this moment is left out.
+	-- was set back later; it counts as due. Jobs of a group run on one node at a time: it orders them in its memory. So one node
+	-- at a time claims, and leaves out the groups of which another living node has claimed a job.
 	CREATE FUNCTION claim_jobs(of_kind text, most bigint, lease_ms bigint, node_epoch bigint, max_postponement bigint)
 	RETURNS TABLE (id text, kind text, ref text, "group" text, due_at bigint, attempts bigint) LANGUAGE plpgsql AS $$
 	#variable_conflict use_column
-	DECLARE now bigint := now_ms();
+	DECLARE now bigint;
 	BEGIN
+		-- Most claims find nothing: they wait for no other.
+		IF NOT EXISTS (SELECT 1 FROM jobs WHERE kind = of_kind) THEN RETURN; END IF;
+		PERFORM pg_advisory_xact_lock(hashtextextended('job claims', 0));
+		now := now_ms();
 		RETURN QUERY
-		WITH free AS (
+		WITH elsewhere AS MATERIALIZED (
+			SELECT DISTINCT fair_group FROM jobs WHERE lease_until > now AND lease_until <= now + max_postponement
+			AND lease_epoch <> node_epoch AND is_alive(lease_epoch)
+		), free AS (
 			SELECT *, row_number() OVER (PARTITION BY fair_group ORDER BY due_at, id) AS turn FROM jobs
 			WHERE kind = of_kind AND (due_at <= now OR due_at > now + max_postponement)
 			AND (NOT is_alive(lease_epoch) OR lease_until <= now OR lease_until > now + max_postponement)
+			AND fair_group NOT IN (SELECT fair_group FROM elsewhere)
 		), chosen AS (
 			SELECT jobs.id, turn FROM jobs JOIN free ON free.id = jobs.id
 			WHERE jobs.lease_until = free.lease_until AND jobs.lease_epoch = free.lease_epoch

@@ -43,6 +43,7 @@ export const LOG_TABLES = `
 	);
 	CREATE INDEX jobs_by_due ON jobs (kind, due_at);
 	CREATE INDEX jobs_by_ref ON jobs (ref);
+	CREATE INDEX jobs_claimed ON jobs (lease_until, lease_epoch, fair_group) WHERE lease_until > 0;
 
 	CREATE TABLE idempotency (
 		scope string NOT NULL, key string NOT NULL, body_hash string NOT NULL, status bigint, body string, pending string,
