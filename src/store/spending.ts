@@ -60,7 +60,10 @@ export type SpendingWrite =
 	| { op: 'spending.require_visitor'; visitor_id: string }
 	/** Erases the sums of these visitors, and the events about their budgets, for the erasure of an end user, which counts the events. */
 	| { op: 'spending.erase_visitors'; erasure_id: string; workspace_id: string; visitor_ids: readonly string[] }
-	/** Ends the reservations of replies that no process writes, at the amount that was reserved. */
+	/**
+	 * Ends the reservations of replies that no process writes, at the amount that was reserved. In a cluster: those of nodes that have
+	 * ended. In the embedded store the process that sends this has just begun, so all are of earlier ones.
+	 */
 	| { op: 'spending.settle_abandoned' };
 
 /** The sums of an account. */

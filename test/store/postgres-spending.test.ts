@@ -57,7 +57,8 @@ suite('costs on PostgreSQL with several nodes', { skip: skipWithoutPostgres }, (
 			);
 			return rows[0].blocked === true;
 		});
-	const apply = (client: pg.Client, write: Write) => client.query('SELECT apply_spending($1)', [JSON.stringify(write)]);
+	const apply = (client: pg.Client, write: Write) =>
+		client.query('SELECT apply_spending($1, $2)', [JSON.stringify(write), store.fence.epoch]);
 	const sumsOf = ({ workspace_id }: Spender) =>
 		store.spending.sumsOf(workspace_id, 'workspace', workspace_id, OF_BOTH_DAYS.from, OF_BOTH_DAYS.to);
 
@@ -95,6 +96,20 @@ suite('costs on PostgreSQL with several nodes', { skip: skipWithoutPostgres }, (
 		await made;
 		assert.deepEqual(await sumsOf(spender), { spent: 0, reserved: 10 });
 		await Promise.all([first.end(), second.end()]);
+	});
+
+	test('a node that starts settles the reservations of nodes that have ended, not those of nodes that are alive', async () => {
+		const ended = await openPostgresStore({ url, firstLeaseMs: 3_600_000 });
+		const alive = await openPostgresStore({ url, firstLeaseMs: 3_600_000 });
+		const [ofEnded, ofAlive] = [spenderOf(), spenderOf()];
+		await ended.commit({ write: [reserve(ofEnded, LAST_OF_MONTH, [])] });
+		await alive.commit({ write: [reserve(ofAlive, LAST_OF_MONTH, [])] });
+		await ended[Symbol.asyncDispose]();
+		const started = await openPostgresStore({ url, firstLeaseMs: 3_600_000 });
+		await started.commit({ write: [{ op: 'spending.settle_abandoned' }] });
+		assert.deepEqual(await sumsOf(ofEnded), { spent: 10, reserved: 0 });
+		assert.deepEqual(await sumsOf(ofAlive), { spent: 0, reserved: 10 });
+		await Promise.all([alive[Symbol.asyncDispose](), started[Symbol.asyncDispose]()]);
 	});
 
 	test('the erasure of the last conversation waits for a notice to its visitor', async () => {

@@ -4,7 +4,7 @@ import { after, before, suite, test } from 'node:test';
 import pg from 'pg';
 import { newId } from '../../src/base/index.ts';
 import type { Store } from '../../src/store/index.ts';
-import { openPostgresStore } from '../../src/store/postgres/index.ts';
+import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/index.ts';
 import { openSearchReader, type SearchReader } from '../../src/store/search/index.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
 import { commitContract } from './contract/commits.ts';
@@ -28,7 +28,7 @@ import { event, message } from './samples.ts';
 
 suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 	let server: PostgresServer;
-	let store: Store;
+	let store: PostgresStore;
 	let reader: SearchReader;
 	before(async () => {
 		server = await startPostgres();
@@ -53,7 +53,15 @@ suite('the store on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 	sourceContract(() => store);
 	endUserContract(() => store);
 	lifeContract(open);
-	spendingContract(() => store);
+	spendingContract(
+		() => store,
+		async (perform) => {
+			const { placement } = store;
+			await placement.renew(0);
+			await perform();
+			await placement.renew(3_600_000);
+		},
+	);
 	inboxContract(() => store);
 	inboxSearchContract(() => store);
 	statisticsContract(() => store);

@@ -78,7 +78,7 @@ async function perform(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredO
 	}
 	for (const one of write) {
 		if (isMessageSpendingWrite(one)) {
-			await sql.run('SELECT apply_spending(@write)', { write: toJson(one) });
+			await sql.run('SELECT apply_spending(@write, @epoch)', { write: toJson(one), epoch: key.epoch });
 			continue;
 		}
 		if (isFailureWrite(one)) {

@@ -7,8 +7,14 @@ import { budgetNotice, conversation, erasure, message } from '../samples.ts';
 const DAY = 86_400_000;
 const TODAY = Date.UTC(2026, 10, 20);
 
-/** The sums of what was spent, and reservations, which cannot exceed a limit together. */
-export function spendingContract(opened: () => Store): void {
+/**
+ * The sums of what was spent, and reservations, which cannot exceed a limit together.
+ * @param afterEnd performs something while the process that has reserved counts as ended
+ */
+export function spendingContract(
+	opened: () => Store,
+	afterEnd = (perform: () => Promise<unknown>): Promise<unknown> => perform(),
+): void {
 	/** A spender of a workspace of its own. */
 	const spenderOf = (): Spender => {
 		const deployment_id = newId('deployment');
@@ -158,7 +164,7 @@ export function spendingContract(opened: () => Store): void {
 		const running = message({ status: 'in_progress', conversation_id: newId('conversation') });
 		const [kept, left] = [reserve(spender, 10, [], running.id), reserve(spender, 3)];
 		await commit({ op: 'insert', kind: 'messages', record: running }, kept.write, left.write);
-		await commit({ op: 'spending.settle_abandoned' });
+		await afterEnd(() => commit({ op: 'spending.settle_abandoned' }));
 		assert.deepEqual(await sumsOf(spender), [3, 10]);
 		assert.equal(await opened().spending.hasReservations(), true);
 		await commit(settle(running.id, 0), { op: 'remove', kind: 'messages', id: running.id });

@@ -66,7 +66,7 @@ export const COMMIT_FUNCTIONS = `
 		END LOOP;
 		FOR item IN SELECT * FROM jsonb_array_elements(c -> 'write') LOOP
 			IF item ->> 'op' LIKE 'spending.%' THEN
-				PERFORM apply_spending(item);
+				PERFORM apply_spending(item, node_epoch);
 			ELSIF item ->> 'op' IN ('record_failure', 'clear_failures') THEN
 				PERFORM write_failure(item);
 			ELSIF NOT write_record(item ->> 'op', item ->> 'kind', item ->> 'id', item -> 'fields') THEN

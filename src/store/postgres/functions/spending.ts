@@ -62,16 +62,16 @@ export const SPENDING_FUNCTIONS = `
 		IF exceeded IS NOT NULL THEN PERFORM refuse(jsonb_build_object('outcome', 'over_budget', 'exceeded', exceeded)); END IF;
 	END $$;
 
-	CREATE FUNCTION reserve_spending(p_write jsonb) RETURNS void LANGUAGE plpgsql AS $$
+	CREATE FUNCTION reserve_spending(p_write jsonb, p_epoch bigint) RETURNS void LANGUAGE plpgsql AS $$
 	DECLARE
 		s jsonb := p_write -> 'spender';
 		p_day bigint := (p_write ->> 'day')::bigint;
 		p_amount bigint := least((p_write ->> 'amount')::bigint, ${MAX_SUM});
 	BEGIN
 		PERFORM require_within(s, p_amount, p_write -> 'limits');
-		INSERT INTO spending_reservations (message_id, conversation_id, workspace_id, deployment_id, visitor_id, model, day, amount)
+		INSERT INTO spending_reservations (message_id, conversation_id, workspace_id, deployment_id, visitor_id, model, day, amount, node_epoch)
 		VALUES (p_write ->> 'message_id', p_write ->> 'conversation_id', s ->> 'workspace_id', s ->> 'deployment_id',
-			s ->> 'visitor_id', s ->> 'model', p_day, p_amount);
+			s ->> 'visitor_id', s ->> 'model', p_day, p_amount, p_epoch);
 		PERFORM add_spending(s ->> 'workspace_id', s ->> 'deployment_id', s ->> 'visitor_id', s ->> 'model', p_day, 0, p_amount);
 	END $$;
 
@@ -109,10 +109,10 @@ export const SPENDING_FUNCTIONS = `
 		IF NOT FOUND THEN PERFORM refuse_conflict('conversations', p_visitor); END IF;
 	END $$;
 
-	-- Applies a write about costs that is part of a message.
-	CREATE FUNCTION apply_spending(p_write jsonb) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+	-- Applies a write about costs that is part of a message. p_epoch: of the node that commits it.
+	CREATE FUNCTION apply_spending(p_write jsonb, p_epoch bigint) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
 		CASE p_write ->> 'op'
-		WHEN 'spending.reserve' THEN PERFORM reserve_spending(p_write);
+		WHEN 'spending.reserve' THEN PERFORM reserve_spending(p_write, p_epoch);
 		WHEN 'spending.extend' THEN PERFORM extend_reservation(p_write);
 		WHEN 'spending.settle' THEN PERFORM settle_reservation(p_write);
 		WHEN 'spending.require_visitor' THEN PERFORM require_visitor(p_write ->> 'visitor_id');

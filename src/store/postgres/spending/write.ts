@@ -92,12 +92,15 @@ function lifetimes(now: number): { dimensions: readonly SpendingDimension[]; end
 	return { dimensions: DIMENSIONS, ends };
 }
 
-/** The writer knows of suggestions only their reservations: those of an earlier process have no message. */
+/**
+ * The database knows of suggestions only their reservations: no message belongs to them. A suggestion has ended with its node. A reply
+ * goes on at another node.
+ */
 async function settleAbandoned(sql: Sql): Promise<void> {
 	await sql.run(
 		`SELECT settle_as_reserved(ARRAY(
 			SELECT message_id::text FROM spending_reservations AS r
-			WHERE NOT EXISTS (SELECT 1 FROM messages WHERE id = r.message_id AND status = 'in_progress')
+			WHERE NOT is_alive(node_epoch) AND NOT EXISTS (SELECT 1 FROM messages WHERE id = r.message_id AND status = 'in_progress')
 		 ))`,
 	);
 }
