@@ -1,6 +1,14 @@
 import { type Clock, type Log, messageOf, PeriodicTask, ThrottledLog, timestamp } from '../base/index.ts';
 import type { StatisticsQuery, StatisticsReport, UnansweredGroup, UnansweredQuery } from '../contract/index.ts';
-import type { FigureQuery, ListPosition, Store, UncommittedChange } from '../store/index.ts';
+import {
+	type FenceOf,
+	type FigureQuery,
+	fenceOfTask,
+	type ListPosition,
+	type ShardFence,
+	type Store,
+	type UncommittedChange,
+} from '../store/index.ts';
 import { topDocuments, uncitedDocuments } from './documents.ts';
 import { groupQuestions } from './group-questions.ts';
 import { type GroupPage, listGroups, type Settlement, settleGroup } from './groups.ts';
@@ -12,6 +20,8 @@ export interface StatisticsOptions {
 	store: Store;
 	clock: Clock;
 	log: Log;
+	/** Absent: the store has one owner. */
+	fenceOf?: FenceOf | undefined;
 }
 
 const TRIM_INTERVAL_MS = 3_600_000;
@@ -25,14 +35,15 @@ export class Statistics implements AsyncDisposable {
 	readonly #projector: Projector;
 	readonly #trimming: PeriodicTask;
 
-	constructor({ store, clock, log }: StatisticsOptions) {
+	constructor({ store, clock, log, fenceOf }: StatisticsOptions) {
 		this.#store = store;
 		this.#clock = clock;
-		const onProgress = () => groupQuestions(store, clock);
-		this.#projector = new Projector({ store, onProgress, log, failures: new ThrottledLog(log) });
+		const onProgress = (fence: ShardFence | undefined) => groupQuestions(store, clock, fence);
+		this.#projector = new Projector({ store, onProgress, log, failures: new ThrottledLog(log), fenceOf });
 		this.#trimming = new PeriodicTask({
 			intervalMs: TRIM_INTERVAL_MS,
 			run: async () => {
+				if (fenceOfTask(fenceOf, 'statistics') === null) return;
 				await store.commit({ write: [{ op: 'statistics.trim', now: clock.now(), limit: TRIM_BATCH }] });
 			},
 			onFailure: (error) => log.warn({ error: messageOf(error) }, 'old figures could not be removed'),
@@ -73,7 +84,7 @@ export class Statistics implements AsyncDisposable {
 		filter: Pick<UnansweredQuery, 'status' | 'assistant_id'>,
 		page: { limit: number; after: ListPosition | undefined },
 	): Promise<GroupPage> {
-		await this.#projector.catchUp();
+		await this.#projector.catchUp({ grouped: true });
 		return listGroups(this.#store, workspaceId, filter, page);
 	}
 

@@ -45,7 +45,10 @@ export { openPostgresStore } from './open-postgres-store.ts';
 export type { CommitObserver, OpenedStore, StoreState } from './opened-store.ts';
 export {
 	type ClusterNode,
+	type ClusterTask,
 	type FenceOf,
+	fenced,
+	fenceOfTask,
 	type PlacementStore,
 	type PlacementView,
 	SHARD_COUNT,

@@ -15,6 +15,22 @@ export interface ShardFence {
  */
 export type FenceOf = (id: string) => ShardFence | null | undefined;
 
+/** Work in the background that one node of a cluster does at a time: the owner of the shard of its name. */
+export type ClusterTask = 'deliveries' | 'erasures' | 'expiry' | 'inbox' | 'statistics' | 'unused_blobs';
+
+/**
+ * The fence of a task, as of an id: null where another node does it. A commit that must not be made by a node that has only woken up
+ * late carries it.
+ */
+export function fenceOfTask(fenceOf: FenceOf | undefined, task: ClusterTask): ShardFence | null | undefined {
+	return fenceOf?.(`task:${task}`);
+}
+
+/** The part of a commit that has a fence. */
+export function fenced(fence: ShardFence | undefined): { fence?: ShardFence } {
+	return fence === undefined ? {} : { fence };
+}
+
 /** A node of the cluster. */
 export interface ClusterNode {
 	id: string;
