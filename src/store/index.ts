@@ -29,6 +29,7 @@ export { damagedDatabaseError, dataFolderError } from './data-folder-error.ts';
 export { DatabaseCopies } from './database-copies.ts';
 export type { BackupExpiry, ErasureCounts, ErasureRecord } from './erasure-record.ts';
 export { NOTHING_ERASED } from './erasure-record.ts';
+export type { Hints, HintTopic } from './hints.ts';
 export type {
 	InboxFilter,
 	InboxMatch,

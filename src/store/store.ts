@@ -1,6 +1,7 @@
 import { AppError, KeyedLock } from '../base/index.ts';
 import type { BlobStore } from './blobs.ts';
 import type { Commit, CommitOutcome, Expectation, Job, StoredEvent, StoredResponse } from './commit.ts';
+import type { Hints } from './hints.ts';
 import type { Readers } from './readers.ts';
 import type { Kind } from './records.ts';
 
@@ -41,6 +42,8 @@ export interface Store extends Readers, AsyncDisposable {
 	readonly fence: { owner: string; epoch: number };
 	readonly jobs: Jobs;
 	readonly blobs: BlobStore;
+	/** Absent: the store has one owner. */
+	readonly hints?: Hints | undefined;
 	/**
 	 * Whether a backup, of any process, needs the blobs: then none is removed. A backup that starts after the answer contains all
 	 * commits before it.

@@ -1,14 +1,14 @@
-import pg from 'pg';
-import { ID_PREFIXES, type Log } from '../../base/index.ts';
+import { ID_PREFIXES, type Log, withDeadline } from '../../base/index.ts';
 import type { StoredEvent } from '../commit.ts';
-import { connectionOptions } from './connection.ts';
+import type { Notifications } from './notifications.ts';
 import type { Sql } from './sql.ts';
 
 /** Between two looks at the log where no hint comes (ms). */
 const POLL_MS = 500;
 const PAGE_SIZE = 500;
 const CHANNEL = 'parley_log';
-const RECONNECT_MS = 1_000;
+/** A connection that was cut off answers nothing: the log is then read on another one (ms). */
+const READ_TIMEOUT_MS = 5_000;
 
 /**
  * Publishes the events of all nodes. Events of a conversation come from its owner only, so this node publishes its own at once, and no
@@ -17,9 +17,8 @@ const RECONNECT_MS = 1_000;
  */
 export class LogFollower {
 	readonly #sql: Sql;
-	readonly #url: string;
 	readonly #log: Log;
-	readonly #nodeId: string;
+	readonly #notifications: Notifications;
 	readonly #publish: (events: StoredEvent[]) => void;
 	readonly #timer: NodeJS.Timeout;
 	/** All events of workspaces up to this number were published. */
@@ -27,27 +26,23 @@ export class LogFollower {
 	#polling: Promise<void> | null = null;
 	#isPollWanted = false;
 	#hintWaits = false;
-	#hintClient: pg.Client | null = null;
 	#isClosed = false;
 
 	constructor(options: {
 		sql: Sql;
-		url: string;
 		log: Log;
-		/** Its own hints are ignored. */
-		nodeId: string;
+		notifications: Notifications;
 		position: number;
 		publish: (events: StoredEvent[]) => void;
 	}) {
 		this.#sql = options.sql;
-		this.#url = options.url;
 		this.#log = options.log;
-		this.#nodeId = options.nodeId;
+		this.#notifications = options.notifications;
 		this.#position = options.position;
 		this.#publish = options.publish;
 		this.#timer = setInterval(() => this.#poll(), POLL_MS);
 		this.#timer.unref();
-		void this.#listen();
+		options.notifications.on(CHANNEL, () => this.#poll());
 	}
 
 	/** This node has committed events, in the order of their numbers. */
@@ -68,7 +63,6 @@ export class LogFollower {
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		clearInterval(this.#timer);
-		await this.#hintClient?.end().catch(() => {});
 		await this.#polling;
 	}
 
@@ -83,12 +77,9 @@ export class LogFollower {
 		try {
 			while (this.#isPollWanted && !this.#isClosed) {
 				this.#isPollWanted = false;
-				const end = (await this.#sql.get<{ seq: number }>('SELECT seq FROM log_end'))?.seq ?? 0;
-				const page = await this.#sql.all<StoredEvent & { data: string }>(
-					`SELECT seq, id, stream, type, data, subject, created_at FROM events
-					 WHERE seq > @position AND seq <= @end AND stream LIKE 'ws\\_%' ORDER BY seq LIMIT @limit`,
-					{ position: this.#position, end, limit: PAGE_SIZE },
-				);
+				const { end, page } = await withDeadline(this.#readPage(), READ_TIMEOUT_MS, () => {
+					return new Error('The database did not answer in time.');
+				});
 				if (this.#isClosed) return;
 				const isFull = page.length === PAGE_SIZE;
 				this.#isPollWanted ||= isFull;
@@ -98,8 +89,20 @@ export class LogFollower {
 				if (rows.length > 0) this.#publish(rows.map((row) => ({ ...row, data: JSON.parse(row.data) })));
 			}
 		} catch (err) {
-			this.#log.warn({ err }, 'the log of events could not be read');
+			// The position stays: the next look at the log finds what this one has missed.
+			if (!this.#isClosed) this.#log.warn({ err }, 'the log of events could not be read');
 		}
+	}
+
+	/** The end of the log, and the next events of workspaces up to it. */
+	async #readPage(): Promise<{ end: number; page: Array<StoredEvent & { data: string }> }> {
+		const end = (await this.#sql.get<{ seq: number }>('SELECT seq FROM log_end'))?.seq ?? 0;
+		const page = await this.#sql.all<StoredEvent & { data: string }>(
+			`SELECT seq, id, stream, type, data, subject, created_at FROM events
+			 WHERE seq > @position AND seq <= @end AND stream LIKE 'ws\\_%' ORDER BY seq LIMIT @limit`,
+			{ position: this.#position, end, limit: PAGE_SIZE },
+		);
+		return { end, page };
 	}
 
 	/** Tells the other nodes, once for the commits of a moment. */
@@ -107,40 +110,13 @@ export class LogFollower {
 		if (this.#hintWaits) return;
 		this.#hintWaits = true;
 		setImmediate(() => {
-			this.#sql
-				.run('SELECT pg_notify(@channel, @payload)', { channel: CHANNEL, payload: this.#nodeId })
+			this.#notifications
+				.send(CHANNEL, [''])
 				.catch(() => {})
 				.finally(() => {
 					this.#hintWaits = false;
 				});
 		});
-	}
-
-	async #listen(): Promise<void> {
-		if (this.#isClosed) return;
-		const client = new pg.Client({ ...connectionOptions(this.#url), query_timeout: 0 });
-		this.#hintClient = client;
-		let hasEnded = false;
-		const listenAgain = () => {
-			// A connection that cannot be made reports its end as well.
-			if (hasEnded || this.#isClosed) return;
-			hasEnded = true;
-			setTimeout(() => void this.#listen(), RECONNECT_MS).unref();
-		};
-		client.on('error', () => {});
-		client.once('end', listenAgain);
-		client.on('notification', ({ payload }) => {
-			if (payload !== this.#nodeId) this.#poll();
-		});
-		try {
-			await client.connect();
-			await client.query(`LISTEN ${CHANNEL}`);
-			if (this.#isClosed) await client.end();
-		} catch {
-			// The poll goes on meanwhile.
-			await client.end().catch(() => {});
-			listenAgain();
-		}
 	}
 }
 

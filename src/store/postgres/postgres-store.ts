@@ -10,9 +10,11 @@ import { openPostgresBlobs, type PostgresBlobs } from './blobs/index.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { connectionOptions } from './connection.ts';
 import { isComposed } from './encode-commit.ts';
+import { PostgresHints } from './hints.ts';
 import { LogFollower } from './log-follower.ts';
 import { migrate } from './migrate.ts';
 import { exclusively } from './named-lock.ts';
+import { Notifications } from './notifications.ts';
 import { joinCluster, leaveCluster, type NodeIdentity, PostgresPlacement } from './placement.ts';
 import { PostgresReaders } from './readers.ts';
 import { repeatingSql } from './repeating-sql.ts';
@@ -114,6 +116,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	readonly sharedLimits: SharedLimits;
 	readonly jobs: Jobs;
 	readonly blobs: PostgresBlobs;
+	readonly hints: PostgresHints;
 	readonly searchDatabase: string;
 	readonly health: OpenedStore['health'];
 	readonly #sql: Sql;
@@ -123,6 +126,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	readonly #sessions: Sessions;
 	readonly #queue: CommitQueue;
 	readonly #backgroundQueue: CommitQueue;
+	readonly #notifications: Notifications;
 	readonly #logFollower: LogFollower;
 	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
 	readonly #commitListeners = new Set<(commit: Commit) => void>();
@@ -152,10 +156,13 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		this.#queue = new CommitQueue(sessions.messages, listener);
 		this.#backgroundQueue = new CommitQueue(sessions.background, listener);
 		this.sharedLimits = new PostgresSharedLimits(sql, node.owner);
+		this.#notifications = new Notifications({ sql, url, nodeId: node.owner });
+		this.hints = new PostgresHints(this.#notifications);
 		this.#logFollower = new LogFollower({
-			...{ sql, url, log, position, nodeId: node.owner },
+			...{ sql, log, position, notifications: this.#notifications },
 			publish: (events) => callEach(this.#listeners, events),
 		});
+		this.#notifications.start();
 		this.jobs = {
 			claim: (kind, limit, leaseMs) =>
 				this.#refuseOr(this.#backgroundQueue, (queue) => queue.claim(kind, limit, leaseMs)),
