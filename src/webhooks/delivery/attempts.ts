@@ -4,6 +4,7 @@ import {
 	type DeliveryRecord,
 	decideAndCommit,
 	expectVersion,
+	type FenceOf,
 	type Store,
 	type WebhookRecord,
 	type Write,
@@ -24,6 +25,8 @@ interface AttemptRunnerOptions {
 	/** Called when another owner has the store: nothing can be stored afterwards. */
 	onFenced(): void;
 	onAttempt?: AttemptObserver | undefined;
+	/** Absent: the store has one owner. */
+	fenceOf?: FenceOf | undefined;
 }
 
 /** Called for each attempt with whether it delivered, and the milliseconds from the event to its end. */
@@ -70,8 +73,10 @@ export class AttemptRunner {
 	readonly #log: Log;
 	readonly #random: () => number;
 	readonly #onAttempt: AttemptObserver | undefined;
+	readonly #fenceOf: FenceOf | undefined;
 
-	constructor({ store, sender, clock, log, random, onFenced, onAttempt }: AttemptRunnerOptions) {
+	constructor({ store, sender, clock, log, random, onFenced, onAttempt, fenceOf }: AttemptRunnerOptions) {
+		this.#fenceOf = fenceOf;
 		this.#onAttempt = onAttempt;
 		this.#store = store;
 		this.#sender = sender;
@@ -102,6 +107,8 @@ export class AttemptRunner {
 		if (error !== null) return { kind: 'expired', id, error };
 		const event = await this.#store.events.at(delivery.event_seq);
 		if (!event) return { kind: 'expired', id, error: 'The event is no longer kept.' };
+		// The last look before the request: another node delivers to the endpoint, also if this one was frozen meanwhile.
+		if (this.#fenceOf?.(endpoint.id) === null) return { kind: 'none', due: null };
 		const now = monotonicTimeFrom(this.#clock);
 		const attempt = await this.#send(endpoint, { id: event.id, type: event.type, body: renderEvent(event) }, signal);
 		const endedAt = now();

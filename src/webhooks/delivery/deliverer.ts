@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Clock, type ClockJumpDetector, ID_PREFIXES, type Log, LruCache, PeriodicTask } from '../../base/index.ts';
-import type { Store, WebhookRecord } from '../../store/index.ts';
+import type { FenceOf, Store, WebhookRecord } from '../../store/index.ts';
 import type { Sender } from '../sender.ts';
 import { type AttemptObserver, AttemptRunner } from './attempts.ts';
 import { DeliveryCleanup } from './delivery-cleanup.ts';
@@ -12,7 +12,7 @@ import { FairSemaphore, type FairSemaphoreOptions } from './fair-semaphore.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
 /** The parts of the store that deliveries need. */
-type DelivererStore = Pick<Store, 'commit' | 'deliveries' | 'events' | 'get' | 'onEvents'>;
+type DelivererStore = Pick<Store, 'commit' | 'deliveries' | 'events' | 'get' | 'hints' | 'onEvents'>;
 
 /** What the deliverer needs. */
 export interface DelivererOptions {
@@ -27,6 +27,8 @@ export interface DelivererOptions {
 	/** An upper limit for concurrent attempts, below the default. */
 	maxConcurrency?: number;
 	onAttempt?: AttemptObserver | undefined;
+	/** Absent: the store has one owner. */
+	fenceOf?: FenceOf | undefined;
 }
 
 /** Concurrent attempts. */
@@ -46,16 +48,22 @@ const WAKE_BATCH_SIZE = 20;
 const EVENT_DEBOUNCE_MS = 10;
 /** Besides events, timers and requests: a periodic query for endpoints with due deliveries. */
 const SCAN_INTERVAL_MS = 60_000;
+/** The same in a cluster, where a request at another node may go unnoticed. */
+const CLUSTER_SCAN_INTERVAL_MS = 10_000;
 
 /**
  * Delivers events to webhook endpoints. Deliveries and their schedule are in the database: the writer adds a delivery for each
  * endpoint in the transaction of the event, and the outcome of each attempt is a commit. So a process that ends at any moment
  * loses nothing; its running deliveries are due at once for the next process, which may deliver them a second time.
+ *
+ * In a cluster the owner of an endpoint's shard delivers to it, so that its deliveries stay in order. Outcomes need no fence: what was
+ * delivered is stored also by a node that has lost the shard meanwhile.
  */
 export class Deliverer implements AsyncDisposable {
 	readonly #store: DelivererStore;
 	readonly #clock: Clock;
 	readonly #log: Log;
+	readonly #fenceOf: FenceOf | undefined;
 	readonly #shutdown = new AbortController();
 	readonly #queueDependencies: EndpointQueueDependencies;
 	/** The queues that have something to do or to wait for. */
@@ -65,44 +73,64 @@ export class Deliverer implements AsyncDisposable {
 	readonly #periodicTask: PeriodicTask;
 	/** Workspaces with events stored since the last query. */
 	#workspacesWithEvents = new Set<string>();
-	#unsubscribe = () => {};
+	#unsubscribers: Array<() => void> = [];
 	#draining = false;
 
 	constructor(options: DelivererOptions) {
 		const { store, sender, clock, jumpDetector, log, timers = systemTimers, random = Math.random } = options;
+		const { fenceOf } = options;
 		this.#store = store;
 		this.#clock = clock;
 		this.#log = log;
+		this.#fenceOf = fenceOf;
 		const onFenced = () => this.#onFenced();
-		this.#cleanup = new DeliveryCleanup({ store, clock, jumpDetector, log, onFenced });
+		this.#cleanup = new DeliveryCleanup({ store, clock, jumpDetector, log, onFenced, fenceOf });
 		this.#queueDependencies = {
 			store,
-			attempts: new AttemptRunner({ store, sender, clock, log, random, onFenced, onAttempt: options.onAttempt }),
+			attempts: new AttemptRunner({
+				...{ store, sender, clock, log, random, onFenced, fenceOf },
+				onAttempt: options.onAttempt,
+			}),
 			slots: slotsWithin(options.maxConcurrency ?? Number.POSITIVE_INFINITY),
 			clock,
 			timers,
 			log,
 			signal: this.#shutdown.signal,
+			mayDeliver: (webhookId) => fenceOf?.(webhookId) !== null,
 			onIdle: (queue) => this.#removeQueue(queue),
 			onInactive: () => this.cleanUp(),
 		};
 		// Each running attempt listens to it.
 		setMaxListeners(0, this.#shutdown.signal);
 		this.#periodicTask = new PeriodicTask({
-			intervalMs: SCAN_INTERVAL_MS,
+			intervalMs: fenceOf === undefined ? SCAN_INTERVAL_MS : CLUSTER_SCAN_INTERVAL_MS,
 			run: () => this.#wakeAll(),
 			onFailure: (error) => log.error({ err: error }, 'webhook deliveries could not be looked for'),
 		});
 	}
 
 	start(): void {
-		this.#unsubscribe = this.#store.onEvents((events) => {
+		const { hints } = this.#store;
+		const unsubscribe = this.#store.onEvents((events) => {
 			const before = this.#workspacesWithEvents.size;
 			for (const { stream } of events)
 				if (stream.startsWith(ID_PREFIXES.workspace)) this.#workspacesWithEvents.add(stream);
 			if (before === 0 && this.#workspacesWithEvents.size > 0)
 				this.#queueDependencies.timers.set(EVENT_DEBOUNCE_MS, () => this.#wakeWorkspaces());
 		});
+		this.#unsubscribers = [
+			unsubscribe,
+			...(hints === undefined
+				? []
+				: [
+						hints.subscribe('webhooks', (ids) => {
+							for (const id of ids) this.#queueOf(id)?.wake();
+						}),
+						hints.subscribe('reset_webhooks', (ids) => {
+							for (const id of ids) this.#queueOf(id)?.resetHealth();
+						}),
+					]),
+		];
 		this.#periodicTask.start();
 		this.#cleanup.start();
 	}
@@ -112,9 +140,31 @@ export class Deliverer implements AsyncDisposable {
 	 * @param resetHealth the endpoint was enabled again or has another URL, so its earlier failures no longer count
 	 */
 	wake(webhookId: string, { resetHealth = false }: { resetHealth?: boolean } = {}): void {
+		if (this.#fenceOf?.(webhookId) === null) {
+			this.#store.hints?.publish(resetHealth ? 'reset_webhooks' : 'webhooks', [webhookId]);
+			return;
+		}
 		const queue = this.#queueOf(webhookId);
 		if (resetHealth) queue?.resetHealth();
 		else queue?.wake();
+	}
+
+	/** Called when this node has got further endpoints. */
+	resume(): void {
+		this.#periodicTask.run().catch((error: unknown) => {
+			if (!this.#shutdown.signal.aborted) this.#log.error({ err: error }, 'webhook deliveries could not be looked for');
+		});
+	}
+
+	/**
+	 * Starts no more attempts at these endpoints, which another node gets, and resolves when the running ones have ended. Each has a
+	 * time limit; an attempt that the caller does not wait for may be made a second time.
+	 */
+	async release(isLost: (webhookId: string) => boolean): Promise<void> {
+		const lost = [...this.#queues.values()].filter(({ webhookId }) => isLost(webhookId));
+		// What is known of their health is old when they come back.
+		for (const { webhookId } of lost) this.#health.delete(webhookId);
+		await Promise.all(lost.map((queue) => queue.stop()));
 	}
 
 	/** Called when an endpoint was disabled or deleted: cancels or erases its deliveries. */
@@ -135,7 +185,7 @@ export class Deliverer implements AsyncDisposable {
 	/** Starts no more attempts, and resolves when the running ones have ended. Each has a time limit. */
 	async drain(): Promise<void> {
 		this.#draining = true;
-		this.#unsubscribe();
+		for (const unsubscribe of this.#unsubscribers) unsubscribe();
 		await Promise.all([...this.#queues.values()].map((queue) => queue.stop()));
 	}
 
@@ -167,9 +217,9 @@ export class Deliverer implements AsyncDisposable {
 		}
 	}
 
-	/** The endpoint's queue; undefined while draining. */
+	/** The endpoint's queue; undefined while draining, and where another node delivers. */
 	#queueOf(webhookId: string): EndpointQueue | undefined {
-		if (this.#draining) return undefined;
+		if (this.#draining || this.#fenceOf?.(webhookId) === null) return undefined;
 		const known = this.#queues.get(webhookId);
 		if (known) return known;
 		const health = this.#health.get(webhookId) ?? new EndpointHealth();

@@ -1,5 +1,12 @@
 import { AppError, type Clock, type ClockJumpDetector, type Log, PeriodicTask } from '../../base/index.ts';
-import { type Commit, expectVersion, type Store, type WebhookRecord } from '../../store/index.ts';
+import {
+	type Commit,
+	expectVersion,
+	type FenceOf,
+	fenceOfTask,
+	type Store,
+	type WebhookRecord,
+} from '../../store/index.ts';
 import { DELIVERY_SCHEDULE } from './delivery-schedule.ts';
 
 /** What the cleanup needs. */
@@ -10,6 +17,8 @@ interface DeliveryCleanupOptions {
 	log: Log;
 	/** Called when another owner has the store. */
 	onFenced(): void;
+	/** Absent: the store has one owner. */
+	fenceOf?: FenceOf | undefined;
 }
 
 const CLEANUP_INTERVAL_MS = 60_000;
@@ -24,9 +33,11 @@ export class DeliveryCleanup implements AsyncDisposable {
 	readonly #clock: Clock;
 	readonly #jumpDetector: Pick<ClockJumpDetector, 'trustedNow'>;
 	readonly #onFenced: () => void;
+	readonly #fenceOf: FenceOf | undefined;
 	readonly #periodicTask: PeriodicTask;
 
-	constructor({ store, clock, jumpDetector, log, onFenced }: DeliveryCleanupOptions) {
+	constructor({ store, clock, jumpDetector, log, onFenced, fenceOf }: DeliveryCleanupOptions) {
+		this.#fenceOf = fenceOf;
 		this.#store = store;
 		this.#clock = clock;
 		this.#jumpDetector = jumpDetector;
@@ -89,8 +100,9 @@ export class DeliveryCleanup implements AsyncDisposable {
 		return webhook_id === undefined ? null : { write: [{ op: 'erase_deliveries', webhook_id, limit: BATCH_SIZE }] };
 	}
 
-	/** A batch of the expired events. */
+	/** A batch of the expired events. In a cluster one node erases them. */
 	async #expiredEventsCommit(): Promise<Commit | null> {
+		if (fenceOfTask(this.#fenceOf, 'deliveries') === null) return null;
 		const now = this.#jumpDetector.trustedNow();
 		if (now === null) return null;
 		const before = now - DELIVERY_SCHEDULE.eventRetention;

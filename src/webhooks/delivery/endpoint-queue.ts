@@ -21,6 +21,8 @@ export interface EndpointQueueDependencies {
 	timers: Timers;
 	log: Log;
 	signal: AbortSignal;
+	/** Whether this node delivers to the endpoint. */
+	mayDeliver(webhookId: string): boolean;
 	/** Called when a queue has nothing to do and nothing to wait for. */
 	onIdle(queue: EndpointQueue): void;
 	/** Called when the endpoint of pending deliveries is found to be disabled or deleted. */
@@ -34,7 +36,7 @@ interface InFlightDelivery extends InFlight {
 
 /**
  * Why no delivery is started. `inactive`: the endpoint is disabled or deleted, until the next wake. `store_failure`: the
- * database failed, until a pause is over. `stopped`: the server stops.
+ * database failed, until a pause is over. `stopped`: the server stops, or another node delivers to the endpoint.
  */
 type PauseReason = 'inactive' | 'store_failure' | 'stopped';
 
@@ -99,6 +101,7 @@ export class EndpointQueue implements PermitWaiter {
 	advance(): void {
 		this.#advanceRequested = true;
 		if (this.#isAdvancing) return;
+		if (!this.#dependencies.mayDeliver(this.webhookId)) this.#pauseReason = 'stopped';
 		if (this.#pauseReason !== null) {
 			this.#releaseIfIdle();
 			return;
