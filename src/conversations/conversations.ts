@@ -92,7 +92,7 @@ export class Conversations implements AsyncDisposable {
 		this.#deps = deps;
 		this.#encoder = new EventEncoder(deps.store);
 		this.people = new People(deps.store);
-		this.runningErasures = new RunningErasures(deps.store);
+		this.runningErasures = new RunningErasures(deps.store, deps.fenceOf);
 		const isPersonAvailable = (workspaceId: string) => this.people.availability.isAvailable(workspaceId);
 		const { store, clock, log, currency = 'USD' } = deps;
 		const budgets = new Budgets({ store, clock, log, currency });
@@ -169,7 +169,9 @@ export class Conversations implements AsyncDisposable {
 		parent: Span = NO_SPAN,
 	): Promise<RunningTurn | MessageForHuman> {
 		const { content, deployment, end_user } = message;
-		this.runningErasures.requireNone(deployment.workspace_id, end_user);
+		const refusal = this.runningErasures.requireNone(deployment.workspace_id, end_user);
+		// Nothing to wait for in the embedded store.
+		if (refusal !== undefined) await refusal;
 		const { id, newRecord, model } = await targetConversation(this.#deps, message);
 		const asks_for_person = deployment.features.handoff === true && asksForPerson(content);
 		const visitor_id = isCharged(this.#deps.models.priceOf(model)) ? (message.visitorId?.() ?? null) : null;

@@ -1,5 +1,11 @@
 import { type ClockJumpDetector, type Log, messageOf, PeriodicTask, sleep } from '../base/index.ts';
-import { CONVERSATION_ERASURE_JOB, type IdleConversation, type ListPosition, type Store } from '../store/index.ts';
+import {
+	CONVERSATION_ERASURE_JOB,
+	type FenceOf,
+	type IdleConversation,
+	type ListPosition,
+	type Store,
+} from '../store/index.ts';
 import type { Conversations } from './conversations.ts';
 import { eraseRemainingRows } from './erasure.ts';
 import type { Expiry } from './expiry.ts';
@@ -11,6 +17,8 @@ export interface RetentionOptions {
 	log: Log;
 	/** Milliseconds between sweeps. */
 	intervalMs?: number | undefined;
+	/** Absent: the store has one owner. */
+	fenceOf?: FenceOf | undefined;
 }
 
 const DAY_MS = 24 * 3_600_000;
@@ -30,21 +38,25 @@ const PAGE_PAUSE_MS = 5;
 /**
  * Erases conversations whose retention is over: without a message for more than `retention_days` of their deployment, or of their
  * workspace where the deployment has none, whatever their status and handler. While the clock is suspect, it erases nothing. It stores no progress: the next sweep finds what is left.
+ *
+ * In a cluster each node erases the conversations that it serves. What it loses during a sweep, the next sweep of another node finds.
  */
 export class Retention implements AsyncDisposable {
 	readonly #store: RetentionOptions['store'];
 	readonly #conversations: RetentionOptions['conversations'];
 	readonly #jumpDetector: RetentionOptions['jumpDetector'];
 	readonly #log: Log;
+	readonly #fenceOf: FenceOf | undefined;
 	readonly #periodicTask: PeriodicTask;
 
-	constructor({ store, conversations, jumpDetector, log, intervalMs = SWEEP_INTERVAL_MS }: RetentionOptions) {
+	constructor({ store, conversations, jumpDetector, log, intervalMs, fenceOf }: RetentionOptions) {
 		this.#store = store;
+		this.#fenceOf = fenceOf;
 		this.#conversations = conversations;
 		this.#jumpDetector = jumpDetector;
 		this.#log = log;
 		this.#periodicTask = new PeriodicTask({
-			intervalMs,
+			intervalMs: intervalMs ?? SWEEP_INTERVAL_MS,
 			run: (signal) => this.#sweep(signal),
 			onFailure: (error) => log.warn({ error: messageOf(error) }, 'the retention sweep failed'),
 		});
@@ -135,9 +147,11 @@ export class Retention implements AsyncDisposable {
 			const batch = batchOf(idle);
 			const last = batch.at(-1);
 			if (!last) return;
-			await this.#expire(batch, { workspace: { id: workspace.id, version: workspace.version }, idleSince });
 			// Conversations that are in use are skipped: the next sweep finds them.
 			after = last;
+			const own = batch.filter(({ id }) => this.#fenceOf?.(id) !== null);
+			if (own.length === 0) continue;
+			await this.#expire(own, { workspace: { id: workspace.id, version: workspace.version }, idleSince });
 			await sleep(BATCH_PAUSE_MS, signal);
 		}
 	}

@@ -1,6 +1,6 @@
 import { AppError } from '../base/index.ts';
 import type { EndUser } from '../contract/index.ts';
-import type { Commit, ErasureRecord, ListPosition, Store } from '../store/index.ts';
+import type { Commit, ErasureRecord, FenceOf, ListPosition, Store } from '../store/index.ts';
 
 /** Seconds after which a visitor may try again. */
 const RETRY_AFTER = 5;
@@ -13,31 +13,50 @@ const PAGE_SIZE = 100;
  * 2. Each commit that begins an erasure adds its end user before the caller hears of it.
  * 3. Each commit that may end one looks whether it has.
  * 4. A commit whose answer was lost is on disk, and not heard of: `refresh` repeats before each run of the erasures.
+ *
+ * In a cluster other nodes begin erasures as well, so each message of an end user reads the store.
  */
 export class RunningErasures implements Disposable {
 	readonly #store: Pick<Store, 'get' | 'list'>;
+	readonly #isShared: boolean;
 	/** The id of the erasure, by workspace and end user. */
 	readonly #ids = new Map<string, string>();
 	readonly #unlisten: () => void;
 
-	constructor(store: Pick<Store, 'get' | 'list' | 'onCommits'>) {
+	/** @param fenceOf absent: the store has one owner */
+	constructor(store: Pick<Store, 'get' | 'list' | 'onCommits'>, fenceOf?: FenceOf) {
 		this.#store = store;
-		this.#unlisten = store.onCommits((commit) => this.#follow(commit));
+		this.#isShared = fenceOf !== undefined;
+		this.#unlisten = this.#isShared ? () => {} : store.onCommits((commit) => this.#follow(commit));
 	}
 
 	/**
-	 * Refuses a message of an end user whose data is being erased, so that the erasure ends.
+	 * Refuses a message of an end user whose data is being erased, so that the erasure ends. A message that is stored although one has
+	 * just begun belongs to the rows that it erases.
 	 * @throws AppError `unavailable`
 	 */
-	requireNone(workspaceId: string, endUser: EndUser | null): void {
-		if (this.#ids.size === 0 || endUser === null || !this.#ids.has(keyOf(workspaceId, endUser.id))) return;
-		throw new AppError('unavailable', 'What is stored about you is being erased. Try again in a moment.', {
-			retry_after: RETRY_AFTER,
-		});
+	requireNone(workspaceId: string, endUser: EndUser | null): void | Promise<void> {
+		if (endUser === null) return;
+		if (this.#isShared) return this.#requireNoneStored(workspaceId, endUser.id);
+		if (this.#ids.size > 0 && this.#ids.has(keyOf(workspaceId, endUser.id))) throw isBeingErasedError();
 	}
 
 	/** Reads them from the store. */
 	async refresh(): Promise<void> {
+		if (!this.#isShared) await this.#readAll();
+	}
+
+	[Symbol.dispose](): void {
+		this.#unlisten();
+	}
+
+	/** An erasure forgets its end user with its last row. */
+	async #requireNoneStored(workspace_id: string, end_user_id: string): Promise<void> {
+		const query = { where: { workspace_id, end_user_id }, order: 'asc', limit: 1 } as const;
+		if ((await this.#store.list('erasures', query)).length > 0) throw isBeingErasedError();
+	}
+
+	async #readAll(): Promise<void> {
 		const before = [...this.#ids];
 		const stored = new Set<string>();
 		let after: ListPosition | undefined;
@@ -53,10 +72,6 @@ export class RunningErasures implements Disposable {
 			after = { at: last.created_at, id: last.id };
 		}
 		for (const [key, id] of before) if (!stored.has(id)) this.#remove(key, id);
-	}
-
-	[Symbol.dispose](): void {
-		this.#unlisten();
 	}
 
 	#follow({ write }: Commit): void {
@@ -90,6 +105,12 @@ export class RunningErasures implements Disposable {
 	#remove(key: string, id: string): void {
 		if (this.#ids.get(key) === id) this.#ids.delete(key);
 	}
+}
+
+function isBeingErasedError(): AppError {
+	return new AppError('unavailable', 'What is stored about you is being erased. Try again in a moment.', {
+		retry_after: RETRY_AFTER,
+	});
 }
 
 function keyOf(workspaceId: string, endUserId: string): string {

@@ -16,6 +16,8 @@ import {
 	aroundCommit,
 	type BackupExpiry,
 	type ErasureRecord,
+	type FenceOf,
+	fenceOfTask,
 	type ListPosition,
 	NOTHING_ERASED,
 	prepareChange,
@@ -26,7 +28,7 @@ import {
 import { completionCommit } from './completion.ts';
 
 export interface EndUserErasuresOptions {
-	store: Pick<Store, 'commit' | 'get' | 'list' | 'overwriteErased'>;
+	store: Pick<Store, 'commit' | 'get' | 'hints' | 'list' | 'overwriteErased'>;
 	conversations: Pick<Conversations, 'erase' | 'runningErasures'>;
 	/** The account of a visitor's costs, by the key of the visitor. */
 	visitorAccount(deploymentId: string, visitorKey: string): string;
@@ -38,6 +40,8 @@ export interface EndUserErasuresOptions {
 	intervalMs?: number | undefined;
 	/** Milliseconds that one attempt at an erasure may take. */
 	attemptMs?: number | undefined;
+	/** Absent: the store has one owner. */
+	fenceOf?: FenceOf | undefined;
 }
 
 const INTERVAL_MS = 60_000;
@@ -49,6 +53,8 @@ const MAX_DELAY_MS = 3_600_000;
 const PAGE_SIZE = 50;
 /** Between two looks for rows that the actor of a long conversation still erases. */
 const WAIT_MS = 100;
+/** In a cluster: the longest time between two looks for conversations that came to this node, or that others still erase. */
+const MAX_CLUSTER_WAIT_MS = 1_000;
 
 /**
  * Erases end users. Each erasure is a record, which is the only state: after a crash the next process continues.
@@ -59,6 +65,8 @@ const WAIT_MS = 100;
  * 4. `done`: committed with the receipt in the audit log.
  *
  * An erasure that fails, or takes too long, is tried again after growing delays, and does not hold up the others.
+ *
+ * In a cluster each node erases the conversations that it serves, until no erasure is `erasing`. One node does all the rest.
  */
 export class EndUserErasures implements AsyncDisposable {
 	readonly #options: EndUserErasuresOptions;
@@ -68,6 +76,7 @@ export class EndUserErasures implements AsyncDisposable {
 	/** Two requests at once make one erasure. */
 	readonly #locks = new KeyedLock();
 	#isRequested = false;
+	#unsubscribe: () => void = () => {};
 	/** The next process continues. */
 	#isStopped = false;
 
@@ -82,11 +91,13 @@ export class EndUserErasures implements AsyncDisposable {
 
 	start(): void {
 		this.#task.start();
+		this.#unsubscribe = this.#options.store.hints?.subscribe('erasures', () => this.#wake()) ?? this.#unsubscribe;
 	}
 
 	/** Begins no more steps. */
 	stop(): void {
 		this.#isStopped = true;
+		this.#unsubscribe();
 		this.#task.stop();
 	}
 
@@ -113,8 +124,15 @@ export class EndUserErasures implements AsyncDisposable {
 			return { commit: { write: [{ op: 'insert', kind: 'erasures', record }] }, result: { ...record, version: 1 } };
 		});
 		return aroundCommit(change, async (commit) => {
-			const record = await this.#locks.run(`${workspaceId} ${endUserId}`, commit);
-			this.#isRequested = true;
+			const record = await this.#locks.run(`${workspaceId} ${endUserId}`, () =>
+				commit().catch(async (error: unknown) => {
+					// Another node has begun one at the same time: the database has one for each end user.
+					const running = await this.#runningFor(workspaceId, endUserId);
+					if (running === undefined) throw error;
+					return running;
+				}),
+			);
+			store.hints?.publish('erasures', [record.id]);
 			this.#wake();
 			return record;
 		});
@@ -136,6 +154,8 @@ export class EndUserErasures implements AsyncDisposable {
 	}
 
 	#wake(): void {
+		if (this.#isStopped) return;
+		this.#isRequested = true;
 		this.#task
 			.run()
 			.then(() => {
@@ -150,13 +170,20 @@ export class EndUserErasures implements AsyncDisposable {
 	async #continueAll(signal: AbortSignal): Promise<void> {
 		this.#isRequested = false;
 		await this.#options.conversations.runningErasures.refresh();
-		for (;;) {
-			const [erasing, overwriting] = [await this.#withStatus('erasing'), await this.#withStatus('overwriting')];
+		for (let waitMs = WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_CLUSTER_WAIT_MS)) {
+			const erasing = await this.#withStatus('erasing');
+			const overwriting = this.#isResponsible ? await this.#withStatus('overwriting') : [];
 			if (signal.aborted || erasing.length + overwriting.length === 0) return;
 			for (const erasure of erasing) await this.#attempt(erasure, signal, (until) => this.#eraseRows(erasure, until));
 			// Many erasures share one pass over the files.
 			if (erasing.length === 0) await this.#overwrite(overwriting, signal);
+			else if (this.#options.fenceOf !== undefined) await sleep(waitMs, signal);
 		}
+	}
+
+	/** Whether this node does what is not about conversations. */
+	get #isResponsible(): boolean {
+		return fenceOfTask(this.#options.fenceOf, 'erasures') !== null;
 	}
 
 	/** The oldest erasures of a status, without those that failed a moment ago. */
@@ -207,14 +234,16 @@ export class EndUserErasures implements AsyncDisposable {
 		}
 	}
 
+	/** Where other nodes erase rows as well, this does not wait for them: the next attempt follows soon. */
 	async #eraseRows(erasure: ErasureRecord, signal: AbortSignal): Promise<void> {
 		const { id, workspace_id, end_user_id } = erasure;
-		const { store, clock } = this.#options;
+		const { store, clock, fenceOf } = this.#options;
 		while (!signal.aborted) {
 			if (end_user_id !== null) await this.#eraseConversations(workspace_id, end_user_id, signal);
+			if (!this.#isResponsible) return;
 			await this.#eraseSpending(erasure, signal);
 			await store.commit({ write: [{ op: 'end_erasure', id, at: clock.now() }] });
-			if ((await store.get('erasures', id))?.status !== 'erasing') return;
+			if (fenceOf !== undefined || (await store.get('erasures', id))?.status !== 'erasing') return;
 			await sleep(WAIT_MS, signal);
 		}
 	}
@@ -235,18 +264,23 @@ export class EndUserErasures implements AsyncDisposable {
 	}
 
 	async #eraseConversations(workspace_id: string, end_user_id: string, signal: AbortSignal): Promise<void> {
-		const { store, conversations } = this.#options;
-		while (!signal.aborted) {
-			const query = { where: { workspace_id, end_user_id }, order: 'asc', limit: PAGE_SIZE } as const;
+		const { store, conversations, fenceOf } = this.#options;
+		for (let after: ListPosition | undefined; !signal.aborted; ) {
+			const query = { where: { workspace_id, end_user_id }, after, order: 'asc', limit: PAGE_SIZE } as const;
 			const page = await store.list('conversations', query);
-			if (page.length === 0) return;
+			const last = page.at(-1);
+			if (last === undefined) return;
+			after = { at: last.created_at, id: last.id };
 			for (const { id } of page) {
 				if (signal.aborted) return;
+				if (fenceOf?.(id) === null) continue;
 				try {
 					await conversations.erase(id, { workspaceId: workspace_id, versions: null });
 				} catch (error) {
 					// Erased by another request, or it is long and its actor still erases the rest: `end_erasure` waits for both.
-					if (!(error instanceof AppError) || (await store.get('conversations', id))) throw error;
+					const isGone = error instanceof AppError && (await store.get('conversations', id)) === undefined;
+					// Another node serves it now, and erases it.
+					if (!isGone && fenceOf?.(id) !== null) throw error;
 				}
 			}
 		}
