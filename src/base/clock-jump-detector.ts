@@ -4,6 +4,8 @@ import type { Clock } from './clock.ts';
 const JUMP_MS = 3_600_000;
 /** How long the clock is suspect after a jump: time to correct a wrong setting, or for NTP after a sleep of the machine. */
 const DISTRUST_MS = 10 * 60_000;
+/** A clock that is ahead of the one that several machines share by more than this is wrong. */
+const MAX_AHEAD_MS = 5 * 60_000;
 
 /**
  * Compares the clock with the monotonic time. Code that erases expired data for good asks first, so that a clock that is far
@@ -15,6 +17,8 @@ export class ClockJumpDetector {
 	#wallClockOffset: number;
 	/** In monotonic time. */
 	#distrustedUntil = Number.NEGATIVE_INFINITY;
+	/** Whether the clock was ahead of the shared one at the last comparison. */
+	#isAhead = false;
 
 	/**
 	 * @param lastTrustedTime the last trusted time of an earlier process (ms since the epoch); null when it is unknown. A clock
@@ -28,6 +32,14 @@ export class ClockJumpDetector {
 		if (lastTrustedTime !== null && now - lastTrustedTime > JUMP_MS) this.#distrustedUntil = elapsed + DISTRUST_MS;
 	}
 
+	/**
+	 * Compares the clock with the one that several machines share, that of their database: while it is ahead, it is suspect.
+	 * @param sharedNow ms since the epoch
+	 */
+	compare(sharedNow: number): void {
+		this.#isAhead = this.#clock.now() - sharedNow > MAX_AHEAD_MS;
+	}
+
 	/** Whether the clock has jumped forward by more than an hour within the last ten minutes. */
 	isSuspect(): boolean {
 		return this.trustedNow() === null;
@@ -37,10 +49,10 @@ export class ClockJumpDetector {
 	trustedNow(): number | null {
 		const now = this.#clock.now();
 		const elapsed = this.#clock.monotonicNow?.();
-		if (elapsed === undefined) return now;
+		if (elapsed === undefined) return this.#isAhead ? null : now;
 		const offset = now - elapsed;
 		if (offset - this.#wallClockOffset > JUMP_MS) this.#distrustedUntil = elapsed + DISTRUST_MS;
 		this.#wallClockOffset = offset;
-		return elapsed < this.#distrustedUntil ? null : now;
+		return elapsed < this.#distrustedUntil || this.#isAhead ? null : now;
 	}
 }

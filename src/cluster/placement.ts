@@ -22,6 +22,8 @@ export interface PlacementOptions {
 	onGained?(shards: ReadonlySet<number>): void;
 	/** These shards are handed over, or belong to another node: their actors are discarded at once, without saving. */
 	onLost(shards: ReadonlySet<number>): void;
+	/** Gets the time by the clock of the database (ms since the epoch) with each renewal. */
+	onTime?(now: number): void;
 	leaseMs?: number;
 	renewMs?: number;
 	clock?: Clock;
@@ -139,6 +141,7 @@ export class Placement implements AsyncDisposable {
 		// The timer of the lease may be late, as on a node that was frozen.
 		if (!this.holdsLease) this.#endLease();
 		this.#leaseEnd = startedAt + this.#leaseMs;
+		this.#options.onTime?.(view.now);
 		if (!this.holdsLease) return;
 		this.#watchLease();
 		this.#accept(view);

@@ -49,6 +49,8 @@ export interface PlacementView {
 	shards: { owner: string | null; epoch: number }[];
 	/** Shards that this node should hand over, because others have fewer. */
 	surplus: number;
+	/** The time by the clock of the database (ms since the epoch). */
+	now: number;
 }
 
 /** Leases of shards. Times are by the clock of the database. */

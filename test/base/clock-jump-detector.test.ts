@@ -77,3 +77,14 @@ test('a clock far ahead of the time stored by an earlier process is suspect for 
 		'nothing is over by a clock that is behind',
 	);
 });
+
+test('a clock that is ahead of the shared one is suspect until it is not', () => {
+	const clock = new ManualClock();
+	const watch = new ClockJumpDetector(clock);
+	watch.compare(clock.now() - HOUR);
+	assert.equal(watch.trustedNow(), null);
+	watch.compare(clock.now() - MINUTE);
+	assert.equal(watch.trustedNow(), clock.now());
+	watch.compare(clock.now() + HOUR);
+	assert.equal(watch.trustedNow(), clock.now(), 'nothing expires too early by a clock that is behind');
+});
