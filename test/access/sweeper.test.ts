@@ -31,6 +31,7 @@ test('erases all expired records in batches, and nothing else', async () => {
 	const counted = {
 		get: store.get.bind(store),
 		access: store.access,
+		spending: store.spending,
 		commit: (commit: Parameters<typeof store.commit>[0]) => {
 			portions++;
 			return store.commit(commit);
@@ -66,6 +67,7 @@ test('continues after a failure of the disk, and closing waits for the run in pr
 	const asked: string[] = [];
 	const failing = {
 		get: store.get.bind(store),
+		spending: store.spending,
 		access: { hasExpiredRecords: async () => true },
 		commit: async () => {
 			asked.push('commit');
