@@ -10,11 +10,12 @@ export type PresenceBody = Record<string, unknown>;
 /** The people of workspaces: who is in a conversation, and whether a person is available. */
 export class People implements Disposable {
 	readonly presence = new Presence();
-	readonly availability = new Availability();
+	readonly availability: Availability;
 	readonly #store: Pick<Store, 'get'>;
 
-	constructor(store: Pick<Store, 'get'>) {
+	constructor(store: Pick<Store, 'get' | 'hints'>) {
 		this.#store = store;
+		this.availability = new Availability(undefined, store.hints);
 	}
 
 	/** Calls the listener when what an audience sees of a conversation's people may have changed. Returns a function that ends this. */

@@ -1,13 +1,13 @@
 import { type Log, messageOf } from '../base/index.ts';
 import type { NoticeType } from '../contract/index.ts';
-import type { Commit, Store, Write } from '../store/index.ts';
+import { ChangedIds, type Store, type Write } from '../store/index.ts';
 import { presentDocument } from './documents.ts';
 import { presentKnowledgeBase, readStatus } from './status.ts';
 
-/** Changes are collected for this long (ms), so that a busy knowledge base gives few notices. */
-const COLLECT_MS = 200;
-/** Documents whose changes are collected. Beyond them, only their knowledge bases are reported. */
-const MAX_DOCUMENTS = 1_000;
+/** Documents whose changes are reported at once. Beyond them, only their knowledge bases are reported. */
+const MAX_IDS = 1_000;
+
+type ChangedKind = 'documents' | 'indexed_documents' | 'knowledge_bases';
 
 /** Where notices go. */
 export interface NoticeTarget {
@@ -19,76 +19,48 @@ export interface NoticeTarget {
 }
 
 export interface ChangeNoticesOptions {
-	store: Pick<Store, 'get' | 'onCommits' | 'searchIndex'>;
+	store: Pick<Store, 'get' | 'hints' | 'onCommits' | 'searchIndex'>;
 	notices: NoticeTarget;
 	log: Log;
 }
 
 /**
  * Tells the followers of a workspace which of its documents and knowledge bases have changed:
- * 1. While there are followers, it collects the ids that commits change.
+ * 1. While there are followers, it collects the ids that commits change, on all nodes.
  * 2. After a short time it reads their records and publishes them.
  */
 export class ChangeNotices implements Disposable {
 	readonly #options: ChangeNoticesOptions;
 	readonly #unwatch: () => void;
-	/** Ends the listening to commits; null while there are no followers. */
-	#unlisten: (() => void) | null = null;
-	#timer: NodeJS.Timeout | undefined;
-	#documents = new Set<string>();
-	/** Documents that a reindex has reached: their knowledge bases have progressed. */
-	#reached = new Set<string>();
-	#knowledgeBases = new Set<string>();
+	readonly #changed: ChangedIds<ChangedKind>;
 
 	constructor(options: ChangeNoticesOptions) {
 		this.#options = options;
-		this.#unwatch = options.notices.onFollowersChange(() => this.#followCommits());
+		const { store, notices } = options;
+		this.#changed = new ChangedIds({
+			store,
+			topics: ['documents', 'indexed_documents', 'knowledge_bases'],
+			select({ write = [] }, add) {
+				for (const change of write) selectWrite(change, add);
+			},
+			isFollowed: () => notices.isFollowed,
+			onChanged: (ids) => void this.#publish(ids),
+			maxIds: MAX_IDS,
+		});
+		this.#unwatch = notices.onFollowersChange(() => this.#changed.onFollowersChange());
 	}
 
 	[Symbol.dispose](): void {
 		this.#unwatch();
-		this.#unlisten?.();
-		clearTimeout(this.#timer);
+		this.#changed[Symbol.dispose]();
 	}
 
-	/** Listens while there are followers: commits cost nothing otherwise. */
-	#followCommits(): void {
-		const { store, notices } = this.#options;
-		if (notices.isFollowed) {
-			this.#unlisten ??= store.onCommits((commit) => this.#collect(commit));
-			return;
-		}
-		this.#unlisten?.();
-		this.#unlisten = null;
-	}
-
-	#collect({ write = [] }: Commit): void {
-		for (const change of write) this.#collectWrite(change);
-		if (this.#documents.size + this.#reached.size + this.#knowledgeBases.size === 0) return;
-		this.#timer ??= setTimeout(() => void this.#publishCollected(), COLLECT_MS).unref();
-	}
-
-	#collectWrite(change: Write): void {
-		if (change.op === 'insert' || change.op === 'patch') {
-			const id = change.op === 'insert' ? change.record.id : change.id;
-			if (change.kind === 'knowledge_bases') this.#knowledgeBases.add(id);
-			if (change.kind === 'documents') addBounded(this.#documents, id);
-		} else if (change.op === 'index.add_document' || change.op === 'index.copy_document') {
-			addBounded(this.#reached, change.document_id);
-		}
-	}
-
-	async #publishCollected(): Promise<void> {
-		const documents = this.#documents;
-		const reached = this.#reached;
-		const knowledgeBases = this.#knowledgeBases;
-		this.#timer = undefined;
-		this.#documents = new Set();
-		this.#reached = new Set();
-		this.#knowledgeBases = new Set();
+	async #publish(changed: ReadonlyMap<ChangedKind, ReadonlySet<string>>): Promise<void> {
+		const knowledgeBases = new Set(changed.get('knowledge_bases'));
 		try {
-			for (const id of documents) await this.#publishDocument(id);
-			for (const id of reached) {
+			for (const id of changed.get('documents') ?? []) await this.#publishDocument(id);
+			// The reindex that has reached them has progressed.
+			for (const id of changed.get('indexed_documents') ?? []) {
 				const document = await this.#options.store.get('documents', id);
 				if (document) knowledgeBases.add(document.knowledge_base_id);
 			}
@@ -116,6 +88,11 @@ export class ChangeNotices implements Disposable {
 	}
 }
 
-function addBounded(ids: Set<string>, id: string): void {
-	if (ids.size < MAX_DOCUMENTS) ids.add(id);
+function selectWrite(change: Write, add: (kind: ChangedKind, id: string) => void): void {
+	if (change.op === 'insert' || change.op === 'patch') {
+		const id = change.op === 'insert' ? change.record.id : change.id;
+		if (change.kind === 'knowledge_bases' || change.kind === 'documents') add(change.kind, id);
+	} else if (change.op === 'index.add_document' || change.op === 'index.copy_document') {
+		add('indexed_documents', change.document_id);
+	}
 }

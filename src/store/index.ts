@@ -1,4 +1,5 @@
 export type { BlobStore, IncomingBlob } from './blobs.ts';
+export { ChangedIds } from './changed-ids.ts';
 export type {
 	Commit,
 	CommitOutcome,

@@ -1,10 +1,8 @@
 import { type Log, messageOf } from '../base/index.ts';
 import type { NoticeType } from '../contract/index.ts';
-import type { Commit, Store } from '../store/index.ts';
+import { ChangedIds, type Store } from '../store/index.ts';
 import { presentDelivery } from './present-delivery.ts';
 
-/** Changes are collected for this long (ms), so that the attempts of a busy endpoint give few notices. */
-const COLLECT_MS = 200;
 /** Deliveries that are reported at once. More belong to a burst, in which later notices follow. */
 const MAX_DELIVERIES = 100;
 
@@ -18,58 +16,43 @@ interface NoticeTarget {
 }
 
 export interface DeliveryNoticesOptions {
-	store: Pick<Store, 'get' | 'onCommits'>;
+	store: Pick<Store, 'get' | 'hints' | 'onCommits'>;
 	notices: NoticeTarget;
 	log: Log;
 }
 
 /**
- * Tells the followers of a workspace which deliveries have changed: after an attempt, a retry or a failure. New deliveries need no
- * notice: the event that they deliver is in the stream itself.
+ * Tells the followers of a workspace which deliveries have changed, on any node: after an attempt, a retry or a failure. New deliveries
+ * need no notice: the event that they deliver is in the stream itself.
  */
 export class DeliveryNotices implements Disposable {
 	readonly #options: DeliveryNoticesOptions;
 	readonly #unwatch: () => void;
-	/** Ends the listening to commits; null while there are no followers. */
-	#unlisten: (() => void) | null = null;
-	#timer: NodeJS.Timeout | undefined;
-	#changed = new Set<string>();
+	readonly #changed: ChangedIds<'deliveries'>;
 
 	constructor(options: DeliveryNoticesOptions) {
 		this.#options = options;
-		this.#unwatch = options.notices.onFollowersChange(() => this.#followCommits());
+		const { store, notices } = options;
+		this.#changed = new ChangedIds({
+			store,
+			topics: ['deliveries'],
+			select({ write = [] }, add) {
+				for (const change of write)
+					if (change.op === 'patch' && change.kind === 'deliveries') add('deliveries', change.id);
+			},
+			isFollowed: () => notices.isFollowed,
+			onChanged: (ids) => void this.#publish(ids.get('deliveries') ?? new Set()),
+			maxIds: MAX_DELIVERIES,
+		});
+		this.#unwatch = notices.onFollowersChange(() => this.#changed.onFollowersChange());
 	}
 
 	[Symbol.dispose](): void {
 		this.#unwatch();
-		this.#unlisten?.();
-		clearTimeout(this.#timer);
+		this.#changed[Symbol.dispose]();
 	}
 
-	/** Listens while there are followers: commits cost nothing otherwise. */
-	#followCommits(): void {
-		const { store, notices } = this.#options;
-		if (notices.isFollowed) {
-			this.#unlisten ??= store.onCommits((commit) => this.#collect(commit));
-			return;
-		}
-		this.#unlisten?.();
-		this.#unlisten = null;
-	}
-
-	#collect({ write = [] }: Commit): void {
-		for (const change of write) {
-			const isDelivery = change.op === 'patch' && change.kind === 'deliveries';
-			if (!isDelivery || this.#changed.size >= MAX_DELIVERIES) continue;
-			this.#changed.add(change.id);
-			this.#timer ??= setTimeout(() => void this.#publishCollected(), COLLECT_MS).unref();
-		}
-	}
-
-	async #publishCollected(): Promise<void> {
-		const changed = this.#changed;
-		this.#timer = undefined;
-		this.#changed = new Set();
+	async #publish(changed: ReadonlySet<string>): Promise<void> {
 		const { store, notices, log } = this.#options;
 		try {
 			for (const id of changed) {
