@@ -42,7 +42,7 @@ export type Write =
 	| { op: 'end_sessions'; user_id: string; except?: string }
 	/**
 	 * Removes stored responses, sessions, records of the audit log and notices of budgets that expired before a time (ms since the
-	 * epoch), and costs that are too old by then: at most `limit` of each.
+	 * epoch), and costs that are too old by then: at most `limit` of each. On PostgreSQL also rows of indexes that were dropped.
 	 */
 	| { op: 'erase_expired'; before: number; limit: number }
 	/** Removes every stored response that is sealed with the server's secret key. */

@@ -17,6 +17,9 @@ const DOCUMENT = columnsOf('documents')
 	.map((column) => `doc.${column}`)
 	.join(', ');
 
+/** The rows of a dropped generation are removed later. */
+const EXISTS = 'EXISTS (SELECT 1 FROM generations WHERE id = @generation)';
+
 /** Queries about the search index that the main thread needs. */
 export class PostgresSearchIndexReader implements SearchIndexReader {
 	readonly #sql: Sql;
@@ -47,7 +50,8 @@ export class PostgresSearchIndexReader implements SearchIndexReader {
 		// A row of the generation counts even when it does not say from which version it was built.
 		const rows = await this.#sql.all<DocumentRecord & { built_from: number | null }>(
 			`SELECT ${DOCUMENT}, CASE WHEN built.seq IS NOT NULL THEN coalesce(built.built_from, 0) END AS built_from
-			 FROM documents doc LEFT JOIN indexed_documents built ON built.generation = @generation AND built.document_id = doc.id
+			 FROM documents doc LEFT JOIN indexed_documents built
+			 ON built.generation = @generation AND built.document_id = doc.id AND ${EXISTS}
 			 WHERE doc.knowledge_base_id = @knowledge_base${isAfter} ORDER BY doc.created_at, doc.id LIMIT @limit`,
 			{ generation, knowledge_base: knowledgeBaseId, after_at: after?.at, after_id: after?.id, limit },
 		);
@@ -56,7 +60,7 @@ export class PostgresSearchIndexReader implements SearchIndexReader {
 
 	async documentCount(generation: string): Promise<number> {
 		const row = await this.#sql.get<{ count: number }>(
-			'SELECT count(*) AS count FROM indexed_documents WHERE generation = @generation',
+			`SELECT count(*) AS count FROM indexed_documents WHERE generation = @generation AND ${EXISTS}`,
 			{ generation },
 		);
 		return row?.count ?? 0;
@@ -64,7 +68,8 @@ export class PostgresSearchIndexReader implements SearchIndexReader {
 
 	termsAfter(generation: string, chunkId: number, limit: number): Promise<StoredTerms[]> {
 		return this.#sql.all<StoredTerms>(
-			`SELECT id, title_terms, body_terms FROM chunks WHERE generation = @generation AND id > @after ORDER BY id LIMIT @limit`,
+			`SELECT id, title_terms, body_terms FROM chunks
+			 WHERE generation = @generation AND ${EXISTS} AND id > @after ORDER BY id LIMIT @limit`,
 			{ generation, after: chunkId, limit },
 		);
 	}
@@ -72,7 +77,7 @@ export class PostgresSearchIndexReader implements SearchIndexReader {
 	async textsAfter(generation: string, chunkId: number, limit: number): Promise<StoredText[]> {
 		const rows = await this.#sql.all<StoredText & { heading_path: string }>(
 			`SELECT c.id, d.title, c.heading_path, c.text FROM chunks c JOIN indexed_documents d ON d.seq = c.document
-			 WHERE c.generation = @generation AND c.id > @after ORDER BY c.id LIMIT @limit`,
+			 WHERE c.generation = @generation AND ${EXISTS} AND c.id > @after ORDER BY c.id LIMIT @limit`,
 			{ generation, after: chunkId, limit },
 		);
 		return rows.map((row) => ({ ...row, heading_path: JSON.parse(row.heading_path) as string[] }));

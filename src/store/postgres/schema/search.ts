@@ -46,6 +46,9 @@ export const SEARCH_TABLES = `
 	ALTER TABLE vectors ALTER COLUMN embedding SET STORAGE EXTERNAL;
 	CREATE UNIQUE INDEX vectors_by_change ON vectors (basis, change, chunk);
 
+	-- Dropped generations and bases, whose rows are removed later, in portions.
+	CREATE TABLE dropped_indexes (id string PRIMARY KEY, is_basis boolean NOT NULL);
+
 	-- The chunks of a generation from the first to the last id were of one document, and are removed.
 	CREATE TABLE removed_chunks (
 		generation string NOT NULL, change bigint NOT NULL, first_chunk bigint NOT NULL, last_chunk bigint NOT NULL,

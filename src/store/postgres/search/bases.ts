@@ -1,5 +1,6 @@
 import type { IndexWrite } from '../../search-index.ts';
 import type { Sql } from '../sql.ts';
+import { eraseDropped } from './dropped-indexes.ts';
 import { requireChange } from './generations.ts';
 
 type WriteOf<Op extends IndexWrite['op']> = Extract<IndexWrite, { op: Op }>;
@@ -8,6 +9,7 @@ export async function openBasis(sql: Sql, write: WriteOf<'index.open_basis'>): P
 	const { generation, basis, dimensions, trained_on, model, floor = 0, sample = null } = write;
 	if (!Number.isInteger(dimensions) || dimensions < 1) throw new Error('A basis needs a whole number of dimensions.');
 	await requireChange(sql, generation);
+	await eraseDropped(sql, basis);
 	await sql.run(
 		`INSERT INTO bases (id, generation, dimensions, trained_on, model, floor, sample)
 		 VALUES (@basis, @generation, @dimensions, @trained_on, @model, @floor, @sample)`,
@@ -58,7 +60,7 @@ export async function dropUnservedBases(sql: Sql, generation: string): Promise<v
 			DELETE FROM bases USING generations g
 			WHERE bases.generation = @generation AND g.id = @generation AND bases.id IS DISTINCT FROM g.basis RETURNING bases.id
 		)
-		DELETE FROM vectors USING dropped WHERE basis = dropped.id`,
+		INSERT INTO dropped_indexes SELECT id, true FROM dropped`,
 		{ generation },
 	);
 }

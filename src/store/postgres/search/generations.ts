@@ -1,5 +1,6 @@
 import type { IndexWrite } from '../../search-index.ts';
 import type { Sql } from '../sql.ts';
+import { eraseDropped } from './dropped-indexes.ts';
 
 /** Older removals are forgotten: who has an older copy of the generation in memory must load it again. */
 export const KEPT_CHANGES = 10_000;
@@ -8,6 +9,7 @@ export async function openGeneration(
 	sql: Sql,
 	{ generation, knowledge_base_id, embedder }: Extract<IndexWrite, { op: 'index.open_generation' }>,
 ): Promise<void> {
+	await eraseDropped(sql, generation);
 	await sql.run(
 		`INSERT INTO generations (id, knowledge_base_id, embedder) VALUES (@generation, @knowledge_base_id, @embedder)`,
 		{ generation, knowledge_base_id, embedder },
@@ -54,13 +56,9 @@ async function lock(sql: Sql, condition: string, values: { id: string }): Promis
 async function drop(sql: Sql, ids: readonly string[]): Promise<void> {
 	if (ids.length === 0) return;
 	await sql.run(
-		`WITH dropped_bases AS (DELETE FROM bases WHERE generation = ANY(@ids) RETURNING id),
-		 vectors_of_bases AS (DELETE FROM vectors USING dropped_bases WHERE basis = dropped_bases.id),
-		 chunks_of_generations AS (DELETE FROM chunks WHERE generation = ANY(@ids)),
-		 documents_of_generations AS (DELETE FROM indexed_documents WHERE generation = ANY(@ids)),
-		 languages_of_generations AS (DELETE FROM generation_languages WHERE generation = ANY(@ids)),
-		 removals_of_generations AS (DELETE FROM removed_chunks WHERE generation = ANY(@ids))
-		 DELETE FROM generations WHERE id = ANY(@ids)`,
+		`WITH bases_of_generations AS (DELETE FROM bases WHERE generation = ANY(@ids) RETURNING id),
+		 removed AS (DELETE FROM generations WHERE id = ANY(@ids) RETURNING id)
+		 INSERT INTO dropped_indexes SELECT id, true FROM bases_of_generations UNION ALL SELECT id, false FROM removed`,
 		{ ids },
 	);
 }

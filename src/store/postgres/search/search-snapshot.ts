@@ -67,7 +67,8 @@ export class PostgresSearchSnapshot implements SearchSnapshot {
 				`SELECT id, title_terms, body_terms, document IS NOT DISTINCT FROM (
 					SELECT seq FROM indexed_documents WHERE generation = @generation AND document_id = @except
 				 ) AS is_left_out
-				 FROM chunks WHERE generation = @generation AND id > @after ORDER BY id LIMIT @limit`,
+				 FROM chunks WHERE generation = @generation AND EXISTS (SELECT 1 FROM generations WHERE id = @generation)
+				 AND id > @after ORDER BY id LIMIT @limit`,
 				{ generation, except, after, limit: PAGE_SIZE },
 			);
 			for (const { is_left_out, ...terms } of page) if (!is_left_out) all.push(terms);
