@@ -1,10 +1,16 @@
-import { type Clock, KeyedLock, type Log, messageOf, Semaphore } from '../base/index.ts';
+import { type Clock, KeyedLock, type Log, messageOf, type PeriodicTask, Semaphore } from '../base/index.ts';
 import type { SearchJob, SearchResult } from '../contract/index.ts';
 import { builtinEmbedders, type Embedders } from '../models/index.ts';
 import type { Network } from '../net/index.ts';
 import type { WorkerPool } from '../pool/index.ts';
 import { type Dialogue, type DialogueContext, dialogueContext, textInContext } from '../retrieval/index.ts';
-import { aroundCommit, type KnowledgeBaseRecord, type Store, type UncommittedChange } from '../store/index.ts';
+import {
+	aroundCommit,
+	type FenceOf,
+	type KnowledgeBaseRecord,
+	type Store,
+	type UncommittedChange,
+} from '../store/index.ts';
 import type { Thesauri } from '../thesauri/index.ts';
 import { INGEST, RECOGNISE } from './document-changes.ts';
 import { Documents } from './documents.ts';
@@ -21,6 +27,7 @@ import { Sources } from './sources/sources.ts';
 import { requestTrainings } from './training/request-trainings.ts';
 import { Training } from './training/training.ts';
 import { MAX_SYNC_TRAINING_CHUNKS, TRAIN } from './training/training-policy.ts';
+import { unusedFilesTask } from './unused-files-task.ts';
 
 export interface KnowledgeDependencies {
 	store: Store & { searchDatabase: string };
@@ -40,6 +47,8 @@ export interface KnowledgeDependencies {
 	thesauri?: Thesauri;
 	/** Called with the milliseconds of each search. */
 	onSearch?: ((ms: number) => void) | undefined;
+	/** Absent: the store has one owner. */
+	fenceOf?: FenceOf | undefined;
 }
 
 const RETRY_MS = 5_000;
@@ -110,6 +119,8 @@ export class Knowledge implements AsyncDisposable {
 	readonly #thesauri: Thesauri | undefined;
 	readonly #questionVectors: QuestionVectors;
 	readonly #shutdown = new AbortController();
+	/** In a cluster. */
+	readonly #unusedFiles: PeriodicTask | undefined;
 	/** Tasks of the start that may take longer than it. They never reject. */
 	readonly #startTasks: Promise<void>[] = [];
 
@@ -146,6 +157,7 @@ export class Knowledge implements AsyncDisposable {
 			onQueued: () => this.#jobs.wake(),
 		};
 		this.documents = documents;
+		this.#unusedFiles = deps.fenceOf && unusedFilesTask(documents, deps.fenceOf, log);
 		this.sources = new Sources(dependencies);
 		this.#rebuilds = dependencies;
 		const ingests = [new Ingest(dependencies), new Ingest(dependencies, RECOGNISE)];
@@ -171,7 +183,8 @@ export class Knowledge implements AsyncDisposable {
 		this.#runAtStart('trainings could not be requested', () =>
 			requestTrainings({ store: this.#store, clock: this.#clock }, signal),
 		);
-		this.#runAtStart('unused files could not be removed', () => this.documents.removeOrphanedBlobs(signal));
+		if (this.#unusedFiles !== undefined) this.#unusedFiles.start();
+		else this.#runAtStart('unused files could not be removed', () => this.documents.removeOrphanedBlobs(signal));
 	}
 
 	/** Runs a task beside the job loop, which then checks for new jobs. Logs its failure. */
@@ -299,6 +312,7 @@ export class Knowledge implements AsyncDisposable {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#shutdown.abort(new Error('The server is stopping.'));
+		await this.#unusedFiles?.[Symbol.asyncDispose]();
 		await Promise.all(this.#startTasks);
 		await this.#jobs[Symbol.asyncDispose]();
 		this.documents[Symbol.dispose]();

@@ -220,9 +220,12 @@ export class Training implements JobHandler {
 	): Promise<boolean> {
 		if (!(await this.#isNeeded(start))) return false;
 		const { id, changed_chunks: changedBefore, training_asked_at: askedAt } = start.record;
-		const { generation, basis, trainedAt, trainedOn, semanticWeight } = await foldInNewChunks(deps, built);
+		let folded = built;
 		await decideAndCommit(deps.store, async () => {
 			const record = await deps.store.get('knowledge_bases', id);
+			// After the record was read: a document that is indexed meanwhile changes it, and is folded in by the next attempt.
+			folded = await foldInNewChunks(deps, folded);
+			const { generation, basis, trainedAt, trainedOn, semanticWeight } = folded;
 			if (record?.generation !== generation) throw new AppError('not_found', 'The index was replaced meanwhile.');
 			const { training_asked_at } = record;
 			// Chunks that came before the worker read the index are counted again, which at worst repeats a training.
