@@ -77,6 +77,8 @@ export interface Foundation {
 	/** Absent: the text of scans is not recognised. */
 	recognition: TextRecognition | undefined;
 	thesauri: Thesauri;
+	/** What this node of a cluster serves; absent: the store has one owner. */
+	fenceOf?: FenceOf;
 }
 
 export type Services = ReturnType<typeof createServices>;
@@ -105,7 +107,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 	const tools = resources.use(new Tools({ network, checker: pool, secrets, clock, log, version: version(), timeouts }));
 	const knowledge = resources.use(
 		new Knowledge({
-			...{ store, pool, network, embedders, thesauri, clock, log },
+			...{ store, pool, network, embedders, thesauri, clock, log, fenceOf },
 			crawlDelayMs: overrides.crawlDelayMs,
 			onSearch: metrics.work.onSearch,
 		}),
@@ -120,29 +122,29 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 		}),
 	);
 	const retention = resources.use(
-		new Retention({ store, conversations, jumpDetector, log, intervalMs: overrides.retentionIntervalMs }),
+		new Retention({ store, conversations, jumpDetector, log, fenceOf, intervalMs: overrides.retentionIntervalMs }),
 	);
-	const databaseCopies = resources.use(new DatabaseCopies({ dataDir: settings.data_dir, jumpDetector, log }));
+	const databaseCopies = createDatabaseCopies(foundation, resources);
 	const erasures = resources.use(
 		new EndUserErasures({
-			...{ store, conversations, clock, log },
+			...{ store, conversations, clock, log, fenceOf },
 			visitorAccount: (deploymentId, visitorKey) => visitorAccount(secrets, deploymentId, visitorKey),
 			backupExpiry: async () => ({
-				backups_gone_at: backupsGoneAt(settings, clock.now()),
-				upgrade_copies_gone_at: await databaseCopies.goneAt(),
+				backups_gone_at: fenceOf === undefined ? backupsGoneAt(settings, clock.now()) : null,
+				upgrade_copies_gone_at: (await databaseCopies?.goneAt()) ?? null,
 			}),
 			intervalMs: overrides.erasureIntervalMs,
 		}),
 	);
-	const inboxProjector = resources.use(new InboxProjector({ store, log }));
+	const inboxProjector = resources.use(new InboxProjector({ store, log, fenceOf }));
 	const sender = new Sender({ network, secrets: new SigningSecrets(secrets), clock });
 	const deliverer = resources.use(
 		new Deliverer({
-			...{ store, sender, clock, jumpDetector, log, maxConcurrency: shares.deliveries },
+			...{ store, sender, clock, jumpDetector, log, fenceOf, maxConcurrency: shares.deliveries },
 			onAttempt: metrics.work.attempts,
 		}),
 	);
-	const statistics = resources.use(new Statistics({ store, clock, log }));
+	const statistics = resources.use(new Statistics({ store, clock, log, fenceOf }));
 	return {
 		...createAccess(foundation, secrets, resources),
 		backupSchedule: createBackupSchedule(foundation, resources),
@@ -160,7 +162,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 		retention,
 		secrets,
 		statistics,
-		sweeper: resources.use(new Sweeper({ store, jumpDetector, log })),
+		sweeper: resources.use(new Sweeper({ store, jumpDetector, log, fenceOf })),
 		tools,
 		databaseCopies,
 		visitorTokens: new VisitorTokens({ secrets, network, clock, log }),
@@ -172,10 +174,16 @@ function backupsGoneAt({ backup_dir, backup_every, backup_keep }: Settings, now:
 	return backup_dir === undefined ? null : now + backup_keep * durationMs(backup_every);
 }
 
-/** The backups that the server makes; null without a folder for them. */
-function createBackupSchedule({ settings, clock, log }: Foundation, resources: AsyncDisposableStack) {
+/** Removes copies of the embedded database from before an upgrade; null: the database is PostgreSQL's. */
+function createDatabaseCopies({ settings, jumpDetector, log, fenceOf }: Foundation, resources: AsyncDisposableStack) {
+	if (fenceOf !== undefined) return null;
+	return resources.use(new DatabaseCopies({ dataDir: settings.data_dir, jumpDetector, log }));
+}
+
+/** The backups that the server makes; null without a folder for them, and where the database is PostgreSQL's. */
+function createBackupSchedule({ settings, clock, log, fenceOf }: Foundation, resources: AsyncDisposableStack) {
 	const { backup_dir: folder, backup_every, backup_keep, data_dir } = settings;
-	if (folder === undefined) return null;
+	if (folder === undefined || fenceOf !== undefined) return null;
 	const makeBackup = (signal: AbortSignal) => runBackupProcess(folder, backup_keep, signal);
 	const series = backupSeries(data_dir);
 	return resources.use(
@@ -239,7 +247,7 @@ export async function startServices(services: Services): Promise<void> {
 	services.erasures.start();
 	services.statistics.start();
 	services.backupSchedule?.start();
-	services.databaseCopies.start();
+	services.databaseCopies?.start();
 }
 
 /** Waits up to `ms` milliseconds for running replies, then for the deliveries that they caused. Starts no new work. */
