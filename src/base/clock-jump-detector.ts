@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
 const JUMP_MS = 3_600_000;
 /** How long the clock is suspect after a jump: time to correct a wrong setting, or for NTP after a sleep of the machine. */
 const DISTRUST_MS = 10 * 60_000;
-/** A clock that is ahead of the one that several machines share by more than this is wrong. */
+/** A clock that is ahead of the shared clock by more than this is wrong. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
 /**
@@ -33,7 +33,7 @@ export class ClockJumpDetector {
 	}
 
 	/**
-	 * Compares the clock with the one that several machines share, that of their database: while it is ahead, it is suspect.
+	 * Compares the clock with that of the database, which several machines share: while it is ahead, it is suspect.
 	 * @param sharedNow ms since the epoch
 	 */
 	compare(sharedNow: number): void {

@@ -1,7 +1,7 @@
 import type { Sql } from '../sql.ts';
 
 /**
- * The tables with rows of a generation or basis, each with the column that names it, and with one that orders its rows in an index.
+ * The tables with rows of a generation or basis. The first column names it, and an index has its rows in the order of the second.
  * Large knowledge bases have hundreds of thousands: to remove them at once could take longer than a statement may.
  */
 const TABLES = {
