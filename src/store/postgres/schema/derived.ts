@@ -62,11 +62,11 @@ export const DERIVED_TABLES = `
 	);
 	CREATE INDEX spending_by_day ON spending (dimension, day);
 
-	-- node_epoch: of the node that has reserved.
+	-- node_epoch: of the node that has reserved; 0: it has ended.
 	CREATE TABLE spending_reservations (
 		message_id string PRIMARY KEY, conversation_id string NOT NULL, workspace_id string NOT NULL,
 		deployment_id string NOT NULL, visitor_id string, model string NOT NULL, day bigint NOT NULL, amount bigint NOT NULL,
-		node_epoch bigint NOT NULL
+		node_epoch bigint NOT NULL DEFAULT 0
 	);
 	CREATE INDEX spending_reservations_by_conversation ON spending_reservations (conversation_id);
 
