@@ -51,6 +51,19 @@ export async function adoptKey(
 	now: number,
 	writes: Write[] = [],
 ): Promise<void> {
+	await adoptKeyOfCluster(store, key, now, writes);
+	await rm(fingerprintFile(dataDir), { force: true });
+	await createFileOnce(fingerprintFile(dataDir), fingerprint(key));
+	await fsyncFolder(dataDir);
+}
+
+/** As `adoptKey`, where no folder has a fingerprint: servers share the database. */
+export async function adoptKeyOfCluster(
+	store: Pick<Store, 'get' | 'commit'>,
+	key: Buffer,
+	now: number,
+	writes: Write[] = [],
+): Promise<void> {
 	const value = fingerprint(key);
 	const storedFingerprint = await store.get('server_facts', SECRET_KEY_FACT);
 	const fact: Write = storedFingerprint
@@ -58,9 +71,6 @@ export async function adoptKey(
 		: { op: 'insert', kind: 'server_facts', record: { id: SECRET_KEY_FACT, value, created_at: now } };
 	const { outcome } = await store.commit({ write: [...writes, fact] });
 	if (outcome !== 'committed') throw new AppError('unavailable', `The change was refused (${outcome}).`);
-	await rm(fingerprintFile(dataDir), { force: true });
-	await createFileOnce(fingerprintFile(dataDir), value);
-	await fsyncFolder(dataDir);
 }
 
 async function readKeyOrNull(path: string): Promise<Buffer | null> {

@@ -23,11 +23,13 @@ const GROUP_OR_OTHERS_ACCESS = 0o077;
 /**
  * Compares the key in use with the key of the database. Changes nothing.
  * @param configuredKey `PARLEY_SECRET_KEY`
+ * @param isShared whether servers share the database: then the folder has no part in this
  */
 export async function checkSecretKey(
 	store: Pick<Readers, 'get'>,
 	dataDir: string,
 	configuredKey: string | undefined,
+	isShared = false,
 ): Promise<KeyCheck> {
 	const path = keyFile(dataDir);
 	const name = configuredKey === undefined ? path : 'PARLEY_SECRET_KEY';
@@ -45,10 +47,11 @@ export async function checkSecretKey(
 		};
 	}
 	if (key === null) return { problem: `${path} is missing. ${LOST_KEY_REMEDY}`, isLost: true };
-	const expectedFingerprint = storedFingerprint?.value ?? (await readText(fingerprintFile(dataDir)));
+	const expectedFingerprint = storedFingerprint?.value ?? (isShared ? null : await readText(fingerprintFile(dataDir)));
 	if (expectedFingerprint !== null && expectedFingerprint !== fingerprint(key)) {
+		const place = isShared ? 'the PostgreSQL database' : dataDir;
 		return {
-			problem: `${name} is not the key with which the secrets in ${dataDir} were encrypted. ${LOST_KEY_REMEDY}`,
+			problem: `${name} is not the key with which the secrets in ${place} were encrypted. ${LOST_KEY_REMEDY}`,
 			isLost: true,
 		};
 	}

@@ -56,6 +56,13 @@ export {
 	SHARD_COUNT,
 	type ShardFence,
 } from './placement.ts';
+export {
+	type ClusterStatus,
+	databaseError,
+	openPostgresStore,
+	type PostgresStore,
+	readClusterStatus,
+} from './postgres/index.ts';
 export type {
 	AccessReader,
 	DeliveriesReader,

@@ -1,1 +1,8 @@
-export { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
+export { type ClusterStatus, type NodeStatus, readClusterStatus } from './cluster-status.ts';
+export {
+	openPostgresStore,
+	type PostgresRole,
+	type PostgresStore,
+	type PostgresStoreOptions,
+} from './postgres-store.ts';
+export { databaseError } from './tool-access.ts';

@@ -1,5 +1,6 @@
 import { type AppError, newId, version } from '../../base/index.ts';
 import type { PlacementStore, PlacementView } from '../placement.ts';
+import { incompleteImportError } from './import-state.ts';
 import { SCHEMA_VERSION } from './schema/migrations.ts';
 import { requireUsableSchema } from './schema-version.ts';
 import type { Sql } from './sql.ts';
@@ -10,17 +11,21 @@ export interface NodeIdentity {
 	epoch: number;
 }
 
-/** Adds a node with a lease. Rows of writers that have ended long ago are removed. */
+/**
+ * Adds a node with a lease. Rows of writers that have ended long ago are removed.
+ * @throws AppError `unavailable` while an import has not ended
+ */
 export async function joinCluster(sql: Sql, address: string, leaseMs: number): Promise<NodeIdentity> {
 	const owner = `${process.pid}-${newId('request')}`;
 	await sql.run("DELETE FROM writers WHERE updated_at < clock_timestamp() - interval '1 day'");
 	const row = await sql.get<{ epoch: number }>(
 		`INSERT INTO nodes (id, address, version, started_at, expires_at)
-		 VALUES (@owner, @address, @version, clock_timestamp(), clock_timestamp() + @lease_ms * interval '1 millisecond')
-		 RETURNING epoch`,
+		 SELECT @owner, @address, @version, clock_timestamp(), clock_timestamp() + @lease_ms * interval '1 millisecond'
+		 WHERE NOT EXISTS (SELECT 1 FROM imports WHERE completed_at IS NULL) RETURNING epoch`,
 		{ owner, address, version: version(), lease_ms: leaseMs },
 	);
-	return { owner, epoch: row?.epoch ?? 0 };
+	if (row === undefined) throw incompleteImportError();
+	return { owner, epoch: row.epoch };
 }
 
 /** Ends the lease of a node: its shards and jobs are free at once. */

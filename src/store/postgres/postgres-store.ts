@@ -20,6 +20,7 @@ import { PostgresReaders } from './readers.ts';
 import { repeatingSql } from './repeating-sql.ts';
 import { PostgresSharedLimits } from './shared-limits.ts';
 import { type Sql, sqlOf } from './sql.ts';
+import { excludeServers, requireUsableSchema, toolIdentity } from './tool-access.ts';
 import { vacuum } from './vacuum.ts';
 import { WriterSession } from './writer-session.ts';
 
@@ -37,7 +38,15 @@ export interface PostgresStoreOptions {
 	onOutdated?: (error: AppError) => void;
 	/** Has copies of uploaded files while they are parsed. It is of this process alone. Default: a new folder of the system. */
 	temporaryFolder?: string;
+	/** Default: `node`. */
+	role?: PostgresRole;
 }
+
+/**
+ * `node` brings the schema up to date and joins the cluster. A `tool` writes beside the nodes: it owns no shard and no job, follows no
+ * log, and refuses another schema. An `exclusive_tool` also prevents that nodes run.
+ */
+export type PostgresRole = 'node' | 'tool' | 'exclusive_tool';
 
 /** Connections for readers. */
 const READER_CONNECTIONS = 8;
@@ -58,30 +67,33 @@ const NOT_CLOSED =
 /** How long a node counts as alive after its start before it renews its lease (ms). */
 const FIRST_LEASE_MS = 3_000;
 
-/** Opens the store on PostgreSQL: brings its schema up to date, joins as a node, and connects the writer and the readers. */
+/**
+ * Opens the store on PostgreSQL: brings its schema up to date, joins as a node, and connects the writer and the readers.
+ * @throws AppError `unavailable` for a database with an import that has not ended; a tool also for another schema
+ */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-	await migrate(options.url);
+	const { role = 'node' } = options;
+	if (role === 'node') await migrate(options.url);
 	const pool = new Pool({ ...connectionOptions(options.url), max: READER_CONNECTIONS });
 	const log = options.log ?? createLog('silent');
 	pool.on('error', (err) => log.warn({ err }, 'a connection to the database was lost'));
+	let exclusion: AsyncDisposable | undefined;
 	try {
-		const node = await joinCluster(sqlOf(pool), options.address ?? '', options.firstLeaseMs ?? FIRST_LEASE_MS);
+		if (role !== 'node') await requireUsableSchema(sqlOf(pool));
+		if (role === 'exclusive_tool') exclusion = await excludeServers(options.url);
+		const node =
+			role === 'node'
+				? await joinCluster(sqlOf(pool), options.address ?? '', options.firstLeaseMs ?? FIRST_LEASE_MS)
+				: toolIdentity();
 		const session = (id: string) => new WriterSession(options.url, id, node.epoch, log);
 		const sessions = { messages: session(node.owner), background: session(`${node.owner}-background`) };
 		const position = await new PostgresReaders(sqlOf(pool)).events.lastSeq();
 		const blobs = await openPostgresBlobs({ url: options.url, log, temporaryFolder: options.temporaryFolder });
-		return new PostgresStore({
-			pool,
-			sessions,
-			blobs,
-			node,
-			url: options.url,
-			log,
-			observer: options.observer,
-			position,
-			onOutdated: options.onOutdated ?? (() => {}),
-		});
+		const { url, observer, onOutdated = () => {} } = options;
+		const parts = { pool, sessions, blobs, node, role, exclusion, url, log, observer, position, onOutdated };
+		return new PostgresStore(parts);
 	} catch (error) {
+		await exclusion?.[Symbol.asyncDispose]();
 		await pool.end();
 		throw error;
 	}
@@ -100,6 +112,8 @@ interface StoreParts {
 	sessions: Sessions;
 	blobs: PostgresBlobs;
 	node: NodeIdentity;
+	role: PostgresRole;
+	exclusion: AsyncDisposable | undefined;
 	url: string;
 	log: Log;
 	observer: CommitObserver | undefined;
@@ -127,12 +141,15 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	readonly #queue: CommitQueue;
 	readonly #backgroundQueue: CommitQueue;
 	readonly #notifications: Notifications;
-	readonly #logFollower: LogFollower;
+	/** Null for a tool. */
+	readonly #logFollower: LogFollower | null;
+	readonly #exclusion: AsyncDisposable | undefined;
 	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
 	readonly #commitListeners = new Set<(commit: Commit) => void>();
 	#isClosing = false;
 
-	constructor({ pool, sessions, blobs, node, url, log, observer, position, onOutdated }: StoreParts) {
+	constructor(parts: StoreParts) {
+		const { pool, sessions, blobs, node, role, exclusion, url, log, observer, position, onOutdated } = parts;
 		const sql = repeatingSql(sqlOf(pool));
 		super(sql);
 		this.#sql = sql;
@@ -158,11 +175,15 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		this.sharedLimits = new PostgresSharedLimits(sql, node.owner);
 		this.#notifications = new Notifications({ sql, url, nodeId: node.owner });
 		this.hints = new PostgresHints(this.#notifications);
-		this.#logFollower = new LogFollower({
-			...{ sql, log, position, notifications: this.#notifications },
-			publish: (events) => callEach(this.#listeners, events),
-		});
-		this.#notifications.start();
+		this.#exclusion = exclusion;
+		this.#logFollower = null;
+		if (role === 'node') {
+			this.#logFollower = new LogFollower({
+				...{ sql, log, position, notifications: this.#notifications },
+				publish: (events) => callEach(this.#listeners, events),
+			});
+			this.#notifications.start();
+		}
 		this.jobs = {
 			claim: (kind, limit, leaseMs) =>
 				this.#refuseOr(this.#backgroundQueue, (queue) => queue.claim(kind, limit, leaseMs)),
@@ -231,9 +252,10 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 			await drained;
 		} finally {
 			await Promise.all([this.#sessions.messages.close(), this.#sessions.background.close()]);
-			await this.#logFollower.close();
+			await this.#logFollower?.close();
 			await this.blobs[Symbol.asyncDispose]();
-			await leaveCluster(this.#sql, this.fence.owner).catch(() => {});
+			if (this.#logFollower) await leaveCluster(this.#sql, this.fence.owner).catch(() => {});
+			await this.#exclusion?.[Symbol.asyncDispose]();
 			await this.#pool.end();
 		}
 	}
@@ -258,6 +280,6 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		callEach(this.#commitListeners, commit);
 		if (!commit.events?.length) return;
 		const events = commit.events.map((event, index) => ({ ...event, seq: outcome.seqs[index] as number }));
-		this.#logFollower.onCommitted(events);
+		this.#logFollower?.onCommitted(events);
 	}
 }

@@ -1,6 +1,7 @@
 import { BLOB_TABLES } from './blobs.ts';
 import { CONVERSATION_TABLES } from './conversations.ts';
 import { DERIVED_TABLES } from './derived.ts';
+import { IMPORT_TABLES } from './imports.ts';
 import { KNOWLEDGE_TABLES } from './knowledge.ts';
 import { LIMIT_TABLES } from './limits.ts';
 import { LOG_TABLES } from './log.ts';
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly string[] = [
 		MESSAGE_SEARCH_TABLES,
 		SEARCH_TABLES,
 		LIMIT_TABLES,
+		IMPORT_TABLES,
 	].join('\n'),
 ];
 

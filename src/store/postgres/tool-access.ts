@@ -1,0 +1,100 @@
+import pg from 'pg';
+import { AppError, messageOf, newId } from '../../base/index.ts';
+import { connectionOptions, TABLE_SCHEMA } from './connection.ts';
+import { FUNCTION_SCHEMA, FUNCTIONS_CHECKSUM } from './functions/index.ts';
+import { requireCompleteImport } from './import-state.ts';
+import type { NodeIdentity } from './placement.ts';
+import { SCHEMA_VERSION } from './schema/migrations.ts';
+import type { Sql } from './sql.ts';
+
+const NO_TABLES = 'There is nothing of Parley in the PostgreSQL database yet: start a server on it once.';
+/** How long an exclusive tool may take for one step between two statements (ms). */
+const EXCLUSIVE_IDLE_MS = 600_000;
+
+/** What the database says of itself. */
+export interface SchemaState {
+	/** The version of the schema; null without tables of Parley. */
+	version: number | null;
+	/** Whether it has the functions of this program. */
+	hasFunctions: boolean;
+}
+
+export async function readSchemaState(sql: Sql): Promise<SchemaState> {
+	const found = await sql.get<{ exists: boolean; checksum: string | null }>(
+		`SELECT to_regclass('${TABLE_SCHEMA}.schema_version') IS NOT NULL AS exists,
+			obj_description(to_regnamespace('${FUNCTION_SCHEMA}'), 'pg_namespace') AS checksum`,
+	);
+	if (!found?.exists) return { version: null, hasFunctions: false };
+	const row = await sql.get<{ version: number }>(`SELECT version FROM ${TABLE_SCHEMA}.schema_version`);
+	return { version: row?.version || null, hasFunctions: found.checksum === FUNCTIONS_CHECKSUM };
+}
+
+/**
+ * A tool beside running servers must not change their schema or their functions.
+ * @throws AppError `not_found` for a database without tables, `unavailable` for those of another version, and during an import
+ */
+export async function requireUsableSchema(sql: Sql): Promise<void> {
+	const { version, hasFunctions } = await readSchemaState(sql);
+	if (version === null) throw new AppError('not_found', NO_TABLES);
+	if (version < SCHEMA_VERSION || version > SCHEMA_VERSION + 1 || !hasFunctions) {
+		throw new AppError(
+			'unavailable',
+			`The database has schema version ${version}, and was last used by another Parley than this one, which knows ${SCHEMA_VERSION}. Use the Parley that the servers run, or start a server of this one first.`,
+		);
+	}
+	await requireCompleteImport(sql);
+}
+
+/** A writer that is no node of the cluster: it owns no shard, and no job. */
+export function toolIdentity(): NodeIdentity {
+	return { owner: `tool-${process.pid}-${newId('request')}`, epoch: 0 };
+}
+
+/**
+ * Prevents the start of servers until it is disposed, or the connection is lost.
+ * @throws AppError `unavailable` while a server runs on the database
+ */
+export async function excludeServers(url: string): Promise<AsyncDisposable> {
+	const client = new pg.Client(connectionOptions(url));
+	client.on('error', () => {});
+	await client.connect();
+	try {
+		await client.query(`SET idle_in_transaction_session_timeout = ${EXCLUSIVE_IDLE_MS}; BEGIN`);
+		// A server that starts waits for the lock, and then for its turn.
+		await client.query('LOCK TABLE nodes IN SHARE ROW EXCLUSIVE MODE');
+		await requireNoServer(client);
+	} catch (error) {
+		await client.end();
+		throw error;
+	}
+	return {
+		async [Symbol.asyncDispose]() {
+			await client.end();
+		},
+	};
+}
+
+/** @throws AppError `unavailable` while a server runs on the database */
+export async function requireNoServer(client: pg.ClientBase): Promise<void> {
+	const { rows } = await client.query<{ count: number }>(
+		'SELECT count(*) AS count FROM nodes WHERE expires_at > clock_timestamp()',
+	);
+	const count = rows[0]?.count ?? 0;
+	if (count === 0) return;
+	const servers = count === 1 ? 'A server runs' : `${count} servers run`;
+	throw new AppError('unavailable', `${servers} on the PostgreSQL database. Stop all servers first.`);
+}
+
+const NETWORK_CODES =
+	/^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|ENOENT|EACCES|CERT_|ERR_TLS|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/;
+
+/** An error of the connection to PostgreSQL, or of PostgreSQL, as a sentence; null for another error. */
+export function databaseError(error: unknown): AppError | null {
+	if (error instanceof AppError || !(error instanceof Error)) return null;
+	const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [];
+	const { code } = error as NodeJS.ErrnoException;
+	const isOfConnection = NETWORK_CODES.test(code ?? '') || /^Connection terminated|timeout expired/.test(error.message);
+	if (!isOfConnection && !(error instanceof pg.DatabaseError)) return null;
+	const problem = messageOf(first ?? error).replace(/\.$/, '');
+	return new AppError('unavailable', `The PostgreSQL database cannot be used: ${problem}.`, { cause: error });
+}
