@@ -13,6 +13,7 @@ import { AppError, formatBytes, lowerProcessPriority, messageOf, systemClock } f
 import type { Settings } from '../config/index.ts';
 import { openReaders, SCHEMA_VERSION } from '../store/index.ts';
 import { type Command, type Invocation, UsageError } from './command.ts';
+import { requireEmbedded } from './postgres.ts';
 
 const MAX_KEPT = 10_000;
 
@@ -23,6 +24,8 @@ const backup: Command = {
 	summary:
 		'make a verified backup of the data folder, without its secret key; in a directory it is named by its time, and with --keep only the newest N stay',
 	async run(invocation) {
+		const settings = invocation.settings();
+		requireEmbedded(settings, 'backup');
 		const [target = ''] = invocation.positionals;
 		const keep = keepOption(invocation);
 		const isFolder = await isBackupFolder(target);
@@ -30,11 +33,10 @@ const backup: Command = {
 		if (!isFolder && extname(target) === '') {
 			invocation.printInfo(`${target} is no directory: it becomes the file of the backup. ${newFolderHint(target)}`);
 		}
-		const { data_dir } = invocation.settings();
 		// Requests of a server on this machine go first.
 		lowerProcessPriority();
 		const made = await untilStopped((signal) =>
-			createBackup({ dataDir: data_dir, target, clock: systemClock, signal }),
+			createBackup({ dataDir: settings.data_dir, target, clock: systemClock, signal }),
 		);
 		invocation.print(made.file);
 		invocation.printInfo(`${formatBytes(made.bytes)} with ${contentOf(made.manifest)}. The secret key is not in it.`);
@@ -52,6 +54,7 @@ const verify: Command = {
 	positionals: ['FILE'],
 	summary: 'check every byte of a backup, and the database in it; exits with 1 when something is wrong',
 	async run(invocation) {
+		requireEmbedded(invocation.settings(), 'verify');
 		const [file = ''] = invocation.positionals;
 		const manifest = await untilStopped((signal) => verifyBackup(file, signal));
 		const { created_at, parley_version, schema_version } = manifest;
@@ -65,8 +68,9 @@ const restore: Command = {
 	positionals: ['FILE'],
 	summary: 'unpack a backup into an empty data folder (PARLEY_DATA_DIR)',
 	async run(invocation) {
-		const [file = ''] = invocation.positionals;
 		const settings = invocation.settings();
+		requireEmbedded(settings, 'restore');
+		const [file = ''] = invocation.positionals;
 		const manifest = await untilStopped((signal) => restoreBackup({ dataDir: settings.data_dir, file, signal }));
 		invocation.print(`${contentOf(manifest)} of ${manifest.created_at} are in ${settings.data_dir}.`);
 		invocation.printInfo(await nextStep(settings, manifest));

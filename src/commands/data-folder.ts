@@ -13,18 +13,22 @@ import {
 	type Store,
 	type WorkspaceRecord,
 } from '../store/index.ts';
+import { type PostgresUse, withPostgresStore } from './postgres.ts';
 
 const PAGE_SIZE = 100;
 
 /**
- * Runs a task on the store of the data folder, with or without a running server. The server sees changes at once.
- * @throws AppError `not_found` when the folder has no database, `unavailable` when it cannot be used
+ * Runs a task on the store of the settings, with or without running servers: PostgreSQL, or the database of the data folder. Servers see
+ * changes at once; those that share PostgreSQL, within a second.
+ * @throws AppError `not_found` when there is no database, `unavailable` when it cannot be used
  */
 export async function withStore<T>(
-	{ data_dir }: Settings,
+	settings: Settings,
 	task: (store: Store) => Promise<T>,
-	role: 'exclusive_tool' | 'tool' = 'tool',
+	{ role = 'tool', acceptsAnyKey = false }: Partial<PostgresUse> = {},
 ): Promise<T> {
+	if (settings.database_url !== undefined) return withPostgresStore(settings, task, { role, acceptsAnyKey });
+	const { data_dir } = settings;
 	try {
 		requireDatabase(data_dir);
 		await using store = await openSqliteStore({ dataDir: data_dir, writer: workerEntry('store'), role });
@@ -35,11 +39,15 @@ export async function withStore<T>(
 }
 
 /**
- * Runs a task on the store of the data folder as its only owner. It does not migrate: only a start of the server does.
- * @throws AppError `not_found` when the folder has no database, `unavailable` while a server uses it, and for another schema
+ * Runs a task on the store as its only owner. It does not migrate: only a start of the server does.
+ * @throws AppError `not_found` when there is no database, `unavailable` while a server uses it, and for another schema
  */
-export function withExclusiveStore<T>(settings: Settings, task: (store: Store) => Promise<T>): Promise<T> {
-	return withStore(settings, task, 'exclusive_tool');
+export function withExclusiveStore<T>(
+	settings: Settings,
+	task: (store: Store) => Promise<T>,
+	use: Omit<Partial<PostgresUse>, 'role'> = {},
+): Promise<T> {
+	return withStore(settings, task, { ...use, role: 'exclusive_tool' });
 }
 
 /** Requires a database, so that a mistyped folder does not get a new, empty one. */
@@ -55,11 +63,11 @@ function requireDatabase(dataDir: string): void {
 export async function findWorkspace(
 	store: Store,
 	id: string | undefined,
-	{ data_dir }: Settings,
+	{ database_url, data_dir }: Settings,
 ): Promise<WorkspaceRecord> {
 	if (id === undefined) {
 		const [oldest] = await store.list('workspaces', { where: {}, order: 'asc', limit: 1 });
-		if (!oldest) throw noWorkspaceError(data_dir);
+		if (!oldest) throw noWorkspaceError(database_url === undefined ? data_dir : 'the PostgreSQL database');
 		return oldest;
 	}
 	const workspace = await store.get('workspaces', id);
@@ -83,9 +91,7 @@ export async function* listAll<K extends Kind>(
 	}
 }
 
-function noWorkspaceError(dataDir: string): AppError {
-	return new AppError(
-		'not_found',
-		`There is no workspace in ${dataDir} yet: start the server once, or set PARLEY_DATA_DIR.`,
-	);
+function noWorkspaceError(place: string): AppError {
+	const sentence = `There is no workspace in ${place} yet: start the server once, or set PARLEY_DATA_DIR.`;
+	return new AppError('not_found', sentence);
 }

@@ -1,4 +1,5 @@
 import { backupCommands } from './backup.ts';
+import { clusterCommands } from './cluster.ts';
 import type { Command } from './command.ts';
 import { databaseCommands } from './database.ts';
 import { doctorCommands } from './doctor.ts';
@@ -21,6 +22,7 @@ export const commands: readonly Command[] = [
 	...backupCommands,
 	...rebuildCommands,
 	...databaseCommands,
+	...clusterCommands,
 	...doctorCommands,
 	...healthcheckCommands,
 ];

@@ -1,7 +1,14 @@
-import { adoptKey, checkSecretKey, existingKey, hasSealedSecrets, replacementKey } from '../access/index.ts';
+import {
+	adoptKey,
+	adoptKeyOfCluster,
+	checkSecretKey,
+	existingKey,
+	hasSealedSecrets,
+	replacementKey,
+} from '../access/index.ts';
 import { AppError, SecretBox, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
-import type { Readers } from '../store/index.ts';
+import type { Readers, Store, Write } from '../store/index.ts';
 import { alignColumns, type Command, type Invocation } from './command.ts';
 import { withExclusiveStore, withStore } from './data-folder.ts';
 import { replacementSentence } from './server-key-check.ts';
@@ -24,7 +31,7 @@ const reset: Command = {
 	async run(invocation) {
 		const settings = invocation.settings();
 		if (invocation.flag('yes')) return await removeSecretsAndUseNewKey(invocation, settings);
-		const plan = await withStore(settings, (store) => resetPlan(store, settings));
+		const plan = await withStore(settings, (store) => resetPlan(store, settings), { acceptsAnyKey: true });
 		const { secrets, isReplacedByStart } = plan;
 		if (isNothingToReset(invocation, plan)) return;
 		if (isReplacedByStart) {
@@ -45,28 +52,36 @@ const reset: Command = {
 export const secretCommands = [reset];
 
 async function removeSecretsAndUseNewKey(invocation: Invocation, settings: Settings): Promise<void> {
-	const { data_dir, secret_key } = settings;
-	await withExclusiveStore(settings, async (store) => {
+	const reset = async (store: Store) => {
 		const plan = await resetPlan(store, settings);
 		if (isNothingToReset(invocation, plan)) return;
-		// The key is on disk before the commit that needs it, so a repeat after a crash uses the same key.
-		const key = await replacementKey(data_dir, secret_key);
 		const now = systemClock.now();
 		const writes = plan.secrets.map((secret) => secret.removalWrite(now));
-		await adoptKey(store, data_dir, key, now, writes);
+		await useConfiguredKey(store, settings, now, writes);
 		invocation.printInfo(plan.secrets.length > 0 ? 'This was removed:' : 'Nothing was encrypted with the former key.');
 		printSecrets(invocation, plan.secrets);
 		invocation.printInfo('The server has a new key. Back it up. Earlier cursors are no longer valid.');
-	});
+	};
+	await withExclusiveStore(settings, reset, { acceptsAnyKey: true });
+}
+
+async function useConfiguredKey(store: Store, settings: Settings, now: number, writes: Write[]): Promise<void> {
+	const { database_url, data_dir, secret_key = '' } = settings;
+	if (database_url !== undefined) return adoptKeyOfCluster(store, Buffer.from(secret_key, 'base64'), now, writes);
+	// The key is on disk before the commit that needs it, so a repeat after a crash uses the same key.
+	const key = await replacementKey(data_dir, settings.secret_key);
+	return adoptKey(store, data_dir, key, now, writes);
 }
 
 async function resetPlan(
 	store: Pick<Readers, 'get' | 'idempotency' | 'list'>,
-	{ data_dir, secret_key }: Settings,
+	{ database_url, data_dir, secret_key }: Settings,
 ): Promise<ResetPlan> {
-	const check = await checkSecretKey(store, data_dir, secret_key);
+	const isShared = database_url !== undefined;
+	const check = await checkSecretKey(store, data_dir, secret_key, isShared);
 	const keyMatches = 'key' in check;
-	const isReplacedByStart = 'problem' in check && check.isLost && !(await hasSealedSecrets(store));
+	// Servers that share a database never replace its key.
+	const isReplacedByStart = !isShared && 'problem' in check && check.isLost && !(await hasSealedSecrets(store));
 	const key = await existingKey(data_dir, secret_key);
 	const box = key && new SecretBox(key);
 	const secrets: UnreadableSecret[] = [];
@@ -90,7 +105,7 @@ function printSecrets(invocation: Invocation, secrets: readonly UnreadableSecret
 
 /** Reports a wrong PARLEY_SECRET_KEY beside the right file, with which nothing needs to be removed. */
 async function printWhereFileFits(invocation: Invocation, settings: Settings): Promise<void> {
-	if (settings.secret_key === undefined) return;
+	if (settings.secret_key === undefined || settings.database_url !== undefined) return;
 	const fileCheck = await withStore(settings, (store) => checkSecretKey(store, settings.data_dir, undefined));
 	if ('key' in fileCheck)
 		invocation.printInfo('secret.key decrypts all of it: unset PARLEY_SECRET_KEY to keep these secrets.');
