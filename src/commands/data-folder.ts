@@ -50,8 +50,11 @@ export function withExclusiveStore<T>(
 	return withStore(settings, task, { ...use, role: 'exclusive_tool' });
 }
 
-/** Requires a database, so that a mistyped folder does not get a new, empty one. */
-function requireDatabase(dataDir: string): void {
+/**
+ * Requires a database, so that a mistyped folder does not get a new, empty one.
+ * @throws AppError `not_found`
+ */
+export function requireDatabase(dataDir: string): void {
 	// Throws when this user has no access.
 	if (statSync(databaseFile(dataDir), { throwIfNoEntry: false }) === undefined) throw noWorkspaceError(dataDir);
 }

@@ -5,6 +5,7 @@ import { databaseCommands } from './database.ts';
 import { doctorCommands } from './doctor.ts';
 import { healthcheckCommands } from './healthcheck.ts';
 import { keyCommands } from './keys.ts';
+import { migrateCommands } from './migrate.ts';
 import { rebuildCommands } from './rebuild.ts';
 import { secretCommands } from './secrets.ts';
 import { userCommands } from './users.ts';
@@ -22,6 +23,7 @@ export const commands: readonly Command[] = [
 	...backupCommands,
 	...rebuildCommands,
 	...databaseCommands,
+	...migrateCommands,
 	...clusterCommands,
 	...doctorCommands,
 	...healthcheckCommands,

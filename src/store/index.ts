@@ -31,6 +31,7 @@ export { DatabaseCopies } from './database-copies.ts';
 export type { BackupExpiry, ErasureCounts, ErasureRecord } from './erasure-record.ts';
 export { NOTHING_ERASED } from './erasure-record.ts';
 export type { Hints, HintTopic } from './hints.ts';
+export { type ComparedPart, importIntoPostgres } from './import/index.ts';
 export type {
 	InboxFilter,
 	InboxMatch,

@@ -30,11 +30,16 @@ export class BothStores implements AsyncDisposable {
 		this.#opened = opened;
 	}
 
-	/** @param url of an empty database */
-	static async open(url: string): Promise<BothStores> {
+	/**
+	 * @param url of an empty database, or of one with the content of the folder
+	 * @param dataDir a folder with an embedded database. Default: a new one
+	 */
+	static async open(url: string, dataDir?: string): Promise<BothStores> {
 		const opened = new AsyncDisposableStack();
-		const folder = await mkdtemp(join(tmpdir(), 'parley-both-'));
-		opened.use({ [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) });
+		const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'parley-both-')));
+		if (dataDir === undefined) {
+			opened.use({ [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) });
+		}
 		const embedded = opened.use(await openSqliteStore({ dataDir: folder, writer: workerEntry('store') }));
 		const postgres = opened.use(await openPostgresStore({ url }));
 		const withReader = async (store: Store, database: string) => ({

@@ -153,6 +153,7 @@ function encodeChunk({ text, heading_path, page, title_terms, body_terms }: Pars
 	};
 }
 
-function countWords(terms: string): number {
+/** The number of terms in a text of the index. */
+export function countWords(terms: string): number {
 	return terms.match(/[^ ]+/g)?.length ?? 0;
 }

@@ -1,0 +1,1 @@
+export { type ComparedPart, type ImportOptions, type ImportOutcome, importIntoPostgres } from './import.ts';
