@@ -4,14 +4,15 @@ import Database from 'better-sqlite3';
 import { newId } from '../../../src/base/index.ts';
 import { workerEntry } from '../../../src/pool/index.ts';
 import { type Commit, openSqliteStore, requireCommitted, type Store, type Write } from '../../../src/store/index.ts';
-import { addTalks, eventAbout, talk } from '../contract/talks.ts';
+import { addTalks, talk } from '../contract/talks.ts';
 import * as samples from '../samples.ts';
 import { GeneratedDocuments } from '../search/generated-documents.ts';
 
 export const WORKSPACE = 'ws_full';
 export const GENERATION = 'gen_full';
 export const BASIS = 'basis_full';
-const DIMENSIONS = 16;
+export const EMBEDDER = 'local/embed';
+export const DIMENSIONS = 16;
 const DAY = Date.UTC(2026, 10, 20);
 
 /** What the tests look for in the copy. */
@@ -96,6 +97,7 @@ function records(keyHash: string, sessionHash: string): Write[] {
 		{ op: 'insert', kind: 'deployments', record: samples.deployment(own) },
 		{ op: 'insert', kind: 'canned_replies', record: samples.cannedReply(own) },
 		{ op: 'insert', kind: 'knowledge_bases', record: samples.knowledgeBase({ ...own, tuned_weight: 0.1 + 0.2 }) },
+		{ op: 'insert', kind: 'documents', record: samples.document({ ...own, id: 'doc_sample' }) },
 		{ op: 'insert', kind: 'sources', record: samples.source({ ...own, id: page.source_id }) },
 		{ op: 'insert', kind: 'source_pages', record: page },
 		{ op: 'insert', kind: 'reply_rounds', record: samples.replyRound({ message_id: message.id }) },
@@ -112,12 +114,15 @@ async function addConversations(store: Store, talks: number): Promise<string> {
 	const made = Array.from({ length: talks }, (_, n) =>
 		talk(WORKSPACE, DAY + n, {
 			question: { content: `Where is parcel ${n}? 荷物はどこ\0${n % 7}` },
-			reply: { content: `Parcel ${n} is at the Köln depot.`, answered_by: n % 3 === 0 ? 'none' : 'documents' },
+			reply: {
+				content: `Parcel ${n} is at the Köln depot.`,
+				answered_by: n % 3 === 0 ? 'none' : 'documents',
+				citations: n % 3 === 0 ? [] : samples.message().citations,
+			},
 		}),
 	);
 	for (let at = 0; at < made.length; at += 200) await addTalks(store, made.slice(at, at + 200));
 	const [first] = made as [ReturnType<typeof talk>];
-	const cited = { ...first.reply.citations[0], document_id: 'doc_sample' };
 	const spender = { workspace_id: WORKSPACE, deployment_id: 'dep_1', visitor_id: 'dep_1:v', model: 'openai/a' };
 	const reserved = newId('message');
 	requireCommitted(
@@ -129,7 +134,6 @@ async function addConversations(store: Store, talks: number): Promise<string> {
 					...{ day: DAY, amount: 5, limits: [] },
 				} as Write,
 			],
-			events: [eventAbout(first.record, 'message.completed', { ...first.reply, citations: [cited] }, DAY)],
 		}),
 	);
 	return first.id;
@@ -149,25 +153,12 @@ async function addIndex(store: Store): Promise<void> {
 	for (let n = 0; n < 60; n += 7) await write(generated.document(GENERATION, `doc_${n}`));
 	for (const n of [3, 4, 59])
 		await write({ op: 'index.remove_document', generation: GENERATION, document_id: `doc_${n}` });
-	const model = new Uint8Array(100_000).fill(7);
-	// Of two bases, the one with the later name was opened first.
-	for (const [basis, floor] of [
-		['basis_zero', 0],
-		[BASIS, 0.125],
-	] as const) {
-		await write({
-			...{
-				op: 'index.open_basis',
-				generation: GENERATION,
-				basis,
-				dimensions: DIMENSIONS,
-				trained_on: 50,
-				model,
-				floor,
-			},
-			sample: new Int8Array(DIMENSIONS).fill(-3),
-		});
-	}
+	const open = (basis: string, floor: number): Write => ({
+		...{ op: 'index.open_basis', generation: GENERATION, basis, dimensions: DIMENSIONS, trained_on: 50, floor },
+		model: new Uint8Array(100_000).fill(7),
+		sample: new Int8Array(DIMENSIONS).fill(-3),
+	});
+	await write(open(BASIS, 0.125));
 	for (let after = 0; ; ) {
 		const terms = await store.searchIndex.termsAfter(GENERATION, after, 100);
 		const ids = terms.map(({ id }) => id);
@@ -176,6 +167,9 @@ async function addIndex(store: Store): Promise<void> {
 		await write({ op: 'index.add_vectors', basis: BASIS, chunk_ids: ids, vectors: values });
 		after = ids.at(-1) as number;
 	}
+	await write({ op: 'index.serve_basis', generation: GENERATION, basis: BASIS });
+	// Opened later, with an earlier name.
+	await write(open('basis_early', 0));
 }
 
 /** Files of no byte, of a few, and of several chunks of PostgreSQL. @returns their names */
