@@ -26,6 +26,7 @@ import {
 import { openThesauri } from '../thesauri/index.ts';
 import { alignColumns, type Command } from './command.ts';
 import { fileSentence, inspectFiles } from './file-checks.ts';
+import { checkPostgres } from './postgres-checks.ts';
 import { checkServerKey } from './server-key-check.ts';
 
 /** The result of one check. */
@@ -49,14 +50,9 @@ const doctor: Command = {
 	async run(invocation) {
 		const settings = invocation.settings();
 		await using network = createNetwork({ allowPrivateNetwork: settings.allow_private_network });
-		const { report, findings: found } = checkDatabase(settings);
+		const { database_url: url } = settings;
 		const findings = [
-			...found,
-			...(await checkFiles(settings, report)),
-			...(await checkKey(settings, report)),
-			await checkDisk(settings),
-			...(await folder(settings)),
-			...(await checkBackups(settings)),
+			...(await (url === undefined ? checkDataFolder(settings) : checkPostgres(settings, url))),
 			...checkTls(settings),
 			checkDefaultModel(settings, network),
 			...checkRecognition(settings),
@@ -78,6 +74,19 @@ const doctor: Command = {
 
 /** The command that checks the installation. */
 export const doctorCommands = [doctor];
+
+/** Checks the embedded database, and the other files of the data folder. */
+async function checkDataFolder(settings: Settings): Promise<Finding[]> {
+	const { report, findings } = checkDatabase(settings);
+	return [
+		...findings,
+		...(await checkFiles(settings, report)),
+		...(await checkKey(settings, report)),
+		await checkDisk(settings),
+		...(await folder(settings)),
+		...(await checkBackups(settings)),
+	];
+}
 
 /** Checks the database. A missing table of the search index is repaired. */
 function checkDatabase({ data_dir }: Settings): { report: DatabaseReport | null; findings: Finding[] } {

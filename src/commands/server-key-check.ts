@@ -1,7 +1,7 @@
 import { checkKeyPermissions, checkSecretKey, existingKey, hasSealedSecrets } from '../access/index.ts';
 import { messageOf, SecretBox, systemClock } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
-import { openReaders } from '../store/index.ts';
+import { openReaders, type Readers } from '../store/index.ts';
 import { unreadableSecrets } from './unreadable-secrets.ts';
 
 /** The result of a check of the secret key, as a sentence. */
@@ -31,6 +31,17 @@ export async function checkServerKey(settings: Settings): Promise<KeyFinding[]> 
 	}
 }
 
+/** Checks the secret key of servers that share a database. */
+export async function checkKeyOfCluster(
+	store: Pick<Readers, 'get' | 'idempotency' | 'list'>,
+	{ data_dir, secret_key }: Settings,
+): Promise<KeyFinding[]> {
+	const check = await checkSecretKey(store, data_dir, secret_key, true);
+	const problems = 'problem' in check ? [check.problem] : await unreadableWith(store, check.key);
+	if (problems.length === 0) return [{ ok: true, message: 'It decrypts everything that is encrypted.' }];
+	return problems.map((message) => ({ ok: false, message }));
+}
+
 /** What a start does where the key is lost and nothing is encrypted with it. */
 export async function replacementSentence({ data_dir, secret_key }: Settings): Promise<string> {
 	const found = await existingKey(data_dir, secret_key);
@@ -39,7 +50,7 @@ export async function replacementSentence({ data_dir, secret_key }: Settings): P
 	return `Nothing is encrypted with the former key: the next start uses ${key}.`;
 }
 
-async function unreadableWith(store: ReturnType<typeof openReaders>, key: Buffer): Promise<string[]> {
+async function unreadableWith(store: Pick<Readers, 'idempotency' | 'list'>, key: Buffer): Promise<string[]> {
 	const ids: string[] = [];
 	const options = { isKeyOfDatabase: true, now: systemClock.now() };
 	for await (const { id } of unreadableSecrets(store, new SecretBox(key), options)) ids.push(id);

@@ -60,7 +60,9 @@ export {
 export {
 	type ClusterStatus,
 	databaseError,
+	inspectPostgres,
 	openPostgresStore,
+	type PostgresReport,
 	type PostgresStore,
 	readClusterStatus,
 } from './postgres/index.ts';

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { createFirstWorkspace, loadSecretKeyOfCluster } from '../../src/access/index.ts';
 import { systemClock } from '../../src/base/index.ts';
 import { openPostgresStore, type PostgresStore } from '../../src/store/index.ts';
-import { conversation, event, message, webhook } from '../store/samples.ts';
+import { conversation, document, event, message, webhook } from '../store/samples.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
 import { databaseUrl, type Finished, runInProcess } from './run-in-process.ts';
 
@@ -49,8 +49,8 @@ suite('commands on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 		assert.match(succeeded(await run('users', 'reset-password', 'ada@example.com')).out[0] as string, /^http/);
 		assert.match(succeeded(await run('users', 'list')).out.join('\n'), /ada@example\.com/);
 		const [workspace = ''] = succeeded(await run('workspaces', 'create', 'Second')).out;
-		succeeded(await run('workspaces', 'set-plan', workspace, 'starter'));
-		assert.equal((await node.get('workspaces', workspace))?.plan, 'starter');
+		succeeded(await run('workspaces', 'set-plan', workspace, 'pro'));
+		assert.equal((await node.get('workspaces', workspace))?.plan, 'pro');
 	});
 
 	test('a command takes no shard, is no node, and ends no lease', async () => {
@@ -162,6 +162,30 @@ suite('commands on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 			assert.equal(refused.length, 1);
 			assert.match(String(refused[0]?.reason), /is not the key/);
 		}
+	});
+
+	test('the doctor checks PostgreSQL and the secret key', async () => {
+		const none = { PARLEY_DATABASE_URL: await databaseUrl(server, 'doctor_empty'), PARLEY_SECRET_KEY: KEY };
+		assert.match((await runInProcess(none, 'doctor')).out.join('\n'), /^FAILED {2}schema +There is nothing of Parley/m);
+		await using cluster = await startNode('doctor');
+		const text = succeeded(await cluster.run('doctor')).out.join('\n');
+		for (const line of [
+			/^ok {2}database +PostgreSQL \d+\.\d+.* answers\. The database has [\d.]+ MiB\.$/m,
+			/^ok {2}commits +Commits are on disk before they are acknowledged \(synchronous_commit is on\)\.$/m,
+			/^ok {2}schema +Version \d+, the current one\.$/m,
+			/^ok {2}servers +1 server runs\./m,
+			/^ok {2}files +Uploaded: 0, with 0 bytes\.$/m,
+			/^ok {2}secret key +It decrypts everything that is encrypted\.$/m,
+			/^ok {2}default model /m,
+		]) {
+			assert.match(text, line);
+		}
+		assert.doesNotMatch(text, /disk {2}|data folder|backups/);
+		const other = await runInProcess({ ...cluster.env, PARLEY_SECRET_KEY: OTHER_KEY }, 'doctor');
+		assert.match(other.out.join('\n'), /^FAILED {2}secret key +PARLEY_SECRET_KEY is not the key/m);
+		const record = document({ workspace_id: 'ws_1', blob: 'a'.repeat(64) });
+		await cluster.node.commit({ write: [{ op: 'insert', kind: 'documents', record }] });
+		assert.match((await cluster.run('doctor')).out.join('\n'), /^FAILED {2}files +Missing: 1, for example aaaa/m);
 	});
 
 	test('the status of the cluster shows nodes, shards, jobs and projections', async () => {

@@ -1,4 +1,5 @@
 export { type ClusterStatus, type NodeStatus, readClusterStatus } from './cluster-status.ts';
+export { inspectPostgres, type PostgresReport } from './inspection.ts';
 export {
 	openPostgresStore,
 	type PostgresRole,
