@@ -69,7 +69,7 @@ suite('commands on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 		assert.match(problem ?? '', /^PARLEY_SECRET_KEY is not the key with which the secrets in the PostgreSQL database/);
 	});
 
-	test('commands refuse an empty database, one that does not answer, and one of another version', async () => {
+	test('commands refuse a database that is empty, does not answer, or has another version', async () => {
 		const env = { PARLEY_SECRET_KEY: KEY };
 		const empty = { ...env, PARLEY_DATABASE_URL: await databaseUrl(server, 'empty') };
 		assert.match((await runInProcess(empty, 'keys', 'list')).problem ?? '', /start a server on it once/);

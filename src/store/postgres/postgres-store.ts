@@ -253,6 +253,8 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		} finally {
 			await Promise.all([this.#sessions.messages.close(), this.#sessions.background.close()]);
 			await this.#logFollower?.close();
+			this.hints[Symbol.dispose]();
+			await this.#notifications[Symbol.asyncDispose]();
 			await this.blobs[Symbol.asyncDispose]();
 			if (this.#logFollower) await leaveCluster(this.#sql, this.fence.owner).catch(() => {});
 			await this.#exclusion?.[Symbol.asyncDispose]();
