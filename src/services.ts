@@ -68,7 +68,7 @@ export interface Foundation {
 	embedders: ReturnType<typeof createEmbedders>;
 	models: ReturnType<typeof createModels>;
 	store: OpenedStore;
-	/** Undefined: this server is the only one. */
+	/** What this node of a cluster serves. Undefined: this server is the only one. */
 	fenceOf: FenceOf | undefined;
 	metrics: Metrics;
 	/** This server's address as browsers see it, from the settings. */
@@ -77,8 +77,6 @@ export interface Foundation {
 	/** Absent: the text of scans is not recognised. */
 	recognition: TextRecognition | undefined;
 	thesauri: Thesauri;
-	/** What this node of a cluster serves; absent: the store has one owner. */
-	fenceOf?: FenceOf;
 }
 
 export type Services = ReturnType<typeof createServices>;

@@ -31,7 +31,7 @@ export { DatabaseCopies } from './database-copies.ts';
 export type { BackupExpiry, ErasureCounts, ErasureRecord } from './erasure-record.ts';
 export { NOTHING_ERASED } from './erasure-record.ts';
 export type { Hints, HintTopic } from './hints.ts';
-export { type ComparedPart, importIntoPostgres } from './import/index.ts';
+export type { ComparedPart } from './import/index.ts';
 export type {
 	InboxFilter,
 	InboxMatch,
@@ -44,7 +44,7 @@ export type {
 } from './inbox.ts';
 export { RESTORE_FOLDER } from './interrupted-restore.ts';
 export type { DocumentRecord, KnowledgeBaseRecord, SourcePageRecord, SourceRecord } from './knowledge-records.ts';
-export { openPostgresStore } from './open-postgres-store.ts';
+export { importIntoPostgres, inspectPostgres, openPostgresStore, readClusterStatus } from './lazy-postgres.ts';
 export type { CommitObserver, OpenedStore, StoreState } from './opened-store.ts';
 export {
 	type ClusterNode,
@@ -57,15 +57,8 @@ export {
 	SHARD_COUNT,
 	type ShardFence,
 } from './placement.ts';
-export {
-	type ClusterStatus,
-	databaseError,
-	inspectPostgres,
-	openPostgresStore,
-	type PostgresReport,
-	type PostgresStore,
-	readClusterStatus,
-} from './postgres/index.ts';
+export type { ClusterStatus, PostgresReport, PostgresStore } from './postgres/index.ts';
+export { databaseError } from './postgres-error.ts';
 export type {
 	AccessReader,
 	DeliveriesReader,

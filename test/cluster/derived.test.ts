@@ -25,7 +25,7 @@ suite('what is derived from the log in a cluster', { skip: skipWithoutPostgres }
 		const store = await openPostgresStore({ url, firstLeaseMs: HOUR });
 		const placement = new Placement({
 			...{ store: store.placement, nodeId: store.fence.owner, log, leaseMs: HOUR },
-			drain: async () => {},
+			busyShards: () => new Set(),
 			onLost() {},
 		});
 		const fenceOf = (id: string) => placement.fenceOf(id);

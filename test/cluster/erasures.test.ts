@@ -30,7 +30,7 @@ suite('erasures in a cluster', { skip: skipWithoutPostgres }, () => {
 		const outbox = new Outbox(store);
 		const placement: Placement = new Placement({
 			...{ store: store.placement, nodeId: store.fence.owner, log, leaseMs: HOUR },
-			drain: async (shards) => conversations.abandonWhere((id) => shards.has(shardOf(id))),
+			busyShards: () => new Set(),
 			onLost: (shards) => conversations.abandonWhere((id) => shards.has(shardOf(id))),
 		});
 		const fenceOf = (id: string) => placement.fenceOf(id);

@@ -108,7 +108,7 @@ suite('what the nodes of a cluster know of one another', { skip: skipWithoutPost
 		const { store } = running;
 		await using placement = new Placement({
 			...{ store: store.placement, nodeId: store.fence.owner, log, leaseMs: HOUR },
-			drain: async () => {},
+			busyShards: () => new Set(),
 			onLost() {},
 		});
 		const jumpDetector = new ClockJumpDetector(systemClock);

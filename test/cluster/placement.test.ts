@@ -29,7 +29,7 @@ test('a lease that is renewed after its end returns its shards as gained ones, a
 	let takesMs = 0;
 	const renew = async () => {
 		clock.time += takesMs;
-		return { nodes: [], shards, surplus: 0 };
+		return { nodes: [], shards, surplus: 0, now: Date.now() };
 	};
 	await using placement = new Placement({
 		...{ store: { renew, release: async () => {}, leave: async () => {} }, nodeId: 'node', clock, leaseMs: HOUR },

@@ -25,7 +25,7 @@ suite('webhook endpoints in a cluster', { skip: skipWithoutPostgres }, () => {
 		const store = await openPostgresStore({ url, firstLeaseMs: HOUR });
 		const placement: Placement = new Placement({
 			...{ store: store.placement, nodeId: store.fence.owner, log, leaseMs: HOUR },
-			drain: (shards) => deliverer.release((id) => shards.has(shardOf(id))),
+			busyShards: () => new Set(),
 			onGained: () => deliverer.resume(),
 			onLost: (shards) => void deliverer.release((id) => shards.has(shardOf(id))),
 		});

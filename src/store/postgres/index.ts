@@ -6,4 +6,3 @@ export {
 	type PostgresStore,
 	type PostgresStoreOptions,
 } from './postgres-store.ts';
-export { databaseError } from './tool-access.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { AppError, messageOf, newId } from '../../base/index.ts';
+import { AppError, newId } from '../../base/index.ts';
 import { connectionOptions, TABLE_SCHEMA } from './connection.ts';
 import { FUNCTION_SCHEMA, FUNCTIONS_CHECKSUM } from './functions/index.ts';
 import { requireCompleteImport } from './import-state.ts';
@@ -83,18 +83,4 @@ export async function requireNoServer(client: pg.ClientBase): Promise<void> {
 	if (count === 0) return;
 	const servers = count === 1 ? 'A server runs' : `${count} servers run`;
 	throw new AppError('unavailable', `${servers} on the PostgreSQL database. Stop all servers first.`);
-}
-
-const NETWORK_CODES =
-	/^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|ENOENT|EACCES|CERT_|ERR_TLS|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/;
-
-/** An error of the connection to PostgreSQL, or of PostgreSQL, as a sentence; null for another error. */
-export function databaseError(error: unknown): AppError | null {
-	if (error instanceof AppError || !(error instanceof Error)) return null;
-	const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [];
-	const { code } = error as NodeJS.ErrnoException;
-	const isOfConnection = NETWORK_CODES.test(code ?? '') || /^Connection terminated|timeout expired/.test(error.message);
-	if (!isOfConnection && !(error instanceof pg.DatabaseError)) return null;
-	const problem = messageOf(first ?? error).replace(/\.$/, '');
-	return new AppError('unavailable', `The PostgreSQL database cannot be used: ${problem}.`, { cause: error });
 }

@@ -61,6 +61,7 @@ export class SimulatedPlacement {
 			nodes: alive.map(viewOf),
 			shards: this.#shards.map((shard) => ({ ...shard })),
 			surplus: node.isLeaving || isWaitedFor ? Math.max(owned - share, 0) : 0,
+			now,
 		};
 	}
 
