@@ -18,11 +18,17 @@ const COUNTED = `type IN ('conversation.created', 'conversation.taken_over', 'me
  */
 export async function projectEvents(sql: Sql, limit: number): Promise<void> {
 	const state = await lockState(sql);
-	const next = await sql.get<{ last: number | null }>(
-		'SELECT max(seq) AS last FROM (SELECT seq FROM events WHERE seq > @seq ORDER BY seq LIMIT @limit) AS next',
+	const next = await sql.get<{ last: number | null; end: number }>(
+		`SELECT (SELECT max(seq) FROM (SELECT seq FROM events WHERE seq > @seq ORDER BY seq LIMIT @limit) AS next) AS last,
+		 (SELECT seq FROM log_end) AS end`,
 		{ seq: state.seq, limit },
 	);
-	if (next === undefined || next.last === null) return;
+	if (next === undefined) return;
+	if (next.last === null) {
+		// The last events of the log were erased. One statement has read both: no event is passed over.
+		await sql.run('UPDATE statistics_state SET seq = @end WHERE seq < @end', { end: next.end });
+		return;
+	}
 	const events = await sql.all<LoggedEvent & FigureOwner>(
 		`SELECT seq, type, data, subject, events.created_at, workspace_id, deployment_id, assistant_id
 		 FROM events JOIN conversations ON conversations.id = subject WHERE seq > @seq AND seq <= @last AND ${COUNTED} ORDER BY seq`,
