@@ -57,6 +57,8 @@ async function lockProgress(sql: Sql): Promise<Progress> {
 
 async function project(sql: Sql, limit: number): Promise<void> {
 	const progress = await lockProgress(sql);
+	// Before the events: those up to this number are committed by now, or were erased.
+	const end = (await sql.get<{ seq: number }>('SELECT seq FROM log_end'))?.seq ?? 0;
 	// The data is read here: JSON of PostgreSQL has no escape of the character NUL, which the text of a message may have.
 	const events = await sql.all<{ seq: number; subject: string | null; data: string | null }>(
 		`SELECT seq, subject, CASE type WHEN 'message.created' THEN data END AS data
@@ -65,8 +67,10 @@ async function project(sql: Sql, limit: number): Promise<void> {
 	);
 	await indexMessages(sql, [...new Set(events.flatMap(({ data }) => messageOf(data) ?? []))]);
 	await deriveRows(sql, [...new Set(events.flatMap(({ subject }) => subject ?? []))]);
-	const last = events.at(-1);
-	if (last) await sql.run('UPDATE inbox_progress SET seq = @seq', { seq: last.seq });
+	const last = events.at(-1)?.seq ?? progress.seq;
+	// The last events of the log may have been erased.
+	const seq = events.length < limit ? Math.max(last, end) : last;
+	if (seq > progress.seq) await sql.run('UPDATE inbox_progress SET seq = @seq', { seq });
 	if (progress.filled_conversation !== null && events.length < limit) {
 		await fill(sql, progress.filled_conversation, progress.filled_seq, limit - events.length);
 	}
