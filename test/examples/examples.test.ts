@@ -130,6 +130,15 @@ test('each example prints its usage if it is started without arguments', async (
 	}
 });
 
+test('the cluster refuses a wrong argument, and a database without the key that goes with it', async (t) => {
+	const wrong = await run(t, 'cluster/start.mjs', ['sqlite:here'], {});
+	assert.equal(wrong.code, 2);
+	assert.match(wrong.out, /^Usage: .*cluster\/start\.mjs/);
+	const keyless = await run(t, 'cluster/start.mjs', ['postgres://user@127.0.0.1/name'], {});
+	assert.equal(keyless.code, 2);
+	assert.match(keyless.out, /PARLEY_SECRET_KEY/);
+});
+
 async function deploy(settings: object): Promise<string> {
 	const deployment = { assistant_id: assistant, allowed_domains: ['shop.example'], ...settings };
 	const { status, body } = await server.call('POST', '/api/v1/deployments', deployment);

@@ -59,6 +59,19 @@ test('rejects new requests while it drains and finishes running ones', async (t)
 	await settling;
 });
 
+test('a server that stops listening serves the open connections, each with one last response', async (t) => {
+	const { server, port } = await start(t, [hello]);
+	const client = new RawClient(t, port);
+	client.send('GET /hello HTTP/1.1\r\nHost: x\r\n\r\n');
+	await client.untilText('\r\n\r\nhello');
+	server.stopListening();
+	const refused = new RawClient(t, port);
+	assert.equal(await refused.untilClosed(), '');
+	client.send('GET /hello HTTP/1.1\r\nHost: x\r\n\r\n');
+	const [, , second] = (await client.untilClosed()).split('HTTP/1.1 ');
+	assert.match(second ?? '', /^200 [\s\S]*connection: close[\s\S]*\r\n\r\nhello$/i);
+});
+
 test('accepts no connection after it is closed, and ends open ones', async (t) => {
 	let aborted = false;
 	const entered = deferred<void>();
