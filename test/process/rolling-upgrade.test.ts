@@ -7,7 +7,7 @@ import { sleep } from '../../src/base/index.ts';
 import { SCHEMA_VERSION } from '../../src/store/postgres/schema/migrations.ts';
 import { type Balancer, startBalancer } from '../support/balancer.ts';
 import { eventsOf } from '../support/event-stream.ts';
-import { makeLaterVersion } from '../support/next-version.ts';
+import { makeVersion } from '../support/server-version.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
 import { type Program, type ServerProcess, startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
@@ -47,13 +47,14 @@ suite('an upgrade of a cluster, one node after the other', { skip: skipWithoutPo
 	}
 
 	test('refuses no request and loses no event under load', async (t) => {
-		await using later = await makeLaterVersion(1);
+		await using present = await makeVersion(0);
+		await using later = await makeVersion(1);
 		await using balancer = await startBalancer();
 		const nodes: ServerProcess[] = [];
 		t.after(async () => {
 			for (const node of nodes) await node[Symbol.asyncDispose]();
 		});
-		for (let n = 0; n < NODES; n++) nodes.push(await startNode('rolling'));
+		for (let n = 0; n < NODES; n++) nodes.push(await startNode('rolling', present.program));
 		for (const node of nodes) await balancer.add(node.port);
 		const load = new Load(balancer, key, await deploy(nodes[0] as ServerProcess));
 		t.after(() => load.end());
@@ -80,7 +81,7 @@ suite('an upgrade of a cluster, one node after the other', { skip: skipWithoutPo
 	});
 
 	test('a program two versions older does not go on, and does not start', async () => {
-		await using later = await makeLaterVersion(2);
+		await using later = await makeVersion(2);
 		await using old = await startNode('older');
 		await using newer = await startNode('older', later.program);
 		const sentence = `The database has schema version ${SCHEMA_VERSION + 2}, this Parley can use ${SCHEMA_VERSION} and ${SCHEMA_VERSION + 1}. Start the newer Parley that wrote it.`;
