@@ -24,8 +24,8 @@ export interface Scene {
 /** How the clients behave, apart from their requests. */
 export interface LoadOptions {
 	/**
-	 * Set: a request with an Idempotency-Key is repeated at once until it has succeeded, as where another server takes the place of the one
-	 * that does not answer. It gets the milliseconds since the first attempt. Absent: it is repeated after the next start.
+	 * Set: a request with an Idempotency-Key is repeated at once until it has succeeded, as where another server
+	 * replaces a dead one. It gets the milliseconds since the first attempt. Absent: it is repeated after the next start.
 	 */
 	onAnswer?: (waitedMs: number) => void;
 	/** Milliseconds between two requests of a client. */

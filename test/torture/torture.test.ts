@@ -17,6 +17,9 @@ describe('one round of each kind', { concurrency: 3 }, () => {
 			const figures = noFigures();
 			const { error, folder } = await runRound(round, seed, round.repeats.short, figures);
 			t.diagnostic(`${figures.acknowledged} changes acknowledged, ${figures.compared} values compared`);
+			for (const [fault, ms] of Object.entries(figures.waits)) {
+				t.diagnostic(`longest wait of a client for its answer: ${ms.toFixed(0)} ms (${fault})`);
+			}
 			if (error === null) return;
 			throw new Error(`The data is in ${folder}. The round runs again with: ${replayCommand(round, seed)}`, {
 				cause: error,

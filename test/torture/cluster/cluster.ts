@@ -49,15 +49,16 @@ export class Cluster implements ApiClient, AsyncDisposable {
 		await using resources = new AsyncDisposableStack();
 		const postgres = resources.use(await startPostgres());
 		const url = await postgres.database(DATABASE);
-		const nodes: Node[] = [];
-		for (let at = 0; at < count; at++) {
+		const start = async (at: number): Promise<Node> => {
 			const folder = join(world.folder, `node-${at}`);
 			await mkdir(folder);
 			const proxy = resources.use(await startCuttableProxy(postgres.socket, { keepsReceived: false }));
 			const shim = skipWithoutFaultShim() === false ? resources.use(new FaultShim(folder)) : null;
-			// The first one makes the workspace and the scene.
-			nodes.push({ server: resources.use(await startNode(world, folder, proxy, shim)), proxy, shim, formerOutput: '' });
-		}
+			return { server: resources.use(await startNode(world, folder, proxy, shim)), proxy, shim, formerOutput: '' };
+		};
+		// The first one makes the workspace and the scene.
+		const first = await start(0);
+		const nodes = [first, ...(await Promise.all(Array.from({ length: count - 1 }, (_, at) => start(at + 1))))];
 		const balancer = resources.use(await Balancer.start(nodes.map(({ server }) => server.port)));
 		const cluster = new Cluster(world, postgres, url, nodes, balancer);
 		cluster.#resources = resources.move();

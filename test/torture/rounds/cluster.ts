@@ -4,6 +4,7 @@ import { skipWithoutPostgres } from '../../support/postgres.ts';
 import { until } from '../../support/until.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import { EventPoller } from '../cluster/event-poller.ts';
+import { commitOfFrozenNode } from '../cluster/late-commit.ts';
 import { throwFaults, type World } from '../world.ts';
 import type { Round } from './round.ts';
 
@@ -102,7 +103,9 @@ export const cluster: Round = {
 		for (const [during, ms] of Object.entries(waits)) {
 			world.figures.waits[during] = Math.max(world.figures.waits[during] ?? 0, ms);
 		}
-		if (isLong) requireShortWaits(waits);
+		if (!isLong) return;
+		await commitOfFrozenNode(world, cluster);
+		requireShortWaits(waits);
 	},
 };
 
