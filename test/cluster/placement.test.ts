@@ -151,6 +151,26 @@ suite('the placement of shards on nodes', { skip: skipWithoutPostgres }, () => {
 		assert.deepEqual(other.placement.fenceOf(id), { shard: shardOf(id), epoch: 2 });
 	});
 
+	test('a node that starts does not keep the shards of an ended one from the others', async () => {
+		await using ended = await openNode('starting');
+		await ended.placement.renew();
+		await using starting = await openNode('starting');
+		await using other = await openNode('starting');
+		await ended.store.placement.renew(1);
+		await until('the lease of the first has ended', async () => {
+			await other.placement.renew();
+			return other.placement.nodes.length === 2;
+		});
+		await other.placement.renew();
+		assert.equal(other.placement.served, 256);
+		await starting.placement.renew();
+		await until('the one that starts gets its share when it has started', async () => {
+			await other.placement.renew();
+			await starting.placement.renew();
+			return starting.placement.served === 128;
+		});
+	});
+
 	test('a node that leaves hands everything over, and the others have it at once', async () => {
 		await using leaving = await openNode('leave');
 		await using other = await openNode('leave');

@@ -28,15 +28,16 @@ export const PLACEMENT_FUNCTIONS = `
 		share bigint;
 	BEGIN
 		PERFORM pg_advisory_xact_lock(hashtextextended('placement', 0));
-		UPDATE nodes SET expires_at = clock_timestamp() + p_lease_ms * interval '1 millisecond' WHERE id = p_node
-		RETURNING is_leaving INTO leaving;
+		UPDATE nodes SET expires_at = clock_timestamp() + p_lease_ms * interval '1 millisecond', takes_shards = true
+		WHERE id = p_node RETURNING is_leaving INTO leaving;
 		IF NOT FOUND THEN RAISE EXCEPTION 'The node has left the cluster.'; END IF;
 		-- Long after its lease: a node that was only frozen keeps its row, and with it what no other node has taken.
 		DELETE FROM nodes WHERE expires_at < clock_timestamp() - interval '1 hour';
-		SELECT greatest(count(*), 1) INTO candidates FROM nodes WHERE expires_at > clock_timestamp() AND NOT is_leaving;
+		SELECT greatest(count(*), 1) INTO candidates FROM nodes
+		WHERE expires_at > clock_timestamp() AND takes_shards AND NOT is_leaving;
 		SELECT count(*) INTO owned FROM shards WHERE owner = p_node;
 		SELECT EXISTS (
-			SELECT 1 FROM nodes WHERE id <> p_node AND expires_at > clock_timestamp() AND NOT is_leaving
+			SELECT 1 FROM nodes WHERE id <> p_node AND expires_at > clock_timestamp() AND takes_shards AND NOT is_leaving
 			AND (SELECT count(*) FROM shards WHERE owner = nodes.id) < total / candidates
 		) INTO is_waited_for;
 		-- The shares differ by one where the shards do not divide evenly. A node takes the larger one when all have the smaller one.
