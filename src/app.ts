@@ -4,6 +4,7 @@ import {
 	createFirstWorkspace,
 	FirstStartNotice,
 	type FirstStartSecrets,
+	loadSecretKeyOfCluster,
 	loadSecretKeyOfDatabase,
 	readTrustedTime,
 } from './access/index.ts';
@@ -37,7 +38,7 @@ import {
 	systemClock,
 	version,
 } from './base/index.ts';
-import { ClusterMember, openClusterServer } from './cluster-member.ts';
+import { ClusterMember, type ClusterMemberOptions, openClusterServer } from './cluster-member.ts';
 import { processSources, type Settings, schemeOf } from './config/index.ts';
 import {
 	checkCertificate,
@@ -135,9 +136,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	if (nodes !== null) resources.use(nodes.server);
 	const store = resources.use(await openStore({ settings, log, metrics, address: nodes?.address ?? null }));
 	readiness.conditions.push(store.health);
-	const secretKey = await store.exclusively('secret key', () => {
-		return loadSecretKeyOfDatabase(store, settings.data_dir, settings.secret_key, clock.now(), log);
-	});
+	const secretKey = await loadKey(store, settings, clock, log);
 	clientNames.useKey(new SecretBox(secretKey).key('client addresses'));
 	const first = await store.exclusively('first start', () => {
 		return runFirstStart(store, clock, settings, overrides, address());
@@ -146,9 +145,10 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const jumpDetector = new ClockJumpDetector(clock, await readTrustedTime(store));
 
 	const base = { settings, overrides, clock, log, jumpDetector, shares, recognition, thesauri, metrics, address };
-	const member = openMember(store, { secretKey, clock, log });
+	const member = openMember(store, { secretKey, clock, jumpDetector, log });
 	if (member !== null) readiness.conditions.push(resources.use(member));
-	const foundation = { ...base, network, ...modelServices, store, secretKey, fenceOf: member?.fenceOf };
+	const inCluster = { fenceOf: member?.fenceOf, remoteLimits: member?.visitorLimits };
+	const foundation = { ...base, network, ...modelServices, store, secretKey, ...inCluster };
 	const services = createServices(foundation, resources);
 	errorHeaderAccess = services.access;
 	const { conversations, deployments } = services;
@@ -157,11 +157,11 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const metricsServer = await openMetricsServer(settings, log, metrics);
 	if (metricsServer !== null) resources.use(metricsServer);
 	const routes = await allRoutes(foundation, services, address);
-	await startServices(services);
 	if (member !== null) {
-		nodes?.server.replaceRoutes(member.forNodes(routes));
-		await member.start(conversations);
+		nodes?.server.replaceRoutes(member.forNodes(routes, deployments));
+		await member.start({ conversations, deliverer: services.deliverer });
 	}
+	await startServices(services);
 	server.replaceRoutes([...(member?.forwarding(routes) ?? routes), ...stateRoutes]);
 	readiness.state = 'ready';
 	// Closed before the parts that their requests use.
@@ -215,10 +215,19 @@ function createModelServices(
 	};
 }
 
+/** The key of the database: nodes of a cluster have theirs from the settings, one server may have it in a file. */
+function loadKey(store: OpenedStore, settings: Settings, clock: Clock, log: Log): Promise<Buffer> {
+	const { database_url, secret_key, data_dir } = settings;
+	if (database_url !== undefined && secret_key !== undefined) {
+		return loadSecretKeyOfCluster(store, secret_key, clock.now());
+	}
+	return loadSecretKeyOfDatabase(store, data_dir, secret_key, clock.now(), log);
+}
+
 /** This process as a node; null where it is the only one on its store. */
 function openMember(
 	{ placement, fence }: OpenedStore,
-	parts: { secretKey: Buffer; clock: Clock; log: Log },
+	parts: Pick<ClusterMemberOptions, 'secretKey' | 'clock' | 'jumpDetector' | 'log'>,
 ): ClusterMember | null {
 	return placement === null ? null : new ClusterMember({ store: placement, nodeId: fence.owner, ...parts });
 }

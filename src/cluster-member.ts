@@ -1,11 +1,23 @@
 import { conversationKeyOf, type Unready } from './api/index.ts';
-import { AppError, type Clock, type Log, messageOf, SecretBox, sleep } from './base/index.ts';
-import { clusterOnly, Forwarder, forwardingRoutes, ownedRoutes, Placement, shardOf } from './cluster/index.ts';
+import { AppError, type Clock, type ClockJumpDetector, type Log, messageOf, SecretBox, sleep } from './base/index.ts';
+import {
+	type CountHere,
+	clusterOnly,
+	Forwarder,
+	forwardingRoutes,
+	ownedRoutes,
+	Placement,
+	shardOf,
+	VisitorLimitsClient,
+	visitorLimitRoutes,
+} from './cluster/index.ts';
 import { listenAddress, processSources, type Settings } from './config/index.ts';
 import type { Conversations } from './conversations/index.ts';
+import type { Deployments } from './deployments/index.ts';
 import { createHttpServer, type HttpServer, type Route } from './http/index.ts';
 import { PeerClient } from './net/index.ts';
 import type { FenceOf, PlacementStore } from './store/index.ts';
+import type { Deliverer } from './webhooks/index.ts';
 
 /** For as long at least, a node that ends still serves while it is not ready: a load balancer checks that every second or two (ms). */
 const LOAD_BALANCER_MS = 3_000;
@@ -55,7 +67,14 @@ export interface ClusterMemberOptions {
 	nodeId: string;
 	secretKey: Buffer;
 	clock: Clock;
+	jumpDetector: Pick<ClockJumpDetector, 'compare'>;
 	log: Log;
+}
+
+/** What is done by the owner of a shard only. */
+export interface PlacedWork {
+	conversations: Pick<Conversations, 'busyIds' | 'abandonWhere' | 'resumeUnfinished'>;
+	deliverer: Pick<Deliverer, 'release' | 'resume'>;
 }
 
 /** This process as a node of a cluster: what it serves, and what it passes on. */
@@ -64,24 +83,36 @@ export class ClusterMember implements AsyncDisposable {
 	/** What nodes of one cluster know. */
 	readonly key: string;
 	readonly peers = new PeerClient();
+	/** Counts visitors at the owners of their deployments. */
+	readonly visitorLimits: VisitorLimitsClient;
 	readonly #forwarder: Forwarder;
 	/** Null until the start. */
-	#conversations: Conversations | null = null;
+	#work: PlacedWork | null = null;
 
-	constructor({ store, nodeId, secretKey, clock, log }: ClusterMemberOptions) {
+	constructor({ store, nodeId, secretKey, clock, jumpDetector, log }: ClusterMemberOptions) {
 		this.key = new SecretBox(secretKey).key('cluster').toString('base64url');
 		this.placement = new Placement({
 			...{ store, nodeId, log, clock },
-			busyShards: () => new Set([...(this.#conversations?.busyIds() ?? [])].map(shardOf)),
+			busyShards: () => new Set([...(this.#work?.conversations.busyIds() ?? [])].map(shardOf)),
 			onGained: () => {
-				this.#conversations?.resumeUnfinished().catch((err: unknown) => {
+				this.#work?.deliverer.resume();
+				this.#work?.conversations.resumeUnfinished().catch((err: unknown) => {
 					log.error({ err }, 'the replies of conversations that this node has got could not be resumed');
 				});
 			},
-			onLost: (shards) => this.#conversations?.abandonWhere((id) => shards.has(shardOf(id))),
+			onLost: (shards) => {
+				const isLost = (id: string) => shards.has(shardOf(id));
+				this.#work?.conversations.abandonWhere(isLost);
+				this.#work?.deliverer.release(isLost).catch((err: unknown) => {
+					log.warn({ err }, 'deliveries to endpoints that another node serves did not end in time');
+				});
+			},
+			onTime: (now) => jumpDetector.compare(now),
 		});
 		const { placement, peers, key } = this;
-		this.#forwarder = new Forwarder({ placement, nodeId, peers, clusterKey: key, clock });
+		const toOwners = { placement, nodeId, peers, clusterKey: key, clock };
+		this.#forwarder = new Forwarder(toOwners);
+		this.visitorLimits = new VisitorLimitsClient(toOwners);
 	}
 
 	/** Why this node serves nothing; null while it is a part of the cluster. */
@@ -96,14 +127,17 @@ export class ClusterMember implements AsyncDisposable {
 		return forwardingRoutes(routes, conversationKeyOf, this.#forwarder);
 	}
 
-	/** The routes for other nodes. @param internal routes that only nodes use */
-	forNodes(routes: readonly Route[], internal: readonly Route[] = []): Route[] {
-		return clusterOnly([...ownedRoutes(routes, conversationKeyOf, this.placement), ...internal], this.key);
+	/** The routes for other nodes: those that are passed on to this one, and those that only nodes use. */
+	forNodes(routes: readonly Route[], { limits }: Pick<Deployments, 'limits'>): Route[] {
+		const { placement } = this;
+		const countHere: CountHere = (...event) => limits.countHere(...event);
+		const internal = visitorLimitRoutes({ placement, countHere });
+		return clusterOnly([...ownedRoutes(routes, conversationKeyOf, placement), ...internal], this.key);
 	}
 
 	/** Takes shards from now on. */
-	start(conversations: Conversations): Promise<void> {
-		this.#conversations = conversations;
+	start(work: PlacedWork): Promise<void> {
+		this.#work = work;
 		return this.placement.start();
 	}
 

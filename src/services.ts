@@ -13,6 +13,7 @@ import {
 	PendingSignIns,
 	SecondFactor,
 	Sessions,
+	SharedRateLimits,
 	Sweeper,
 	TotpSetup,
 	Users,
@@ -34,7 +35,7 @@ import { durationMs, type Settings, schemeOf } from './config/index.ts';
 import type { TextRecognition } from './contract/index.ts';
 import { Conversations, Retention } from './conversations/index.ts';
 import { Costs } from './costs/index.ts';
-import { Deployments, visitorAccount } from './deployments/index.ts';
+import { Deployments, type RemoteVisitorLimits, visitorAccount } from './deployments/index.ts';
 import { IdleCollector } from './idle-collection.ts';
 import { Inbox, InboxProjector } from './inbox/index.ts';
 import { ChangeNotices, Knowledge } from './knowledge/index.ts';
@@ -52,6 +53,9 @@ import { Tools, type ToolsOptions } from './tools/index.ts';
 import { Deliverer, DeliveryNotices, Sender, SigningSecrets } from './webhooks/index.ts';
 
 const REPLY_MS = 5 * 60_000;
+/** In a cluster, changes of another node are seen within this time. */
+const CHANGE_VISIBLE_MS = 1_000;
+const CREDENTIAL_CHECK_MS = 500;
 /** A search on PostgreSQL may load its index first. */
 const SEARCH_LOAD_MS = 180_000;
 
@@ -70,6 +74,8 @@ export interface Foundation {
 	store: OpenedStore;
 	/** What this node of a cluster serves. Undefined: this server is the only one. */
 	fenceOf: FenceOf | undefined;
+	/** Counts visitors in a cluster. Undefined: this server is the only one. */
+	remoteLimits: RemoteVisitorLimits | undefined;
 	metrics: Metrics;
 	/** This server's address as browsers see it, from the settings. */
 	address: () => string;
@@ -111,7 +117,12 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 		}),
 	);
 	const tokenSettings = new VisitorTokenSettings({ secrets, network });
-	const deployments = resources.use(new Deployments({ store, clock, log, tokenSettings }));
+	const deployments = resources.use(
+		new Deployments({
+			...{ store, clock, log, tokenSettings, remoteLimits: foundation.remoteLimits },
+			maxAgeMs: fenceOf && CHANGE_VISIBLE_MS,
+		}),
+	);
 	const { replyTimeoutMs = REPLY_MS, searchTimeoutMs, rewriteTimeoutMs } = overrides;
 	const conversations = resources.use(
 		new Conversations({
@@ -196,7 +207,8 @@ function createAccess(foundation: Foundation, secrets: SecretBox, resources: Asy
 	const secure = schemeOf(settings) === 'https' || settings.public_url?.startsWith('https:') === true;
 	const users = new Users({ store, passwords, clock });
 	const devices = new DeviceCookies(secrets.key('device cookies'), secure);
-	const verifier = new PasswordVerifier({ store, users, passwords, devices, clock });
+	const sharedLimits = store.sharedLimits ?? undefined;
+	const verifier = new PasswordVerifier({ store, users, passwords, devices, clock, sharedLimits });
 	const cookies = { secrets, clock, secure };
 	const pendingSignIns = new PendingSignIns(cookies);
 	const passwordSignIn = new PasswordSignIn({ isEnabled: settings.password_sign_in, ...cookies });
@@ -206,9 +218,16 @@ function createAccess(foundation: Foundation, secrets: SecretBox, resources: Asy
 	const totpSetup = new TotpSetup({ store, verifier, secondFactor, clock });
 	const ownAccount = new OwnAccount({ store, verifier, passwords, clock });
 	const dashboardNetworks = new DashboardNetworks(settings.dashboard_networks);
-	const access = new Access({ store, sessions, dashboardNetworks, clock, log, rateLimit: settings.rate_limit });
+	const sharedRateLimits = sharedLimits && resources.use(new SharedRateLimits({ store: sharedLimits, clock, log }));
+	const access = new Access({
+		...{ store, sessions, dashboardNetworks, clock, log, sharedRateLimits },
+		rateLimit: settings.rate_limit,
+	});
 	const credentialMonitor = resources.use(
-		new CredentialMonitor({ access, clock, log, concurrencyLimit: overrides.streamsPerCredential }),
+		new CredentialMonitor({
+			...{ access, clock, log, concurrencyLimit: overrides.streamsPerCredential },
+			...(sharedLimits && { recheckIntervalMs: CREDENTIAL_CHECK_MS }),
+		}),
 	);
 	const oidcSignIns = createOidcSignIns(foundation, { sessions, ...cookies });
 	return { access, credentialMonitor, sessions, users, ownAccount, totpSetup, passwordSignIn, oidcSignIns };

@@ -1,4 +1,5 @@
 import type { PlacementStore } from './placement.ts';
+import type { SharedLimits } from './shared-limits.ts';
 import type { Store } from './store.ts';
 
 /** The store with what only its owner needs. */
@@ -11,6 +12,8 @@ export interface OpenedStore extends Store {
 	state(): Promise<StoreState>;
 	/** The leases of shards; null where the store has one owner. */
 	readonly placement: PlacementStore | null;
+	/** Null where the store has one owner. */
+	readonly sharedLimits: SharedLimits | null;
 	/**
 	 * Runs something while no other process of the store runs something under the same name.
 	 * @throws Error when another process takes too long

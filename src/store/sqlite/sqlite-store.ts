@@ -115,6 +115,7 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 	readonly searchDatabase: string;
 	/** This process is the only owner. */
 	readonly placement = null;
+	readonly sharedLimits = null;
 	readonly fence: Fence;
 	readonly health: WriteHealth;
 	readonly #thread: WriterPort;
