@@ -5,7 +5,7 @@
 //   npm run simulate -- --nodes 2           two nodes of a cluster, in all seeds; 1: none of them; by default each fourth seed has two
 //   npm run simulate -- --seeds 9 --hashes  the hash of the trace of each seed
 //   npm run simulate -- --mutations         plants each fault of test/simulation/mutations, and searches for a seed that finds it;
-//                                           words select faults by their names
+//                                           words select faults by their names; with --seed N, one fault is played with its trace
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { ensureInstalled } from './install.mjs';
@@ -31,7 +31,8 @@ if (isEntry(import.meta.url)) {
 		await ensureInstalled();
 		try {
 			if (values.mutations) {
-				const { playMutations } = await import('./simulation-mutations.mjs');
+				const { playMutation, playMutations } = await import('./simulation-mutations.mjs');
+				if (values.seed !== undefined) return await playMutation(positionals, values.seed);
 				return await playMutations(positionals);
 			}
 			const nodes = values.nodes === undefined ? [] : ['--nodes', oneOrTwo(values.nodes)];

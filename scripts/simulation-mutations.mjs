@@ -4,10 +4,24 @@ import { mutations, USUAL_SEEDS } from '../test/simulation/mutations/index.mjs';
 import { say, UserError } from './project.mjs';
 import { bundleSimulation, playSeeds } from './simulation.mjs';
 
-/** @param words parts of the names of faults; none: all. @returns the exit code: 1 where a fault is not found */
-export async function playMutations(words) {
+/** Plays one seed with a planted fault, and prints its trace. @returns the exit code: 1 where the seed finds it */
+export async function playMutation(words, seed) {
+	const [mutation, ...others] = chosenBy(words);
+	if (others.length > 0) throw new UserError(`One seed plays one fault, not ${others.length + 1}: name more of it.`);
+	const program = await bundleSimulation(mutation);
+	const args = ['--seed', seed, '--nodes', String(mutation.nodes ?? 1)];
+	return (await playSeeds(program, args, { prints: true })).code;
+}
+
+function chosenBy(words) {
 	const chosen = mutations.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
 	if (chosen.length === 0) throw new UserError(`No fault has a name with ${words.join(' or ')}.`);
+	return chosen;
+}
+
+/** @param words parts of the names of faults; none: all. @returns the exit code: 1 where a fault is not found */
+export async function playMutations(words) {
+	const chosen = chosenBy(words);
 	const missed = [];
 	const waiting = [...chosen];
 	const work = async () => {
@@ -19,9 +33,8 @@ export async function playMutations(words) {
 			const result = code === 0 ? `not found in ${seeds} seeds` : `found by seed ${(totals.seeds ?? 0) + 1}`;
 			const [violation = ''] = /(?<=broke a rule: ).*/.exec(output) ?? [];
 			say(`${result}: ${name}${violation === '' ? '' : ` (${violation.slice(0, 140)})`}`);
-			// On the source as it is, the seed keeps all rules: the fault must be planted to see it.
-			const [replay] = /(?<=Replay it with: ).*/.exec(output) ?? [];
-			if (replay !== undefined) say(`  ${replay} plays the seed without the fault.`);
+			if (code !== 0)
+				say(`  Replay it with: npm run simulate -- --mutations '${name}' --seed ${(totals.seeds ?? 0) + 1}`);
 		}
 	};
 	await Promise.all(Array.from({ length: availableParallelism() }, work));

@@ -19,8 +19,6 @@ export interface ActorCellHost<M, R> {
 	reportFailure(id: string, thrown: unknown): void;
 	/** A passivation has ended, well or not. */
 	onPassivationEnded(): void;
-	/** The message that an abandoned actor was handling has ended, well or not: what it has stored meanwhile is known to no other actor. */
-	onAbandonedEnd(id: string): void;
 	/** The cell is idle: its actor has no message, or the cell has no actor. */
 	onIdle(cell: ActorCell<M, R>): void;
 }
@@ -147,7 +145,6 @@ export class ActorCell<M, R> implements LinkedNode<ActorCell<M, R>> {
 				envelope.reject(thrown);
 			}
 			this.#currentEnvelope = undefined;
-			if (this.#abandoned) this.#host.onAbandonedEnd(this.id);
 			if (handledMessages % MESSAGES_BEFORE_YIELD === 0) await yieldToEventLoop();
 		}
 		this.#becomeIdle();

@@ -8,8 +8,6 @@ export interface ActorSystemOptions<M, R> {
 	load: LoadActor<M, R>;
 	/** A failure that no caller waits for: of a `tell`, or of a passivation. For the log. */
 	reportFailure(id: string, thrown: unknown): void;
-	/** The message that an actor was handling when it was abandoned has ended, well or not. It may have stored something since. */
-	onAbandonedEnd?(id: string): void;
 	/** Above this number, the least recently used actors are passivated. It is exceeded only while all are in use. */
 	maxResident?: number;
 	/** An actor that is idle for this long (ms) is passivated. */
@@ -79,7 +77,6 @@ export class ActorSystem<M, R> implements AsyncDisposable {
 			load: options.load,
 			limits: { user: options.mailboxLimit ?? 16, control: options.controlLimit ?? 1_024 },
 			reportFailure: (id, thrown) => options.reportFailure(id, thrown),
-			onAbandonedEnd: (id) => options.onAbandonedEnd?.(id),
 			onPassivationEnded: () => {
 				this.#passivating--;
 			},

@@ -49,6 +49,8 @@ export class Placement implements AsyncDisposable {
 	/** The epochs of the shards that this node serves, by shard. */
 	#served = new Map<number, number>();
 	readonly #handingOver = new Set<number>();
+	/** What this node served when its lease ended. It is given up before the next renewal. */
+	readonly #ended = new Set<number>();
 	/** By the monotonic clock. */
 	#leaseEnd = Number.NEGATIVE_INFINITY;
 	#leaseTimer: NodeJS.Timeout | undefined;
@@ -133,13 +135,18 @@ export class Placement implements AsyncDisposable {
 	}
 
 	async #renew(): Promise<void> {
-		const startedAt = elapsedMs(this.#clock);
 		const { store } = this.#options;
-		const view = await withDeadline(store.renew(this.#leaseMs), this.#leaseMs, () => {
-			return new AppError('unavailable', 'The database did not answer in the time of the lease.');
-		});
+		const ended = [...this.#ended];
+		if (ended.length > 0) {
+			await this.#withinLease(store.release(ended));
+			for (const shard of ended) this.#ended.delete(shard);
+		}
+		const startedAt = elapsedMs(this.#clock);
+		const view = await this.#withinLease(store.renew(this.#leaseMs));
 		// The timer of the lease may be late, as on a node that was frozen.
 		if (!this.holdsLease) this.#endLease();
+		// The lease has ended meanwhile. What it covered is given up first.
+		if (this.#ended.size > 0) return this.#renew();
 		this.#leaseEnd = startedAt + this.#leaseMs;
 		this.#options.onTime?.(view.now);
 		if (!this.holdsLease) return;
@@ -171,12 +178,19 @@ export class Placement implements AsyncDisposable {
 		if (gained.size > 0) this.#options.onGained?.(gained);
 	}
 
+	#withinLease<T>(request: Promise<T>): Promise<T> {
+		return withDeadline(request, this.#leaseMs, () => {
+			return new AppError('unavailable', 'The database did not answer in the time of the lease.');
+		});
+	}
+
 	/**
-	 * When the lease ends without a renewal, other nodes may take over: nothing in memory can be relied on. What a later renewal returns
-	 * is gained, also with the same epoch: replies were interrupted.
+	 * When the lease ends without a renewal, other nodes may take over: nothing in memory can be relied on. Commits of discarded actors may
+	 * still be under way, so this node serves none of these shards with the same epoch again.
 	 */
 	#endLease(): void {
 		const lost = new Set(this.#served.keys());
+		for (const shard of lost) this.#ended.add(shard);
 		this.#served = new Map();
 		if (lost.size > 0) this.#options.onLost(lost);
 	}

@@ -446,4 +446,3 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		}
 	}
 }
-

@@ -107,8 +107,6 @@ export class Conversations implements AsyncDisposable {
 				return new ConversationActor(dependencies, self, record, unfinished, fence);
 			},
 			reportFailure: (id, thrown) => this.#recover(id, thrown),
-			// Its question may have been stored after this node has looked for unfinished replies.
-			onAbandonedEnd: (id) => this.#resume(id),
 			maxResident: MAX_RESIDENT,
 			idleMs: PASSIVATE_AFTER_MS,
 			mailboxLimit: MAILBOX_LIMIT,
@@ -379,15 +377,13 @@ export class Conversations implements AsyncDisposable {
 		// Its node resumes the reply.
 		if (thrown instanceof OtherNodeError) return;
 		this.#deps.log.error({ conversation: id, error: messageOf(thrown) }, 'conversation actor failed');
-		setTimeout(() => this.#resume(id), RESUME_DELAY_MS).unref();
-	}
-
-	#resume(id: string): void {
-		try {
-			this.#actors.tell(id, { type: 'resume' }, { lane: 'control' });
-		} catch {
-			// Shutting down: the next start resumes the reply.
-		}
+		setTimeout(() => {
+			try {
+				this.#actors.tell(id, { type: 'resume' }, { lane: 'control' });
+			} catch {
+				// Shutting down: the next start resumes the reply.
+			}
+		}, RESUME_DELAY_MS).unref();
 	}
 }
 

@@ -454,29 +454,6 @@ test('abandoned actors are discarded at once and loaded again by the next messag
 	assert.deepEqual(loads, ['lost', 'kept', 'lost']);
 });
 
-test('the end of what an abandoned actor was handling is told, because it may have stored something', async () => {
-	const stored = deferred<string>();
-	const ended: string[] = [];
-	await using system = new ActorSystem<string, string>({
-		load: () => ({ handle: () => stored.promise }),
-		reportFailure: unexpected,
-		onAbandonedEnd: (id) => ended.push(id),
-		drainTimeoutMs: 1,
-	});
-	const reason = new AppError('unavailable');
-	const refused = assert.rejects(system.ask('x', 'store'), { code: 'unavailable' });
-	await until(() => system.activeActor('x') !== undefined);
-	system.abandonWhere(
-		() => true,
-		() => ({ running: reason, waiting: reason }),
-	);
-	await refused;
-	assert.deepEqual(ended, []);
-	stored.resolve('late');
-	await until(() => ended.length > 0);
-	assert.deepEqual(ended, ['x']);
-});
-
 test('an actor that finds that another node has taken over is loaded again', async () => {
 	let loads = 0;
 	await using system = new ActorSystem<string, number>({

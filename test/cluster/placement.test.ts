@@ -21,10 +21,14 @@ test('ids fall evenly on all shards, and always on the same ones', () => {
 	assert.equal(shardOf('dep_06drtrkw1g003gw45xn33eq7we1yrt3d'), 134);
 });
 
-test('a lease that is renewed after its end returns its shards as gained ones, although their epochs are the same', async () => {
+test('a node gives up what it served when its lease ended, before it is renewed', async () => {
 	const clock = { time: 0, now: () => Date.now(), monotonicNow: () => clock.time };
 	const events: string[] = [];
 	const shards = Array.from({ length: SHARD_COUNT }, () => ({ owner: 'node', epoch: 1 }));
+	const release = async (given: readonly number[]) => {
+		events.push(`released ${given.length}`);
+		for (const number of given) (shards[number] as { epoch: number }).epoch++;
+	};
 	/** How long the database takes. */
 	let takesMs = 0;
 	const renew = async () => {
@@ -32,7 +36,7 @@ test('a lease that is renewed after its end returns its shards as gained ones, a
 		return { nodes: [], shards, surplus: 0, now: Date.now() };
 	};
 	await using placement = new Placement({
-		...{ store: { renew, release: async () => {}, leave: async () => {} }, nodeId: 'node', clock, leaseMs: HOUR },
+		...{ store: { renew, release, leave: async () => {} }, nodeId: 'node', clock, leaseMs: HOUR },
 		...{ log: createLog('silent'), busyShards: () => new Set<number>() },
 		onGained: (gained) => events.push(`gained ${gained.size}`),
 		onLost: (lost) => events.push(`lost ${lost.size}`),
@@ -40,14 +44,15 @@ test('a lease that is renewed after its end returns its shards as gained ones, a
 	await placement.renew();
 	clock.time += HOUR;
 	await placement.renew();
-	assert.deepEqual(events, ['gained 256', 'lost 256', 'gained 256']);
+	assert.deepEqual(events, ['gained 256', 'lost 256', 'released 256', 'gained 256']);
+	assert.equal(placement.fenceOf('conv_06drtrkw1g003gw45xn33eq7we1yrt3d')?.epoch, 2);
 	// An answer that comes after the end of the lease that it grants.
 	takesMs = HOUR;
 	await placement.renew();
 	assert.equal(placement.served, 0);
 	takesMs = 0;
 	await placement.renew();
-	assert.deepEqual(events.slice(3), ['lost 256', 'gained 256']);
+	assert.deepEqual(events.slice(4), ['lost 256', 'released 256', 'gained 256']);
 	assert.equal(placement.served, SHARD_COUNT);
 });
 
@@ -132,7 +137,7 @@ suite('the placement of shards on nodes', { skip: skipWithoutPostgres }, () => {
 		assert.equal(node.placement.fenceOf(id), null);
 		assert.equal(node.placement.served, 0);
 		await node.placement.renew();
-		assert.deepEqual(node.placement.fenceOf(id), fence);
+		assert.deepEqual(node.placement.fenceOf(id), { shard: shardOf(id), epoch: (fence?.epoch ?? 0) + 1 });
 	});
 
 	test('a node that was taken over discards what it had', async () => {

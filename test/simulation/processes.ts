@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import { IdGenerator, useIdGenerator } from '../../src/base/index.ts';
-import type { ClusterPlan } from './cluster/cluster-plan.ts';
-import { SimulatedPlacement } from './cluster/simulated-placement.ts';
 import type { StoredEvent } from '../../src/store/index.ts';
 import type { WriterOutcome, WriterTask } from '../../src/store/sqlite/writer.ts';
+import type { ClusterPlan } from './cluster/cluster-plan.ts';
+import { SimulatedPlacement } from './cluster/simulated-placement.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import type { SimulatedModel } from './simulated-model.ts';
 import { SimulatedServer } from './simulated-server.ts';
@@ -109,7 +109,9 @@ export class Processes {
 	/** The other nodes find the events of workspaces in the log. */
 	publish(tasks: readonly WriterTask[], outcomes: readonly WriterOutcome[], committedBy: Owner): void {
 		if (!this.#cluster) return;
-		const events = tasks.flatMap((task, at) => eventsOf(task, outcomes[at])).filter(({ stream }) => stream.startsWith('ws_'));
+		const events = tasks
+			.flatMap((task, at) => eventsOf(task, outcomes[at]))
+			.filter(({ stream }) => stream.startsWith('ws_'));
 		if (events.length === 0) return;
 		for (const server of this.running) {
 			if (server === committedBy) continue;

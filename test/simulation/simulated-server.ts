@@ -122,11 +122,11 @@ export class SimulatedServer implements Owner {
 	}
 
 	async start(): Promise<void> {
+		await this.node?.member.start({ conversations: this.conversations, deliverer: NO_DELIVERIES });
 		await this.conversations.start();
 		this.#inboxProjector.start();
 		this.#retention.start();
 		this.statistics.start();
-		await this.node?.member.start(this.conversations);
 		this.isReady = true;
 	}
 
@@ -153,6 +153,9 @@ export class SimulatedServer implements Owner {
 	}
 }
 
+/** Simulated servers have no webhooks. */
+const NO_DELIVERIES = { release: async () => {}, resume() {} };
+
 /** The epoch by which leases of jobs are known. Each process has its own, and none ends another one's. */
 function takeFenceOfNode(db: Database, name: string, epoch: number): Fence {
 	const fence = takeFence(db, name, name);
@@ -172,7 +175,7 @@ function openMember(placement: SimulatedPlacement, link: NodeLink, nodeId: strin
 	placement.join(nodeId);
 	return new ClusterMember({
 		store: placementStoreOf(placement, nodeId, link),
-		...{ nodeId, secretKey: Buffer.alloc(32, 7), clock, log },
+		...{ nodeId, secretKey: Buffer.alloc(32, 7), clock, log, jumpDetector: { compare() {} } },
 	});
 }
 

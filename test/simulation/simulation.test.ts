@@ -20,7 +20,7 @@ async function simulate(...args: string[]): Promise<{ code: number; output: stri
 	}
 }
 
-test('200 simulations of conversations with crashes, faults of the disk and takeovers keep all rules', async () => {
+test('200 simulations of conversations with crashes, faults of the disk and takeovers, each fourth on two nodes, keep all rules', async () => {
 	const { code, output } = await simulate('--seeds', '200');
 	assert.equal(code, 0, output);
 	// Simulations in which nothing happens would keep all rules.
@@ -40,8 +40,12 @@ test('a seed always gives the same trace, alone and after others', async () => {
 	assert.ok(after.output.includes(`Seed 20: trace ${hash}`), after.output);
 });
 
-test('planted faults are found, and the seed that finds one is named', async () => {
-	const names = ['a takeover does not end the running reply', 'the receipt of a request is not stored'];
+test('planted faults are found, the fence of a cluster that is switched off among them, and the seed that finds one is named', async () => {
+	const names = [
+		'a takeover does not end the running reply',
+		'the receipt of a request is not stored',
+		'the fence of a commit is not checked',
+	];
 	const { code, output } = await simulate('--mutations', ...names);
 	assert.equal(code, 0, output);
 	for (const name of names) assert.match(output, new RegExp(`found by seed \\d+: ${name}`));

@@ -27,8 +27,8 @@ export const clusterMutations = [
 	{
 		name: 'a node keeps its actors when its shards are lost',
 		file: MEMBER,
-		find: 'onLost: (shards) => this.#conversations?.abandonWhere((id) => shards.has(shardOf(id))),',
-		replace: 'onLost: () => {},',
+		find: 'this.#work?.conversations.abandonWhere(isLost);',
+		replace: '',
 	},
 	{
 		name: 'streams stay open when their shards are lost',
@@ -39,21 +39,14 @@ export const clusterMutations = [
 	{
 		name: 'replies are not resumed when shards are gained',
 		file: MEMBER,
-		find: 'this.#conversations?.resumeUnfinished().catch((err: unknown) => {',
+		find: 'this.#work?.conversations.resumeUnfinished().catch((err: unknown) => {',
 		replace: 'Promise.resolve().catch((err: unknown) => {',
 	},
 	{
-		name: 'replies are not resumed when a lease is renewed after its end',
+		name: 'a node that renews its lease after its end serves its shards with the same epochs',
 		file: PLACEMENT,
-		find: 'this.#served = new Map();\n		if (lost.size > 0)',
-		replace: 'if (lost.size > 0)',
-	},
-	{
-		name: 'a question that is stored after its actor was discarded is not answered',
-		file: CONVERSATIONS,
-		find: 'onAbandonedEnd: (id) => this.#resume(id),',
+		find: 'for (const shard of lost) this.#ended.add(shard);',
 		replace: '',
-		seeds: 2_000,
 	},
 	{
 		name: 'a change that another node has fenced is an internal error',
