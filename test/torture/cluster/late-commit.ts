@@ -21,7 +21,11 @@ export async function commitOfFrozenNode(world: World, cluster: Cluster): Promis
 	const owner = await until('a node owns the conversation', async () => (await cluster.ownerOf(shard)) ?? undefined);
 	const { server, proxy } = cluster.nodes[owner] as Cluster['nodes'][number];
 	const batchOfNode = async () => {
-		const [row] = await cluster.query('SELECT batch FROM parley.writers WHERE id LIKE $1', [`${server.pid}-%`]);
+		// Its other writer, for work in the background, may have a batch on the way as well.
+		const [row] = await cluster.query(
+			"SELECT batch FROM parley.writers WHERE id LIKE $1 AND id NOT LIKE '%-background'",
+			[`${server.pid}-%`],
+		);
 		return row?.batch;
 	};
 	const ask = (content: string, via: Pick<Cluster, 'call'>) =>
