@@ -64,7 +64,9 @@ export class ThreadPool implements AsyncDisposable {
 			}, abortSignal());
 			// A search is short. It is not aborted when its caller stops waiting, because that would terminate the thread with the
 			// data that it has loaded. It keeps its permit until it ends, so that the queue stays bounded.
-			result = await (startsAt === 'call' ? rejectOnAbort(running, stop === timeout ? signal : abortSignal()) : running);
+			result = await (startsAt === 'call'
+				? rejectOnAbort(running, stop === timeout ? signal : abortSignal())
+				: running);
 		} catch (cause) {
 			if (signal?.aborted) throw signal.reason;
 			// Rejected before it ran; errors of workers are never AppErrors.

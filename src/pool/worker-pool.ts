@@ -65,8 +65,7 @@ export interface WorkerPoolOptions {
 export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
 	const { threads, log, limits: overrides, recognition, parseWorker, onRestart = () => {} } = options;
 	const limits = workerPoolLimits(threads, overrides);
-	const { heapMb, maxQueued, foldTimeoutMs, trainTimeoutMs, searchTimeoutMs, searchStopMs, checkTimeoutMs } =
-		limits;
+	const { heapMb, maxQueued, foldTimeoutMs, trainTimeoutMs, searchTimeoutMs, searchStopMs, checkTimeoutMs } = limits;
 	const openThreads = (name: 'embed' | 'search' | 'check', maxThreads: number, idleMs: number, label: string = name) =>
 		new ThreadPool({
 			...{ name: label, worker: workerEntry(name), maxThreads, idleMs, heapMb, maxQueued, log },

@@ -22,7 +22,7 @@ const end = ({ id }: { id: string }) => write({ op: 'end_erasure', id, at: 1 });
 
 const isRefused = (running: RunningErasures, { workspace_id, end_user_id }: ReturnType<typeof erasure>): boolean => {
 	try {
-		running.requireNone(workspace_id, { id: end_user_id as string, name: null, email: null });
+		void running.requireNone(workspace_id, { id: end_user_id as string, name: null, email: null });
 		return false;
 	} catch (error) {
 		assert.equal((error as { code: string }).code, 'unavailable');
@@ -54,7 +54,7 @@ test('an end user is refused from the first to the last commit of the erasure, w
 	assert.equal(isRefused(running, one), true, 'before the caller of the commit continues');
 	assert.equal(isRefused(running, other), false);
 	assert.equal(isRefused(running, { ...one, workspace_id: newId('workspace') }), false, 'of another workspace');
-	running.requireNone(one.workspace_id, null);
+	void running.requireNone(one.workspace_id, null);
 	assert.deepEqual(reads, []);
 	await end(one);
 	await until('it is accepted', () => !isRefused(running, one));

@@ -156,8 +156,8 @@ test('a quarter of a million visitors with made-up addresses stay within the mem
 			: `2001:db8:${(visitor >> 16).toString(16)}:${(visitor & 0xffff).toString(16)}::1`;
 	for (let visitor = 0; visitor < 250_000; visitor++) {
 		limits.countConfig('dep_a', addressOf(visitor));
-		limits.countMessage('dep_a', visitorKey(null, addressOf(visitor)), 1);
-		limits.countRequest('dep_a', visitorKey(null, addressOf(visitor)));
+		void limits.countMessage('dep_a', visitorKey(null, addressOf(visitor)), 1);
+		void limits.countRequest('dep_a', visitorKey(null, addressOf(visitor)));
 	}
 	const { configs, ...others } = limits.size;
 	assert.ok(configs >= 20_000 && configs <= 40_000, `${configs} readers of the configuration`);
@@ -195,7 +195,7 @@ test('any number of visitors at their request limit take less than 60 MB', () =>
 	const visitors = 30_000 / PART;
 	for (let at = 0; at < visitors; at++) {
 		const key = visitor(at);
-		for (let asked = 0; asked < 300; asked++) limits.countRequest('dep_a', key);
+		for (let asked = 0; asked < 300; asked++) void limits.countRequest('dep_a', key);
 	}
 	const used = memoryInUse() - before;
 	assert.ok(used < (60 * MEGABYTE) / PART + UNRELATED, `${used / MEGABYTE} MB`);
@@ -211,7 +211,7 @@ test('visitors who may send ten thousand messages a minute stay within the memor
 	const before = memoryInUse();
 	for (let visitor = 0; visitor < 2_000 / PART; visitor++) {
 		const key = visitorKey(null, `10.1.${visitor >> 8}.${visitor & 255}`);
-		for (let sent = 0; sent < 5_000; sent++) limits.countMessage('dep_a', key, 10_000);
+		for (let sent = 0; sent < 5_000; sent++) void limits.countMessage('dep_a', key, 10_000);
 	}
 	const used = memoryInUse() - before;
 	if (isFull) assert.ok(limits.size.messages < 2_000, 'those not seen for longest were forgotten');

@@ -7,9 +7,9 @@ import { sleep } from '../../src/base/index.ts';
 import { SCHEMA_VERSION } from '../../src/store/postgres/schema/migrations.ts';
 import { type Balancer, startBalancer } from '../support/balancer.ts';
 import { eventsOf } from '../support/event-stream.ts';
-import { makeVersion } from '../support/server-version.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
 import { type Program, type ServerProcess, startServer } from '../support/server-process.ts';
+import { makeVersion } from '../support/server-version.ts';
 import { until } from '../support/until.ts';
 
 const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');

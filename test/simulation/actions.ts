@@ -1,7 +1,8 @@
+import type { ActionName } from './action-name.ts';
 import { Agents } from './agents.ts';
 import { READER } from './count-checks.ts';
 import { Followers } from './followers.ts';
-import type { ActionName, Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
 import type { Processes } from './processes.ts';
 import { Visitors } from './visitors.ts';
 import type { World } from './world.ts';

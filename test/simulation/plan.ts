@@ -1,30 +1,8 @@
 import { Random } from '../support/random.ts';
+import type { ActionName } from './action-name.ts';
 import { type ClusterPlan, makeClusterPlan } from './cluster/cluster-plan.ts';
 import type { ModelHabits } from './simulated-model.ts';
 import type { WriterFault } from './simulated-writer.ts';
-
-/** What a client does next. */
-export type ActionName =
-	| 'send'
-	| 'sendToNew'
-	| 'repeat'
-	| 'stop'
-	| 'follow'
-	| 'disconnect'
-	| 'takeOver'
-	| 'release'
-	| 'say'
-	| 'rename'
-	| 'archive'
-	| 'reopen'
-	| 'purge'
-	| 'markRead'
-	| 'kill'
-	| 'drain'
-	| 'pass a day'
-	/** Of a node of a cluster. */
-	| 'freeze'
-	| 'cut off';
 
 /** What one simulation consists of. Most of them leave many things out: then the others meet more often. */
 export interface Plan {

@@ -212,7 +212,12 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 				) FROM knowledge_bases) AS documents`,
 		);
 		if (state === undefined) throw new Error('A query without a table gave no row.');
-		return { ...state, waitingTasks: this.#queue.size + this.#backgroundQueue.size, isWritable: this.isWritable(), walBytes: null };
+		return {
+			...state,
+			waitingTasks: this.#queue.size + this.#backgroundQueue.size,
+			isWritable: this.isWritable(),
+			walBytes: null,
+		};
 	}
 
 	exclusively<T>(name: string, run: () => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import { Random } from '../../support/random.ts';
-import type { ActionName } from '../plan.ts';
+import type { ActionName } from '../action-name.ts';
 
 /** How the messages between the nodes and the database behave. */
 export interface ClusterHabits {
