@@ -86,10 +86,12 @@ export class ClusterMember implements AsyncDisposable {
 	/** Counts visitors at the owners of their deployments. */
 	readonly visitorLimits: VisitorLimitsClient;
 	readonly #forwarder: Forwarder;
+	readonly #log: Log;
 	/** Null until the start. */
 	#work: PlacedWork | null = null;
 
 	constructor({ store, nodeId, secretKey, clock, jumpDetector, log }: ClusterMemberOptions) {
+		this.#log = log;
 		this.key = new SecretBox(secretKey).key('cluster').toString('base64url');
 		this.placement = new Placement({
 			...{ store, nodeId, log, clock },
@@ -153,8 +155,13 @@ export class ClusterMember implements AsyncDisposable {
 			// Until then another node may pass on what it takes for this one's.
 			await sleep(VIEWS_MS);
 		};
-		await Promise.all([handOver(), sleep(Math.min(ms, LOAD_BALANCER_MS))]);
-		return true;
+		try {
+			await Promise.all([handOver(), sleep(Math.min(ms, LOAD_BALANCER_MS))]);
+			return true;
+		} catch (err) {
+			this.#log.warn({ err }, 'shards could not be handed over: other nodes take them when the lease has ended');
+			return false;
+		}
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {

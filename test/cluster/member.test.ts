@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLog, systemClock } from '../../src/base/index.ts';
+import { ClusterMember } from '../../src/cluster-member.ts';
+import { type PlacementView, SHARD_COUNT } from '../../src/store/index.ts';
+
+test('a node ends although the database is away and its shards cannot be handed over', async () => {
+	const node = (id: string) => ({ id, address: `${id}.example:9090`, version: '1', isLeaving: false });
+	const view: PlacementView = {
+		nodes: [node('one'), node('two')],
+		shards: Array.from({ length: SHARD_COUNT }, () => ({ owner: 'one', epoch: 1 })),
+		surplus: 0,
+		now: Date.now(),
+	};
+	const away = async () => {
+		throw new Error('The database is away.');
+	};
+	await using member = new ClusterMember({
+		...{ nodeId: 'one', secretKey: Buffer.alloc(32, 7), clock: systemClock, log: createLog('silent') },
+		store: { renew: async () => view, release: away, leave: away },
+		jumpDetector: { compare() {} },
+	});
+	await member.start({
+		conversations: { busyIds: () => [], abandonWhere() {}, async resumeUnfinished() {} },
+		deliverer: { async release() {}, resume() {} },
+	});
+	assert.equal(await member.leave(100), false);
+});
