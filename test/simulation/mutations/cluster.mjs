@@ -37,6 +37,13 @@ export const clusterMutations = [
 		replace: '',
 	},
 	{
+		name: 'streams of an earlier time of a node go on when it gains their shards again',
+		file: MEMBER,
+		find: `				this.#conversations?.abandonWhere((id) => shards.has(shardOf(id)));
+`,
+		replace: '',
+	},
+	{
 		name: 'replies are not resumed when shards are gained',
 		file: MEMBER,
 		find: 'this.#work?.conversations.resumeUnfinished().catch((err: unknown) => {',
