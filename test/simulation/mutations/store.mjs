@@ -52,7 +52,7 @@ export const storeMutations = [
 	{
 		name: 'an actor stays after its reply could not be stored',
 		file: 'src/actors/actor-cell.ts',
-		find: 'if (!(thrown instanceof AppError)) this.#discard();',
+		find: 'if (!(thrown instanceof AppError) || thrown instanceof OtherNodeError) this.#discard();',
 		replace: '',
 	},
 	{
