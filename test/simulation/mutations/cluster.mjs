@@ -55,10 +55,4 @@ export const clusterMutations = [
 		find: 'for (const shard of lost) this.#ended.add(shard);',
 		replace: '',
 	},
-	{
-		name: 'a change that another node has fenced is an internal error',
-		file: ACTOR,
-		find: 'if (this.#fence) throw new OtherNodeError(this.#self.id);',
-		replace: '',
-	},
 ].map((mutation) => ({ ...mutation, nodes: 2 }));
