@@ -16,9 +16,9 @@ export const inspectPostgres: typeof Postgres.inspectPostgres = (url) =>
 export const readClusterStatus: typeof Postgres.readClusterStatus = (url) =>
 	withSentence(async () => (await import('./postgres/index.ts')).readClusterStatus(url));
 
-/** @throws AppError `unavailable` with a sentence */
-export const importIntoPostgres: typeof Import.importIntoPostgres = (options) =>
-	withSentence(async () => (await import('./import/index.ts')).importIntoPostgres(options));
+/** Its errors are those of both databases: the caller makes sentences of them. */
+export const importIntoPostgres: typeof Import.importIntoPostgres = async (options) =>
+	(await import('./import/index.ts')).importIntoPostgres(options);
 
 async function withSentence<T>(run: () => Promise<T>): Promise<T> {
 	try {

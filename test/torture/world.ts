@@ -141,8 +141,13 @@ export class World implements AsyncDisposable {
 		this.figures.slowestStartCpuMs = Math.max(this.figures.slowestStartCpuMs, server.readyCpuMs);
 		if (server.readyCpuMs > MAX_START_CPU_MS)
 			this.ledger.faults.push(`The server took ${server.readyCpuMs} ms of processor time until it was ready.`);
-		this.scene ??= await this.#prepare(server);
-		return server;
+		try {
+			this.scene ??= await this.#prepare(server);
+			return server;
+		} catch (error) {
+			await server[Symbol.asyncDispose]();
+			throw error;
+		}
 	}
 
 	/** Clients that use the server until the load is stopped. */

@@ -44,7 +44,8 @@ export const IMPORTED_TABLES: readonly ImportedTable[] = [
 	{ name: 'cited_documents', key: ['document_id'] },
 	{ name: 'unanswered_questions', key: ['message_id'] },
 	{ name: 'spending', key: ['workspace_id', 'dimension', 'account', 'day'] },
-	{ name: 'spending_reservations', key: ['message_id'] },
+	// The server that made them has ended.
+	{ name: 'spending_reservations', key: ['message_id'], columns: { node_epoch: '0' } },
 	{ name: 'generations', key: ['id'], computed: ['added_chunks', 'added_terms'] },
 	{ name: 'bases', key: ['id'], columns: { seq: 't.rowid' } },
 	{ name: 'indexed_documents', key: ['seq'] },
@@ -88,6 +89,9 @@ export const OWN_TARGET_TABLES: Readonly<Record<string, string>> = {
 	blob_chunks: 'The bytes of these files.',
 	blob_uploads: 'Uploads under way. There are none.',
 	searchable_messages: 'The search of the inbox. It is made from the messages.',
+	dropped_indexes: 'Indexes whose rows are still to be removed. The copy has none.',
+	limited_attempts: 'Attempts to sign in of the last hour. The embedded server counts them in its memory.',
+	used_requests: 'What the nodes have used of rate limits in the last seconds.',
 	imports: 'The state of the import.',
 	import_progress: 'The progress of the import.',
 };

@@ -39,7 +39,7 @@ export const clusterMutations = [
 	{
 		name: 'streams of an earlier time of a node go on when it gains their shards again',
 		file: MEMBER,
-		find: `				this.#conversations?.abandonWhere((id) => shards.has(shardOf(id)));
+		find: `				this.#work?.conversations.abandonWhere((id) => shards.has(shardOf(id)));
 `,
 		replace: '',
 	},

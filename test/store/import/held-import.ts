@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { migrate } from '../../../src/store/postgres/migrate.ts';
 import { until } from '../../support/until.ts';
@@ -94,7 +94,7 @@ export class HeldImport implements AsyncDisposable {
 export function spawnImport(dataDir: string, url: string) {
 	const child = spawn(
 		process.execPath,
-		['--import', 'tsx', join(import.meta.dirname, 'import-process.ts'), dataDir, url],
+		['--import', 'tsx', fileURLToPath(new URL('./import-process.ts', import.meta.url)), dataDir, url],
 		{ stdio: ['ignore', 'pipe', 'pipe'] },
 	);
 	let output = '';
