@@ -6,15 +6,18 @@
  * - `erasures`: erasures of end users that have begun.
  * - `webhooks`, `reset_webhooks`: endpoints at which something became due; those whose earlier failures no longer count, too.
  */
-export type HintTopic =
-	| 'available'
-	| 'deliveries'
-	| 'documents'
-	| 'erasures'
-	| 'indexed_documents'
-	| 'knowledge_bases'
-	| 'reset_webhooks'
-	| 'webhooks';
+export const HINT_TOPICS = [
+	'available',
+	'deliveries',
+	'documents',
+	'erasures',
+	'indexed_documents',
+	'knowledge_bases',
+	'reset_webhooks',
+	'webhooks',
+] as const;
+
+export type HintTopic = (typeof HINT_TOPICS)[number];
 
 /** Short messages between the nodes of a cluster. A hint may be lost: what it says is found in the database later. */
 export interface Hints {

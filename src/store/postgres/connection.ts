@@ -1,4 +1,5 @@
 import pg, { type ClientConfig } from 'pg';
+import { withDeadline } from '../../base/index.ts';
 import { FUNCTION_SCHEMA } from './functions/index.ts';
 
 /** The schema of the tables. */
@@ -48,4 +49,13 @@ export function connectionOptions(url: string): ClientConfig {
 		keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
 		types,
 	};
+}
+
+/** A connection that was cut off does not confirm its end (ms). */
+const END_MS = 2_000;
+
+/** Ends a connection, or a pool of them. Resolves in any case, also where the database does not answer. */
+export async function endOf(connection: { end(): Promise<void> }): Promise<void> {
+	const ended = withDeadline(connection.end(), END_MS, () => new Error('The connection does not end.'));
+	await ended.catch(() => {});
 }

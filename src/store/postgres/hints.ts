@@ -1,9 +1,10 @@
-import type { Hints, HintTopic } from '../hints.ts';
+import { HINT_TOPICS, type Hints, type HintTopic } from '../hints.ts';
 import type { Notifications } from './notifications.ts';
 
 const CHANNEL = 'parley_hints';
 /** PostgreSQL takes 8,000 bytes, with the id of the node. Ids are ASCII. */
 const MAX_TEXT = 7_800;
+const TOPICS: ReadonlySet<string> = new Set(HINT_TOPICS);
 /** Ids of a topic that wait. More are dropped. */
 const MAX_WAITING = 2_000;
 /** A node says what it listens to at this interval, and counts as listening for three of them (ms). */
@@ -88,13 +89,32 @@ export class PostgresHints implements Hints, Disposable {
 	}
 
 	#receive(text: string): void {
-		const message = JSON.parse(text) as Message;
+		const message = messageOf(text);
+		if (message === null) return;
 		if ('listens' in message) {
-			for (const topic of message.listens) this.#heard.set(topic, performance.now());
+			for (const topic of message.listens) if (TOPICS.has(topic)) this.#heard.set(topic, performance.now());
 			return;
 		}
 		for (const listener of this.#listeners.get(message.topic) ?? []) listener(message.ids);
 	}
+}
+
+/** Another program, or another version of this one, may send anything on the channel: null for what is no message. */
+function messageOf(text: string): Message | null {
+	let value: unknown;
+	try {
+		value = JSON.parse(text);
+	} catch {
+		return null;
+	}
+	if (typeof value !== 'object' || value === null) return null;
+	const { listens, topic, ids } = value as { listens?: unknown; topic?: unknown; ids?: unknown };
+	if (isTexts(listens)) return { listens: listens as HintTopic[] };
+	return typeof topic === 'string' && isTexts(ids) ? { topic: topic as HintTopic, ids } : null;
+}
+
+function isTexts(value: unknown): value is string[] {
+	return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
 function encode(message: Message): string {

@@ -1,11 +1,12 @@
 import pg from 'pg';
-import { sleep, withDeadline } from '../../base/index.ts';
-import { connectionOptions } from './connection.ts';
+import { sleep } from '../../base/index.ts';
+import { connectionOptions, endOf } from './connection.ts';
 import type { Sql } from './sql.ts';
 
 const RECONNECT_MS = 1_000;
-/** A connection that was cut off does not confirm its end (ms). */
-const CLOSE_MS = 2_000;
+/** The connection is checked at this interval, because one that was cut off silently delivers nothing (ms). */
+const CHECK_MS = 5_000;
+const CHECK_TIMEOUT_MS = 3_000;
 
 export interface NotificationsOptions {
 	sql: Sql;
@@ -56,8 +57,7 @@ export class Notifications implements AsyncDisposable {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#closing.abort();
-		const ended = Promise.all([this.#client?.end(), this.#running]);
-		await withDeadline(ended, CLOSE_MS, () => new Error('The connection does not end.')).catch(() => {});
+		await Promise.all([this.#client && endOf(this.#client), this.#running]);
 	}
 
 	async #run(): Promise<void> {
@@ -70,7 +70,7 @@ export class Notifications implements AsyncDisposable {
 
 	/** Resolves when the connection has ended. */
 	async #listen(): Promise<void> {
-		const client = new pg.Client({ ...connectionOptions(this.#url), query_timeout: 0 });
+		const client = new pg.Client({ ...connectionOptions(this.#url), query_timeout: CHECK_TIMEOUT_MS });
 		this.#client = client;
 		const ended = new Promise<void>((resolve) => client.once('end', resolve));
 		client.on('error', () => {});
@@ -79,12 +79,16 @@ export class Notifications implements AsyncDisposable {
 			await client.connect();
 			for (const channel of this.#listeners.keys()) await client.query(`LISTEN ${channel}`);
 			this.#connectedAt = performance.now();
-			if (!this.#closing.signal.aborted) await ended;
+			while (!this.#closing.signal.aborted) {
+				const hasEnded = await Promise.race([ended.then(() => true), sleep(CHECK_MS, this.#closing.signal)]);
+				if (hasEnded) break;
+				await client.query('SELECT 1');
+			}
 		} catch {
 			// The next attempt follows.
 		} finally {
 			this.#connectedAt = null;
-			await client.end().catch(() => {});
+			await endOf(client);
 		}
 	}
 

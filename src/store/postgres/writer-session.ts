@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { type Log, newId, sleep } from '../../base/index.ts';
-import { connectionOptions } from './connection.ts';
+import { connectionOptions, endOf } from './connection.ts';
 import { SUPERSEDED } from './functions/commit.ts';
 import { FailedCommitError } from './outcomes.ts';
 import { type Sql, sqlOf } from './sql.ts';
@@ -92,7 +92,7 @@ export class WriterSession {
 		this.#closing.abort();
 		const connection = this.#connection;
 		this.#connection = null;
-		await connection?.client.end().catch(() => {});
+		if (connection !== null) await endOf(connection.client);
 	}
 
 	/** Connects, however long it takes. @throws ClosedError */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import pg from 'pg';
 import { newId } from '../../../src/base/index.ts';
 import { openPostgresStore } from '../../../src/store/postgres/index.ts';
 import { startCuttableProxy } from '../../support/cuttable-proxy.ts';
@@ -53,6 +54,34 @@ suite('what nodes tell one another through PostgreSQL', { skip: skipWithoutPostg
 		nodes.first.hints.publish('documents', ids);
 		await until('all have arrived', () => heard.size === 1_001);
 		assert.deepEqual(own, []);
+	});
+
+	test('a node ignores what is no hint, whoever has sent it', async () => {
+		await using nodes = await openNodes();
+		const heard: string[] = [];
+		nodes.second.hints.subscribe('documents', (ids) => heard.push(...ids));
+		await until('the second node hears the first', () => {
+			nodes.first.hints.publish('documents', ['begin']);
+			return heard.includes('begin');
+		});
+		const client = new pg.Client(await server.database(`hints_${databases}`));
+		await client.connect();
+		const texts = [
+			'',
+			'a',
+			'a b',
+			'a 1',
+			'a null',
+			'a []',
+			'a {"topic":"documents"}',
+			'a {"topic":"documents","ids":[1]}',
+		];
+		for (const text of [...texts, 'a {"listens":1}', 'a {"listens":["anything"]}'])
+			await client.query('SELECT pg_notify($1, $2)', ['parley_hints', text]);
+		await client.end();
+		nodes.first.hints.publish('documents', ['end']);
+		await until('the next hint arrives', () => heard.includes('end'));
+		assert.deepEqual(new Set(heard), new Set(['begin', 'end']));
 	});
 
 	test('hints arrive again after the connections of a node were cut several times', async () => {
