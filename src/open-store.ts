@@ -25,7 +25,7 @@ export async function openStore({ settings, log, metrics, address }: OpenStoreOp
 		await mkdir(dataDir, { recursive: true });
 		return openPostgresStore({
 			...{ url, address: address ?? '', log, observer },
-			onOutdated: (error) => endProcess(log, error, 'this program is too old for the database: the server ends'),
+			onExpelled: (error) => endProcess(log, error, 'this node may not go on: the server ends'),
 		});
 	}
 	return openSqliteStore({

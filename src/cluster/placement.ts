@@ -48,9 +48,13 @@ export class Placement implements AsyncDisposable {
 	#shards: PlacementView['shards'] = [];
 	/** The epochs of the shards that this node serves, by shard. */
 	#served = new Map<number, number>();
-	readonly #handingOver = new Set<number>();
-	/** What this node served when its lease ended. It is given up before the next renewal. */
-	readonly #ended = new Set<number>();
+	/**
+	 * The last epoch of each shard that this node has given up. It serves the shard with a later one only: commits of discarded actors may
+	 * be under way, and a view may be older than the release.
+	 */
+	readonly #givenUp = new Map<number, number>();
+	/** Shards that were given up, and that the database still counts as this node's. */
+	readonly #unreleased = new Map<number, number>();
 	/** By the monotonic clock. */
 	#leaseEnd = Number.NEGATIVE_INFINITY;
 	#leaseTimer: NodeJS.Timeout | undefined;
@@ -64,7 +68,7 @@ export class Placement implements AsyncDisposable {
 		this.#renewals = new PeriodicTask({
 			intervalMs: options.renewMs ?? RENEW_MS,
 			run: () => this.#renew(),
-			onFailure: (err) => options.log.warn({ err }, 'the lease of this node could not be renewed'),
+			onFailure: (err) => this.#logFailedRenewal(err),
 		});
 	}
 
@@ -83,7 +87,7 @@ export class Placement implements AsyncDisposable {
 	fenceOf(id: string): ShardFence | null {
 		const shard = shardOf(id);
 		const epoch = this.#served.get(shard);
-		if (epoch === undefined || this.#handingOver.has(shard) || !this.holdsLease) return null;
+		if (epoch === undefined || !this.holdsLease) return null;
 		return { shard, epoch };
 	}
 
@@ -105,7 +109,7 @@ export class Placement implements AsyncDisposable {
 
 	/** How many shards this node serves. */
 	get served(): number {
-		return this.holdsLease ? this.#served.size - this.#handingOver.size : 0;
+		return this.holdsLease ? this.#served.size : 0;
 	}
 
 	/**
@@ -114,13 +118,14 @@ export class Placement implements AsyncDisposable {
 	 */
 	async leave(deadlineMs = LEAVE_MS): Promise<void> {
 		const deadline = elapsedMs(this.#clock) + deadlineMs;
-		await this.#options.store.leave();
+		await this.#withinLease(this.#options.store.leave());
 		while (this.#served.size > 0 && elapsedMs(this.#clock) < deadline) {
-			await this.#renewals.run();
+			// Another renewal may succeed until the time is over.
+			await this.#renewals.run().catch((err: unknown) => this.#logFailedRenewal(err));
 			await this.#handOver;
 			if (this.#served.size > 0) await sleep(LEAVE_RETRY_MS);
 		}
-		await this.#release(new Set(this.#served.keys()));
+		await this.#handBack(this.#served.keys());
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
@@ -135,28 +140,28 @@ export class Placement implements AsyncDisposable {
 	}
 
 	async #renew(): Promise<void> {
-		const { store } = this.#options;
-		const ended = [...this.#ended];
-		if (ended.length > 0) {
-			await this.#withinLease(store.release(ended));
-			for (const shard of ended) this.#ended.delete(shard);
-		}
-		const startedAt = elapsedMs(this.#clock);
-		const view = await this.#withinLease(store.renew(this.#leaseMs));
 		// The timer of the lease may be late, as on a node that was frozen.
-		if (!this.holdsLease) this.#endLease();
-		// The lease has ended meanwhile. What it covered is given up first.
-		if (this.#ended.size > 0) return this.#renew();
+		if (!this.holdsLease) this.#giveUp(this.#served.keys());
+		await this.#releaseGivenUp();
+		const startedAt = elapsedMs(this.#clock);
+		const view = await this.#withinLease(this.#options.store.renew(this.#leaseMs));
+		if (!this.holdsLease) this.#giveUp(this.#served.keys());
 		this.#leaseEnd = startedAt + this.#leaseMs;
 		this.#options.onTime?.(view.now);
 		if (!this.holdsLease) return;
 		this.#watchLease();
 		this.#accept(view);
-		if (view.surplus > 0 && this.#handOver === null) {
-			this.#handOver = this.#giveUp(view.surplus).finally(() => {
+		const surplus = view.surplus - view.shards.filter((state, shard) => this.#isGivenUp(shard, state)).length;
+		if (surplus > 0 && this.#handOver === null) {
+			this.#handOver = this.#handBack(this.#idleShards(surplus)).finally(() => {
 				this.#handOver = null;
 			});
 		}
+	}
+
+	/** Whether the database counted a shard as this node's after this node has given it up. */
+	#isGivenUp(shard: number, { owner, epoch }: PlacementView['shards'][number]): boolean {
+		return owner === this.#options.nodeId && epoch <= (this.#givenUp.get(shard) ?? Number.NEGATIVE_INFINITY);
 	}
 
 	#accept(view: PlacementView): void {
@@ -164,13 +169,13 @@ export class Placement implements AsyncDisposable {
 		this.#shards = view.shards;
 		const former = this.#served;
 		this.#served = new Map();
-		for (const [shard, { owner, epoch }] of view.shards.entries()) {
-			if (owner === this.#options.nodeId) this.#served.set(shard, epoch);
+		for (const [shard, state] of view.shards.entries()) {
+			if (state.owner !== this.#options.nodeId || this.#isGivenUp(shard, state)) continue;
+			this.#served.set(shard, state.epoch);
 		}
 		const lost = new Set(
 			[...former].filter(([shard, epoch]) => this.#served.get(shard) !== epoch).map(([shard]) => shard),
 		);
-		for (const shard of lost) this.#handingOver.delete(shard);
 		if (lost.size > 0) this.#options.onLost(lost);
 		const gained = new Set(
 			[...this.#served].filter(([shard, epoch]) => former.get(shard) !== epoch).map(([shard]) => shard),
@@ -184,44 +189,53 @@ export class Placement implements AsyncDisposable {
 		});
 	}
 
-	/**
-	 * When the lease ends without a renewal, other nodes may take over: nothing in memory can be relied on. Commits of discarded actors may
-	 * still be under way, so this node serves none of these shards with the same epoch again.
-	 */
-	#endLease(): void {
-		const lost = new Set(this.#served.keys());
-		for (const shard of lost) this.#ended.add(shard);
-		this.#served = new Map();
-		if (lost.size > 0) this.#options.onLost(lost);
-	}
-
+	/** When the lease ends without a renewal, other nodes may take over: nothing in memory can be relied on. */
 	#watchLease(): void {
 		clearTimeout(this.#leaseTimer);
 		this.#leaseTimer = setTimeout(() => {
 			if (this.holdsLease) return this.#watchLease();
 			this.#options.log.error('the lease of this node has ended: it serves no conversations until it is renewed');
-			this.#endLease();
+			this.#giveUp(this.#served.keys());
 		}, this.#leaseEnd - elapsedMs(this.#clock));
 		this.#leaseTimer.unref();
 	}
 
-	async #giveUp(count: number): Promise<void> {
+	/** Shards in which nothing is done. Their actors can be discarded before anything else runs. */
+	#idleShards(most: number): number[] {
 		const busy = this.#options.busyShards();
-		const idle = [...this.#served.keys()].filter((shard) => !busy.has(shard));
-		await this.#release(new Set(idle.slice(-count)));
+		return [...this.#served.keys()].filter((shard) => !busy.has(shard)).slice(-most);
 	}
 
-	async #release(shards: ReadonlySet<number>): Promise<void> {
-		if (shards.size === 0) return;
-		for (const shard of shards) this.#handingOver.add(shard);
-		this.#options.onLost(shards);
+	/** Serves these shards no more. */
+	#giveUp(shards: Iterable<number>): void {
+		const lost = new Set(shards);
+		for (const shard of lost) {
+			const epoch = this.#served.get(shard);
+			if (epoch === undefined) continue;
+			this.#givenUp.set(shard, epoch);
+			this.#unreleased.set(shard, epoch);
+			this.#served.delete(shard);
+		}
+		if (lost.size > 0) this.#options.onLost(lost);
+	}
+
+	async #handBack(shards: Iterable<number>): Promise<void> {
+		this.#giveUp(shards);
 		try {
-			await this.#options.store.release([...shards]);
-			for (const shard of shards) this.#served.delete(shard);
+			await this.#releaseGivenUp();
 		} catch (err) {
 			this.#options.log.warn({ err }, 'shards could not be handed over: the next renewal tries again');
-		} finally {
-			for (const shard of shards) this.#handingOver.delete(shard);
 		}
+	}
+
+	async #releaseGivenUp(): Promise<void> {
+		const fences = [...this.#unreleased].map(([shard, epoch]) => ({ shard, epoch }));
+		if (fences.length === 0) return;
+		await this.#withinLease(this.#options.store.release(fences));
+		for (const { shard, epoch } of fences) if (this.#unreleased.get(shard) === epoch) this.#unreleased.delete(shard);
+	}
+
+	#logFailedRenewal(err: unknown): void {
+		this.#options.log.warn({ err }, 'the lease of this node could not be renewed');
 	}
 }

@@ -61,8 +61,8 @@ export interface PlacementStore {
 	 * @throws when the database does not answer in time: the node then counts on its last lease only
 	 */
 	renew(leaseMs: number): Promise<PlacementView>;
-	/** Gives shards up. Commits with their epochs are refused from the next owner on. */
-	release(shards: readonly number[]): Promise<void>;
+	/** Gives shards up that still have these epochs. Commits with them are refused from the next owner on. */
+	release(fences: readonly ShardFence[]): Promise<void>;
 	/** This node takes no further shards. */
 	leave(): Promise<void>;
 }

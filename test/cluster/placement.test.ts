@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { createLog, newId } from '../../src/base/index.ts';
 import { Placement, shardOf } from '../../src/cluster/index.ts';
-import { SHARD_COUNT } from '../../src/store/index.ts';
+import { SHARD_COUNT, type ShardFence } from '../../src/store/index.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
@@ -25,9 +25,9 @@ test('a node gives up what it served when its lease ended, before it is renewed'
 	const clock = { time: 0, now: () => Date.now(), monotonicNow: () => clock.time };
 	const events: string[] = [];
 	const shards = Array.from({ length: SHARD_COUNT }, () => ({ owner: 'node', epoch: 1 }));
-	const release = async (given: readonly number[]) => {
+	const release = async (given: readonly ShardFence[]) => {
 		events.push(`released ${given.length}`);
-		for (const number of given) (shards[number] as { epoch: number }).epoch++;
+		for (const { shard } of given) (shards[shard] as { epoch: number }).epoch++;
 	};
 	/** How long the database takes. */
 	let takesMs = 0;
@@ -53,6 +53,39 @@ test('a node gives up what it served when its lease ended, before it is renewed'
 	takesMs = 0;
 	await placement.renew();
 	assert.deepEqual(events.slice(4), ['lost 256', 'released 256', 'gained 256']);
+	assert.equal(placement.served, SHARD_COUNT);
+});
+
+test('a shard that was given up is served again with a later epoch only, whatever the database said meanwhile', async () => {
+	const shards = Array.from({ length: SHARD_COUNT }, () => ({ owner: 'node', epoch: 1 }));
+	const view = (surplus: number) => ({ nodes: [], shards, surplus, now: Date.now() });
+	const released: (readonly ShardFence[])[] = [];
+	let surplus = 100;
+	let isAway = true;
+	await using placement = new Placement({
+		...{ nodeId: 'node', leaseMs: HOUR, log: createLog('silent'), busyShards: () => new Set<number>(), onLost() {} },
+		store: {
+			renew: async () => view(surplus),
+			async release(fences) {
+				if (isAway) throw new Error('The database is away.');
+				released.push(fences);
+			},
+			leave: async () => {},
+		},
+	});
+	await placement.renew();
+	await until('the surplus is given up', () => placement.served === 156);
+	// The database was away, and then says what it said before: neither serves the shards again nor gives up further ones.
+	isAway = false;
+	await placement.renew();
+	assert.equal(placement.served, 156);
+	assert.deepEqual(
+		released.map((fences) => [fences.length, fences[0]?.epoch]),
+		[[100, 1]],
+	);
+	surplus = 0;
+	for (const shard of shards.slice(156)) shard.epoch = 2;
+	await placement.renew();
 	assert.equal(placement.served, SHARD_COUNT);
 });
 
@@ -169,7 +202,7 @@ suite('the placement of shards on nodes', { skip: skipWithoutPostgres }, () => {
 		await other.placement.renew();
 		assert.equal(other.placement.served, 256);
 		await starting.placement.renew();
-		await until('the one that starts gets its share when it has started', async () => {
+		await until('the new node gets its share once it has started', async () => {
 			await other.placement.renew();
 			await starting.placement.renew();
 			return starting.placement.served === 128;

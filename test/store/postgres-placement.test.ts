@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import pg from 'pg';
 import { newId } from '../../src/base/index.ts';
 import type { Commit } from '../../src/store/index.ts';
 import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/index.ts';
@@ -58,6 +59,39 @@ suite('the shards of a cluster on PostgreSQL', { skip: skipWithoutPostgres }, ()
 		assert.equal((await owned(third)).length, 0);
 		assert.equal((await owned(first)).length, 128);
 		assert.equal((await owned(second)).length, 128);
+	});
+
+	test('a node that was removed long after its lease has ended may not go on', async () => {
+		const url = await server.database(`placement_${++databases}`);
+		const sentences: string[] = [];
+		const onExpelled = ({ message }: Error) => sentences.push(message);
+		await using removed = await openPostgresStore({ url, firstLeaseMs: HOUR, onExpelled });
+		await using other = await openPostgresStore({ url, firstLeaseMs: HOUR });
+		const client = new pg.Client(url);
+		await client.connect();
+		await client.query("UPDATE parley.nodes SET expires_at = now() - interval '2 hours' WHERE id = $1", [
+			removed.fence.owner,
+		]);
+		await client.end();
+		assert.equal((await owned(other)).length, 256);
+		await assert.rejects(owned(removed), { code: 'unavailable', message: /It must start again\.$/ });
+		assert.deepEqual(sentences, [
+			'The lease of this node ended more than an hour ago, and other nodes have removed it. It must start again.',
+		]);
+	});
+
+	test('readers that take long do not delay the lease', async () => {
+		await using nodes = await openNodes(1);
+		const [node] = nodes as unknown as [PostgresStore];
+		const client = new pg.Client(await server.database(`placement_${databases}`));
+		await client.connect();
+		await client.query('BEGIN; LOCK TABLE parley.assistants IN ACCESS EXCLUSIVE MODE');
+		const reads = Array.from({ length: 20 }, () => node.get('assistants', newId('assistant')));
+		const renewed = await owned(node);
+		assert.equal(renewed.length, 256);
+		await client.query('COMMIT');
+		await client.end();
+		await Promise.all(reads);
 	});
 
 	test('the shards of a node whose lease has run out are taken over, and its commits are fenced', async () => {
@@ -218,6 +252,6 @@ async function owned(node: PostgresStore | undefined): Promise<{ id: number; epo
 async function handOver(node: PostgresStore | undefined): Promise<void> {
 	assert.ok(node);
 	const { shards, surplus } = await node.placement.renew(HOUR);
-	const own = shards.flatMap(({ owner }, id) => (owner === node.fence.owner ? [id] : []));
+	const own = shards.flatMap(({ owner, epoch }, shard) => (owner === node.fence.owner ? [{ shard, epoch }] : []));
 	await node.placement.release(own.slice(0, surplus));
 }

@@ -1,8 +1,10 @@
-import { type AppError, newId, version } from '../../base/index.ts';
-import type { PlacementStore, PlacementView } from '../placement.ts';
+import pg from 'pg';
+import { AppError, newId, version } from '../../base/index.ts';
+import type { PlacementStore, PlacementView, ShardFence } from '../placement.ts';
+import { NODE_REMOVED } from './functions/placement.ts';
 import { incompleteImportError } from './import-state.ts';
 import { SCHEMA_VERSION } from './schema/migrations.ts';
-import { requireUsableSchema } from './schema-version.ts';
+import { OutdatedSchemaError, requireUsableSchema } from './schema-version.ts';
 import type { Sql } from './sql.ts';
 
 /** A node from its start to its end. */
@@ -33,40 +35,50 @@ export async function leaveCluster(sql: Sql, owner: string): Promise<void> {
 	await sql.run('DELETE FROM nodes WHERE id = @owner', { owner });
 }
 
+const REMOVED =
+	'The lease of this node ended more than an hour ago, and other nodes have removed it. It must start again.';
+
 /** The leases of one node. */
 export class PostgresPlacement implements PlacementStore {
 	readonly #sql: Sql;
 	readonly #node: string;
-	readonly #onOutdated: (error: AppError) => void;
+	readonly #onExpelled: (error: AppError) => void;
 
-	/** @param onOutdated called when the schema has become too new for this program: it may not go on */
-	constructor(sql: Sql, node: string, onOutdated: (error: AppError) => void) {
+	/** @param onExpelled called when this process may not go on: the schema is too new for it, or its node was removed */
+	constructor(sql: Sql, node: string, onExpelled: (error: AppError) => void) {
 		this.#sql = sql;
 		this.#node = node;
-		this.#onOutdated = onOutdated;
+		this.#onExpelled = onExpelled;
 	}
 
-	/** @throws AppError `unavailable` when the schema is too new for this program; then the lease is not renewed */
+	/** @throws AppError `unavailable` when this process may not go on; then the lease is not renewed */
 	async renew(leaseMs: number): Promise<PlacementView> {
+		try {
+			return await this.#renew(leaseMs);
+		} catch (error) {
+			const isRemoved = error instanceof pg.DatabaseError && error.code === NODE_REMOVED;
+			const expelled = isRemoved ? new AppError('unavailable', REMOVED, { cause: error }) : error;
+			if (expelled instanceof OutdatedSchemaError || isRemoved) this.#onExpelled(expelled as AppError);
+			throw expelled;
+		}
+	}
+
+	async #renew(leaseMs: number): Promise<PlacementView> {
 		const row = await this.#sql.get<{ view: PlacementView; version: number }>(
 			`SELECT version, CASE WHEN version <= @newest THEN renew_lease(@node, @lease_ms) END AS view FROM schema_version`,
 			{ node: this.#node, lease_ms: leaseMs, newest: SCHEMA_VERSION + 1 },
 		);
 		const { version, view } = row as { view: PlacementView; version: number };
-		try {
-			requireUsableSchema(version);
-		} catch (error) {
-			this.#onOutdated(error as AppError);
-			throw error;
-		}
+		requireUsableSchema(version);
 		return view;
 	}
 
-	async release(shards: readonly number[]): Promise<void> {
-		await this.#sql.run('UPDATE shards SET owner = NULL WHERE owner = @node AND id = ANY(@shards)', {
-			node: this.#node,
-			shards,
-		});
+	async release(fences: readonly ShardFence[]): Promise<void> {
+		await this.#sql.run(
+			`UPDATE shards SET owner = NULL FROM unnest(@shards::bigint[], @epochs::bigint[]) AS given (shard, epoch)
+			 WHERE shards.id = given.shard AND shards.epoch = given.epoch AND shards.owner = @node`,
+			{ node: this.#node, shards: fences.map(({ shard }) => shard), epochs: fences.map(({ epoch }) => epoch) },
+		);
 	}
 
 	async leave(): Promise<void> {

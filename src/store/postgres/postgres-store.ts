@@ -8,7 +8,7 @@ import type { SharedLimits } from '../shared-limits.ts';
 import type { Jobs } from '../store.ts';
 import { openPostgresBlobs, type PostgresBlobs } from './blobs/index.ts';
 import { CommitQueue } from './commit-queue.ts';
-import { connectionOptions } from './connection.ts';
+import { connectionOptions, endOf } from './connection.ts';
 import { isComposed } from './encode-commit.ts';
 import { PostgresHints } from './hints.ts';
 import { LogFollower } from './log-follower.ts';
@@ -34,8 +34,8 @@ export interface PostgresStoreOptions {
 	log?: Log;
 	/** Receives the times of commits. */
 	observer?: CommitObserver | undefined;
-	/** A newer program has changed the schema so that this one may not go on. */
-	onOutdated?: (error: AppError) => void;
+	/** This process may not go on: the schema has become too new for it, or its node was removed. */
+	onExpelled?: (error: AppError) => void;
 	/** Has copies of uploaded files while they are parsed. It is of this process alone. Default: a new folder of the system. */
 	temporaryFolder?: string;
 	/** Default: `node`. */
@@ -50,6 +50,10 @@ export type PostgresRole = 'node' | 'tool' | 'exclusive_tool';
 
 /** Connections for readers. */
 const READER_CONNECTIONS = 8;
+/** Connections for the lease: readers that take long must not delay it. */
+const LEASE_CONNECTIONS = 2;
+/** A connection for the lease that answers nothing for so long is given up (ms). */
+const LEASE_TIMEOUT_MS = 3_000;
 /** Commits that may wait for the database. Above it they are refused, so that a database that stalls cannot fill the memory. */
 const MAX_PENDING_COMMITS = 20_000;
 /** While the database cannot be reached for this long, new commits are refused (ms). Those that wait are still carried out. */
@@ -89,8 +93,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 		const sessions = { messages: session(node.owner), background: session(`${node.owner}-background`) };
 		const position = await new PostgresReaders(sqlOf(pool)).events.lastSeq();
 		const blobs = await openPostgresBlobs({ url: options.url, log, temporaryFolder: options.temporaryFolder });
-		const { url, observer, onOutdated = () => {} } = options;
-		const parts = { pool, sessions, blobs, node, role, exclusion, url, log, observer, position, onOutdated };
+		const { url, observer, onExpelled = () => {} } = options;
+		const parts = { pool, sessions, blobs, node, role, exclusion, url, log, observer, position, onExpelled };
 		return new PostgresStore(parts);
 	} catch (error) {
 		await exclusion?.[Symbol.asyncDispose]();
@@ -119,7 +123,7 @@ interface StoreParts {
 	observer: CommitObserver | undefined;
 	/** The number of the event after which the log is followed. */
 	position: number;
-	onOutdated: (error: AppError) => void;
+	onExpelled: (error: AppError) => void;
 }
 
 /** The store on PostgreSQL. `openPostgresStore` makes it. */
@@ -136,6 +140,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	readonly #sql: Sql;
 	readonly #observer: CommitObserver | undefined;
 	readonly #pool: Pool;
+	readonly #leasePool: Pool;
 	readonly #url: string;
 	readonly #sessions: Sessions;
 	readonly #queue: CommitQueue;
@@ -149,7 +154,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	#isClosing = false;
 
 	constructor(parts: StoreParts) {
-		const { pool, sessions, blobs, node, role, exclusion, url, log, observer, position, onOutdated } = parts;
+		const { pool, sessions, blobs, node, role, exclusion, url, log, observer, position, onExpelled } = parts;
 		const sql = repeatingSql(sqlOf(pool));
 		super(sql);
 		this.#sql = sql;
@@ -165,14 +170,19 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		this.#sessions = sessions;
 		this.blobs = blobs;
 		this.fence = node;
-		this.placement = new PostgresPlacement(sql, node.owner, onOutdated);
+		this.#leasePool = new Pool({
+			...{ ...connectionOptions(url), query_timeout: LEASE_TIMEOUT_MS },
+			max: LEASE_CONNECTIONS,
+		});
+		this.#leasePool.on('error', (err) => log.warn({ err }, 'a connection to the database was lost'));
+		this.placement = new PostgresPlacement(repeatingSql(sqlOf(this.#leasePool)), node.owner, onExpelled);
 		const listener = {
 			onCommitted: (commit: Commit, outcome: CommitOutcome) => this.#publish(commit, outcome),
 			onBatch: (size: number) => observer?.onBatch(size),
 		};
 		this.#queue = new CommitQueue(sessions.messages, listener);
 		this.#backgroundQueue = new CommitQueue(sessions.background, listener);
-		this.sharedLimits = new PostgresSharedLimits(sql, node.owner);
+		this.sharedLimits = new PostgresSharedLimits(sqlOf(pool), node.owner);
 		this.#notifications = new Notifications({ sql, url, nodeId: node.owner });
 		this.hints = new PostgresHints(this.#notifications);
 		this.#exclusion = exclusion;
@@ -263,7 +273,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 			await this.blobs[Symbol.asyncDispose]();
 			if (this.#logFollower) await leaveCluster(this.#sql, this.fence.owner).catch(() => {});
 			await this.#exclusion?.[Symbol.asyncDispose]();
-			await this.#pool.end();
+			await Promise.all([endOf(this.#leasePool), endOf(this.#pool)]);
 		}
 	}
 

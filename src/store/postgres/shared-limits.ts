@@ -1,4 +1,4 @@
-import { AppError } from '../../base/index.ts';
+import { AppError, Semaphore } from '../../base/index.ts';
 import type { LimitedAttempt, SharedLimits, UsedRequests } from '../shared-limits.ts';
 import type { Sql } from './sql.ts';
 
@@ -12,6 +12,8 @@ interface Publication {
 
 /** Nodes whose last publication is remembered. Each start of a node is another one. */
 const MAX_NODES = 1_000;
+const MAX_CONCURRENT_ATTEMPTS = 2;
+const MAX_WAITING_ATTEMPTS = 1_000;
 
 /** Publishes, removes what is old, and reads what other nodes have published. What this statement inserts is not among it. */
 const EXCHANGE = `WITH removed AS (
@@ -32,10 +34,13 @@ const EXCHANGE = `WITH removed AS (
 export class PostgresSharedLimits implements SharedLimits {
 	readonly #sql: Sql;
 	readonly #node: string;
+	/** Attempts at one account wait for one row: they must not take all connections. */
+	readonly #attempts = new Semaphore(MAX_CONCURRENT_ATTEMPTS, MAX_WAITING_ATTEMPTS);
 	#number = 0;
 	/** The number of the last publication of each node that was read. */
 	readonly #seen = new Map<string, number>();
 
+	/** @param sql carries out each statement once: a repeated count would count twice */
 	constructor(sql: Sql, node: string) {
 		this.#sql = sql;
 		this.#node = node;
@@ -54,14 +59,14 @@ export class PostgresSharedLimits implements SharedLimits {
 
 	async countAttempts(attempts: readonly LimitedAttempt[]): Promise<number> {
 		const items = attempts.map(({ key, limit, windowMs }) => ({ key, limit, window_ms: windowMs }));
-		const row = await this.#orUnavailable(
+		const row = await this.#attempt(() =>
 			this.#sql.get<{ wait: number }>('SELECT count_attempts(@attempts) AS wait', { attempts: JSON.stringify(items) }),
 		);
 		return row?.wait ?? 0;
 	}
 
 	async refundAttempts(keys: readonly string[]): Promise<void> {
-		await this.#orUnavailable(this.#sql.get('SELECT refund_attempts(@keys)', { keys: JSON.stringify(keys) }));
+		await this.#attempt(() => this.#sql.get('SELECT refund_attempts(@keys)', { keys: JSON.stringify(keys) }));
 	}
 
 	#remember(node: string, number: number): void {
@@ -71,10 +76,11 @@ export class PostgresSharedLimits implements SharedLimits {
 		if (this.#seen.size > MAX_NODES && oldest !== undefined) this.#seen.delete(oldest);
 	}
 
-	async #orUnavailable<T>(result: Promise<T>): Promise<T> {
+	async #attempt<T>(perform: () => Promise<T>): Promise<T> {
 		try {
-			return await result;
+			return await this.#attempts.run(perform);
 		} catch (cause) {
+			if (cause instanceof AppError) throw cause;
 			throw new AppError('unavailable', 'The database does not answer.', { retry_after: 1, cause });
 		}
 	}

@@ -78,7 +78,7 @@ export function placementStoreOf(placement: SimulatedPlacement, nodeId: string, 
 	const name = `of ${nodeId}`;
 	return {
 		renew: (leaseMs) => link.call(`renewal ${name}`, () => placement.renew(nodeId, leaseMs)),
-		release: (shards) => link.call(`release ${name}`, () => placement.release(nodeId, shards)),
+		release: (fences) => link.call(`release ${name}`, () => placement.release(nodeId, fences)),
 		leave: () => link.call(`leave ${name}`, () => placement.leave(nodeId)),
 	};
 }

@@ -65,10 +65,10 @@ export class SimulatedPlacement {
 		};
 	}
 
-	release(id: string, shards: readonly number[]): void {
-		for (const number of shards) {
+	release(id: string, fences: readonly ShardFence[]): void {
+		for (const { shard: number, epoch } of fences) {
 			const shard = this.#shards[number];
-			if (shard?.owner === id) shard.owner = null;
+			if (shard?.owner === id && shard.epoch === epoch) shard.owner = null;
 		}
 	}
 

@@ -52,7 +52,9 @@ export const clusterMutations = [
 	{
 		name: 'a node that renews its lease after its end serves its shards with the same epochs',
 		file: PLACEMENT,
-		find: 'for (const shard of lost) this.#ended.add(shard);',
-		replace: '',
+		find: `		await this.#releaseGivenUp();
+		const startedAt`,
+		replace: `		this.#givenUp.clear();
+		const startedAt`,
 	},
 ].map((mutation) => ({ ...mutation, nodes: 2 }));

@@ -1,5 +1,8 @@
 import { SHARD_COUNT } from '../../placement.ts';
 
+/** SQLSTATE: the row of a node was removed, long after its lease has ended. */
+export const NODE_REMOVED = 'PL003';
+
 /** Advisory locks of shards have this first number. */
 const SHARD_LOCKS = 7_257_540;
 
@@ -30,7 +33,7 @@ export const PLACEMENT_FUNCTIONS = `
 		PERFORM pg_advisory_xact_lock(hashtextextended('placement', 0));
 		UPDATE nodes SET expires_at = clock_timestamp() + p_lease_ms * interval '1 millisecond', takes_shards = true
 		WHERE id = p_node RETURNING is_leaving INTO leaving;
-		IF NOT FOUND THEN RAISE EXCEPTION 'The node has left the cluster.'; END IF;
+		IF NOT FOUND THEN RAISE EXCEPTION 'The node has left the cluster.' USING ERRCODE = '${NODE_REMOVED}'; END IF;
 		-- Long after its lease: a node that was only frozen keeps its row, and with it what no other node has taken.
 		DELETE FROM nodes WHERE expires_at < clock_timestamp() - interval '1 hour';
 		SELECT greatest(count(*), 1) INTO candidates FROM nodes
