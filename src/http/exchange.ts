@@ -261,17 +261,24 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		this.#stopDeadline();
 		const { body } = this.#request;
 		const last = this.closesConnection || this.#server.dispatcher.closesConnections;
-		if (body === null || body.complete) {
-			if (this.#isDelayed(response)) this.#delay(response, last);
-			else this.#write(response, last);
-		} else if (body.hasStalled) this.#write(response, true);
+		if (body === null || body.complete) this.#answer(response, last);
+		else if (body.hasStalled) this.#write(response, true);
 		else {
 			// A client that is still sending would lose the response if the connection closed now (the reset discards it), so the
 			// rest of the body is read and discarded first, within a time limit.
 			this.#delayedResponse = response;
 			this.#deadlineTimer = setTimeout(() => this.#write(response, true), this.#server.limits.lingeringCloseMs);
-			body.discard(() => this.#write(response, last));
+			body.discard(() => {
+				this.#stopDeadline();
+				this.#answer(response, last);
+			});
 		}
+	}
+
+	/** The request has arrived whole. */
+	#answer(response: RouteResponse, close: boolean): void {
+		if (this.#isDelayed(response)) this.#delay(response, close);
+		else this.#write(response, close);
 	}
 
 	/** Whether this is a refusal that its client must wait for. Counts it. A draining server has no time for it. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sleep } from '../../src/base/index.ts';
 import type { Route } from '../../src/http/index.ts';
 import { REFUSAL_DELAY_MS, RefusalDelay } from '../../src/http/refusal-delay.ts';
 import { until } from '../support/until.ts';
@@ -41,6 +42,27 @@ for (const path of ['/refusing', '/later']) {
 		await Promise.all(lanes);
 	});
 }
+
+test('a refusal is late, too, where the body of its request arrives after it was chosen', async (t) => {
+	const { port } = await start(t, [{ ...refusingLater, method: 'POST' }]);
+	const clients = Array.from({ length: 20 }, () => new RawClient(t, port));
+	const stop = new AbortController();
+	let longest = 0;
+	const lanes = clients.map(async (client) => {
+		for (let answers = 1; !stop.signal.aborted; answers++) {
+			client.send('POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n');
+			// The refusal is chosen meanwhile.
+			await sleep(5);
+			const begun = performance.now();
+			client.send('x');
+			await client.until(() => client.text.split('Who?').length > answers);
+			longest = Math.max(longest, performance.now() - begun);
+		}
+	});
+	await until('a refusal is late', () => longest >= REFUSAL_DELAY_MS - 50);
+	stop.abort();
+	await Promise.all(lanes);
+});
 
 test('a delayed refusal holds up neither its client’s leaving nor the end of the server', async (t) => {
 	const { server, port } = await start(t, [refusing]);
