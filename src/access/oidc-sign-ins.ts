@@ -13,7 +13,7 @@ const LIFETIME_SECONDS = 600;
 /** The scope of the keys of used states. */
 const USED_STATES = 'openid connect states';
 /** A used state is stored for so long (ms): longer than its cookie is valid by the clock of any node. */
-const USED_STATE_MS = 24 * 3_600_000;
+const USED_STATE_MS = LIFETIME_SECONDS * 1_000 + 3_600_000;
 
 export interface OidcSignInsOptions extends Pick<SealedCookieOptions, 'secrets' | 'clock' | 'secure'> {
 	/** Has the states that were used, of which a copy of the cookie is refused. */
