@@ -230,7 +230,10 @@ export class Deliverer implements AsyncDisposable {
 	}
 
 	#removeQueue(queue: EndpointQueue): void {
-		if (this.#queues.get(queue.webhookId) === queue) this.#queues.delete(queue.webhookId);
+		if (this.#queues.get(queue.webhookId) !== queue) return;
+		this.#queues.delete(queue.webhookId);
+		// It was stopped when its endpoint went to another node, and has come back while an attempt ran.
+		if (queue.isStopped) this.#queueOf(queue.webhookId)?.wake();
 	}
 
 	/** Another server owns the store. Outcomes could not be stored here, and the other server delivers. */

@@ -77,6 +77,11 @@ export class EndpointQueue implements PermitWaiter {
 		this.#probeTimer = new Timer(dependencies.timers);
 	}
 
+	/** Whether it starts nothing more. */
+	get isStopped(): boolean {
+		return this.#pauseReason === 'stopped';
+	}
+
 	/** Called when something may be due. */
 	wake(): void {
 		if (this.#pauseReason === 'inactive') this.#pauseReason = null;
