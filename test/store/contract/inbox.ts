@@ -202,6 +202,14 @@ export function inboxContract(opened: () => Store): void {
 		assert.equal((await opened().inbox.row(made.id, reader.id))?.read_seq, null);
 	});
 
+	test('the position reaches the end of the log although its last events were erased', async () => {
+		const made = talk(newId('workspace'), AT);
+		await addTalks(opened(), [made]);
+		await commit({ op: 'erase_conversation', id: made.id });
+		await commit({ op: 'inbox.project', limit: 1_000 });
+		assert.equal((await opened().inbox.progress()).seq, await opened().events.lastSeq());
+	});
+
 	test('a preview is the beginning of the last message, and the messages since a time are counted up to 100', async () => {
 		const made = talk(newId('workspace'), AT, { reply: { content: '🧭'.repeat(301) } });
 		await addTalks(opened(), [made]);

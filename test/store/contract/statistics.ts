@@ -168,6 +168,15 @@ export function statisticsContract(opened: () => Store): void {
 		assert.deepEqual(await figuresOf(untouched), expected);
 	});
 
+	test('the position reaches the end of the log although its last events were erased', async () => {
+		const talks = await addLog(newId('workspace'));
+		await projectAll();
+		const erased = await addLog(newId('workspace'));
+		for (const { id } of [...erased, ...talks]) await commit({ op: 'erase_conversation', id });
+		await project(1_000);
+		assert.equal(await opened().statistics.position(), await opened().events.lastSeq());
+	});
+
 	test('a rebuild gives the same figures, also where the oldest events have expired', async () => {
 		const workspaceId = newId('workspace');
 		await addLog(workspaceId);

@@ -1,4 +1,5 @@
 import type { InboxWrite } from '../../inbox.ts';
+import { LOG_END } from '../log-end.ts';
 import type { Prepare } from '../statements.ts';
 import { deriveRow } from './derive-row.ts';
 import { indexedText, placeOf } from './tables.ts';
@@ -52,8 +53,10 @@ function project(prepare: Prepare, limit: number): void {
 		if (message_id !== null) indexMessage(prepare, message_id);
 	}
 	for (const id of changed) deriveRow(prepare, id);
-	const last = events.at(-1);
-	if (last) prepare('UPDATE inbox_progress SET seq = ?').run(last.seq);
+	// The last events of the log may have been erased.
+	const end = events.length < limit ? (prepare(`SELECT ${LOG_END}`).pluck().get() as number) : 0;
+	const seq = Math.max(events.at(-1)?.seq ?? 0, end);
+	if (seq > progress.seq) prepare('UPDATE inbox_progress SET seq = ?').run(seq);
 	if (progress.filled_conversation !== null && events.length < limit) {
 		fill(prepare, progress.filled_conversation, progress.filled_seq, limit - events.length);
 	}

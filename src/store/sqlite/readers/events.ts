@@ -2,6 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { StoredEvent } from '../../commit.ts';
 import type { EventsReader } from '../../readers.ts';
 import { ExpiredEventScanner } from '../expired-events.ts';
+import { LOG_END } from '../log-end.ts';
 import type { Prepare } from '../statements.ts';
 import { unionAll } from './list.ts';
 
@@ -39,9 +40,7 @@ export class SqliteEventsReader implements EventsReader {
 	}
 
 	async lastSeq(): Promise<number> {
-		// SQLite's own counter for the table. It never goes back, even when events are erased.
-		const row = this.#prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get();
-		return (row as { seq: number } | undefined)?.seq ?? 0;
+		return this.#prepare(`SELECT ${LOG_END}`).pluck().get() as number;
 	}
 
 	async range(since: number, until: number): Promise<{ first: number; last: number } | null> {

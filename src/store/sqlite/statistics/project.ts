@@ -1,6 +1,7 @@
 import type { LoggedEvent } from '../../statistics/additions.ts';
 import { EventCounter } from '../../statistics/event-counter.ts';
 import type { FigureOwner, Ledger } from '../../statistics/ledger.ts';
+import { LOG_END } from '../log-end.ts';
 import type { Prepare } from '../statements.ts';
 import { readState } from './state.ts';
 import { storeQuestion, trimQuestions } from './unanswered.ts';
@@ -19,7 +20,11 @@ export function projectEvents(prepare: Prepare, limit: number): void {
 	const last = prepare('SELECT max(seq) FROM (SELECT seq FROM events WHERE seq > ? ORDER BY seq LIMIT ?)')
 		.pluck()
 		.get(state.seq, limit) as number | null;
-	if (last === null) return;
+	if (last === null) {
+		// The last events of the log were erased.
+		prepare(`UPDATE statistics_state SET seq = max(seq, ${LOG_END})`).run();
+		return;
+	}
 	// Without an index the events are read in their order, and the others are skipped.
 	const events = prepare(
 		`SELECT ${COLUMNS} FROM events NOT INDEXED WHERE seq > ? AND seq <= ? AND subject IS NOT NULL AND ${COUNTED}`,
