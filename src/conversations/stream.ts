@@ -41,8 +41,8 @@ export class ConversationStream implements PullSource<ConversationEvent>, Source
 	#finishedSeq = 0;
 	/** The reply whose calls are skipped, because its text is, or because it had ended when one of them was read from the log. */
 	#finishedReplyId = '';
-	/** The reply that this stream has opened. Its logged events are sent even if it has ended meanwhile, as its text is. */
-	#openedReplyId = '';
+	/** The replies that this stream has opened and not closed. Their logged events are sent even if they have ended meanwhile, as their text is. */
+	readonly #openedReplies = new Set<string>();
 	/** The failure of the turn's reply was skipped, because the reply was written again since: what comes before that is of other turns. */
 	#awaitsRestart = false;
 	#isEnded = false;
@@ -113,7 +113,7 @@ export class ConversationStream implements PullSource<ConversationEvent>, Source
 		if (this.#awaitsRestart && message_id !== this.#until) return null;
 		this.#awaitsRestart = false;
 		if (tool_call && message_id === this.#finishedReplyId) return null;
-		const isOpened = message_id === this.#openedReplyId;
+		const isOpened = this.#openedReplies.has(message_id);
 		const encoded = this.#encoder.event(isOpened ? { ...update, replayed: false } : update, this.#audience);
 		if (!(encoded instanceof Promise)) return this.#accept(update, encoded);
 		this.#awaited = update;
@@ -142,10 +142,11 @@ export class ConversationStream implements PullSource<ConversationEvent>, Source
 		if (text === 'opens') {
 			if (isSkipped) this.#finishedSeq = event.seq;
 			this.#finishedReplyId = isSkipped ? message_id : '';
-			this.#openedReplyId = isSkipped ? '' : message_id;
+			if (!isSkipped) this.#openedReplies.add(message_id);
 		} else if (tool_call && isSkipped) {
 			this.#finishedReplyId = message_id;
 		}
+		if (text === 'closes' && !isSkipped) this.#openedReplies.delete(message_id);
 		if (text === 'closes' && message_id === this.#until) {
 			if (isSkipped) this.#awaitsRestart = true;
 			else void this.close();

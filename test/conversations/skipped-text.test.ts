@@ -93,3 +93,22 @@ test('a reply that ends after a follower has seen it begin is sent with the text
 	const names = await namesOf(updates, () => (++reads === 1 ? { ...reply, status: 'in_progress' } : reply));
 	assert.deepEqual(names, ['message.created', 'message.reset', 'tool.started', 'message.delta', 'message.completed']);
 });
+
+test('the text of such a repeat is sent, too, where other replies have come between', async () => {
+	const other = 'msg_of_another_turn';
+	const updates = [
+		event(1, 'message.created', { text: 'opens' }, true),
+		event(2, 'message.failed', { text: 'closes' }, true),
+		event(3, 'message.created', { text: 'opens', message_id: other }, true),
+		event(4, 'message.completed', { text: 'closes', message_id: other }, true),
+		event(5, 'message.reset', { text: 'opens' }, true),
+		delta(5, 'It costs '),
+		event(6, 'message.completed', { text: 'closes' }, false),
+	];
+	let reads = 0;
+	const names = await namesOf(updates, () => (++reads === 1 ? { ...reply, status: 'in_progress' } : reply));
+	assert.deepEqual(names, [
+		...['message.created', 'message.completed'],
+		...['message.reset', 'message.delta', 'message.completed'],
+	]);
+});
