@@ -113,7 +113,7 @@ async function measureMessages(report: Report, model: ScriptedModel, folder: str
 	}
 }
 
-async function measureOnce({ servers, postgres }: Setup, loads: ReturnType<typeof startLoad>[]): Promise<Result> {
+async function measureOnce({ name, servers, postgres }: Setup, loads: ReturnType<typeof startLoad>[]): Promise<Result> {
 	const deployment = await deployScripted(servers[0] as ServerProcess, SCRIPT);
 	const nodesTime = () => servers.reduce((sum, { pid }) => sum + (processorTime(pid) ?? Number.NaN), 0);
 	const postgresTime = () => (postgres === null ? 0 : (processorTimeOfFamily(postgres) ?? Number.NaN));
@@ -124,7 +124,10 @@ async function measureOnce({ servers, postgres }: Setup, loads: ReturnType<typeo
 			const load = loads[index] as ReturnType<typeof startLoad>;
 			return sustainStreams(load, messagesTo(server, deployment, amount));
 		}),
-	);
+	).catch((cause: unknown) => {
+		const printed = servers.map((server) => server.output()).join('');
+		throw new Error(`Messages to ${name} failed. Its servers printed:\n${printed}`, { cause });
+	});
 	const wholeSeconds = (performance.now() - before.at) / 1000;
 	const rate = seen.reduce((sum, { completed, seconds: measured }) => sum + completed / measured, 0);
 	// The processor works before and after the measured seconds, too, at the same rate.

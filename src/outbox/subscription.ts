@@ -87,7 +87,12 @@ export class Subscription implements PullSource<PositionedUpdate>, SourceReader 
 			return;
 		}
 		this.#position = new SubscriberPosition(after);
-		this.#ready = recent.map(asReplayed);
+		// The text that is open now follows. Its message is shown from its beginning, even if the text closes before its events were encoded.
+		const open = this.#snapshot?.message_id;
+		this.#ready = recent.map((event) => ({
+			...{ kind: 'event', event },
+			replayed: open === undefined || event.data.message_id !== open,
+		}));
 		this.#phase = 'cut-over';
 	}
 

@@ -128,6 +128,26 @@ test('a follower that resumes within an open text gets the rest of it', async ()
 	await writing.closes();
 });
 
+test('a follower that comes while a text is open gets its opening event as live, however late it reads it', async () => {
+	const writing = new StreamWriter(store, outbox);
+	const before = await writing.say();
+	await writing.opens();
+	writing.grows('It costs ');
+	const updates = outbox.subscribe(writing.stream, { seq: before, offset: 0 });
+	updates.open({ onReadable: () => {} });
+	writing.grows('5 €.');
+	await writing.closes();
+	const items: PositionedUpdate[] = [];
+	for (let item = updates.read(); item !== null; item = updates.read()) items.push(item);
+	assert.deepEqual(items.map(said), [
+		['message.created', 'opens', 'live'],
+		[0, 'It costs '],
+		[9, '5 €.'],
+		['message.completed', 'closes', 'live'],
+	]);
+	await updates.close();
+});
+
 test('a reset empties a reply that is written again, and its text grows from the start', async () => {
 	const writing = new StreamWriter(store, outbox);
 	await writing.opens();
@@ -137,7 +157,7 @@ test('a reset empties a reply that is written again, and its text grows from the
 	writing.grows('Five');
 	const follower = follow(writing.stream, position);
 	assert.deepEqual((await follower.take(2)).map(said), [
-		['message.reset', 'opens', 'replayed'],
+		['message.reset', 'opens', 'live'],
 		[0, 'Five'],
 	]);
 	await follower.stop();
