@@ -96,10 +96,8 @@ export class ClusterMember implements AsyncDisposable {
 		this.placement = new Placement({
 			...{ store, nodeId, log, clock },
 			busyShards: () => new Set([...(this.#work?.conversations.busyIds() ?? [])].map(shardOf)),
-			onGained: (shards) => {
+			onGained: () => {
 				this.#work?.deliverer.resume();
-				// What a discarded actor had stored was published late: these streams lack what the other node has stored since.
-				this.#work?.conversations.abandonWhere((id) => shards.has(shardOf(id)));
 				this.#work?.conversations.resumeUnfinished().catch((err: unknown) => {
 					log.error({ err }, 'the replies of conversations that this node has got could not be resumed');
 				});

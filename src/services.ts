@@ -103,7 +103,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 			}),
 	);
 	resources.use(new IdleCollector());
-	const outbox = resources.use(new Outbox(store));
+	const outbox = resources.use(new Outbox(store, fenceOf));
 	const notices = new Notices();
 	resources.use(new ChangeNotices({ store, notices, log }));
 	resources.use(new DeliveryNotices({ store, notices, log }));

@@ -1,5 +1,5 @@
-import type { PullSource } from '../base/index.ts';
-import type { EventsReader, Store, StoredEvent } from '../store/index.ts';
+import { isId, type PullSource } from '../base/index.ts';
+import type { EventsReader, FenceOf, ShardFence, Store, StoredEvent } from '../store/index.ts';
 import type { StreamPosition } from './position.ts';
 import { recordRecentEvent } from './recent-events.ts';
 import { Subscription, type SubscriptionHost } from './subscription.ts';
@@ -18,18 +18,23 @@ export interface OutboxStore extends Pick<Store, 'onEvents'> {
  * 3. Live: new events and deltas come from a buffer, which has been filled since before phase 1.
  * `SubscriberPosition` drops what a subscriber has already. The deltas of an open text are in memory only until its closing
  * event. A subscriber that is too slow is ended and can resume.
+ * In a cluster, the streams of a conversation are those of its owner: elsewhere they end at once, and events that an earlier owner has
+ * stored are not published late, because others may have come since.
  */
 export class Outbox implements Disposable {
 	readonly #store: OutboxStore;
+	readonly #fenceOf: FenceOf | undefined;
 	readonly #topics = new Map<string, Topic>();
 	readonly #unsubscribe: () => void;
 	readonly #wakeQueue = new WakeScheduler();
 	readonly #host: SubscriptionHost;
 	#isClosed = false;
 
-	constructor(store: OutboxStore) {
+	/** @param fenceOf absent: the store has one owner */
+	constructor(store: OutboxStore, fenceOf?: FenceOf) {
 		this.#store = store;
-		this.#unsubscribe = store.onEvents((events) => this.#onCommitted(events));
+		this.#fenceOf = fenceOf;
+		this.#unsubscribe = store.onEvents((events, fence) => this.#onCommitted(events, fence));
 		this.#host = this.#createHost();
 	}
 
@@ -90,6 +95,8 @@ export class Outbox implements Disposable {
 			get isClosed() {
 				return isClosed();
 			},
+			isServed: (stream) =>
+				this.#fenceOf === undefined || !isId('conversation', stream) || this.#fenceOf(stream) !== null,
 			join: (stream, subscriber) => {
 				const topic = this.#getOrCreateTopic(stream);
 				topic.subscribers.add(subscriber);
@@ -104,8 +111,9 @@ export class Outbox implements Disposable {
 		};
 	}
 
-	#onCommitted(events: StoredEvent[]): void {
+	#onCommitted(events: StoredEvent[], fence: ShardFence | undefined): void {
 		for (const event of events as StreamEvent[]) {
+			if (this.#isOutdated(event, fence)) continue;
 			// Streams of a workspace have events of every shape.
 			const data = event.data as StreamEventData | null | undefined;
 			const opensText = data?.text === 'opens';
@@ -118,6 +126,12 @@ export class Outbox implements Disposable {
 			this.#publish(topic, { kind: 'event', event, replayed: false });
 			this.#dropIfUnused(event.stream, topic);
 		}
+	}
+
+	/** Whether this node has given the conversation of an event up since the event was committed. */
+	#isOutdated({ stream }: StreamEvent, fence: ShardFence | undefined): boolean {
+		if (fence === undefined || this.#fenceOf === undefined || !isId('conversation', stream)) return false;
+		return this.#fenceOf(stream)?.epoch !== fence.epoch;
 	}
 
 	/** Every subscriber's buffer gets the item at once, in order. Only waking them is spread over turns of the event loop. */

@@ -16,6 +16,8 @@ import {
 export interface SubscriptionHost {
 	/** Whether the outbox was closed: all subscriptions end. */
 	readonly isClosed: boolean;
+	/** Whether this node publishes the stream. */
+	isServed(stream: string): boolean;
 	/** Adds a subscriber to a stream. */
 	join(stream: string, subscriber: SubscriberBuffer): Topic;
 	leave(stream: string, topic: Topic, subscriber: SubscriberBuffer): void;
@@ -69,7 +71,7 @@ export class Subscription implements PullSource<PositionedUpdate>, SourceReader 
 	}
 
 	open(reader: SourceReader): void {
-		if (this.#host.isClosed) this.#isEnded = true;
+		if (this.#host.isClosed || !this.#host.isServed(this.#stream)) this.#isEnded = true;
 		if (this.#isEnded) return;
 		this.#reader = reader;
 		// The buffer is filled before the log is read: an event that commits meanwhile is in both, and the duplicate is dropped by its position.

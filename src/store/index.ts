@@ -133,6 +133,7 @@ export {
 } from './sqlite/index.ts';
 export {
 	decideAndCommit,
+	type EventsListener,
 	expectVersion,
 	IdempotentReplayError,
 	type Jobs,

@@ -2,6 +2,7 @@ import { AppError, KeyedLock } from '../base/index.ts';
 import type { BlobStore } from './blobs.ts';
 import type { Commit, CommitOutcome, Expectation, Job, StoredEvent, StoredResponse } from './commit.ts';
 import type { Hints } from './hints.ts';
+import type { ShardFence } from './placement.ts';
 import type { Readers } from './readers.ts';
 import type { Kind } from './records.ts';
 
@@ -15,6 +16,9 @@ export interface Jobs {
 	/** Whether a job exists and was not postponed since its last claim. */
 	isClaimed(id: string): Promise<boolean>;
 }
+
+/** @param fence of the commit; undefined: it had none, or the events were read from the log */
+export type EventsListener = (events: StoredEvent[], fence?: ShardFence) => void;
 
 /** The store without SQL: readers, and one way to write. */
 export interface Store extends Readers, AsyncDisposable {
@@ -32,7 +36,7 @@ export interface Store extends Readers, AsyncDisposable {
 	 */
 	isWritable(): boolean;
 	/** Calls the listener with the events of each durable commit, in commit order. Returns a function that ends this. */
-	onEvents(listener: (events: StoredEvent[]) => void): () => void;
+	onEvents(listener: EventsListener): () => void;
 	/**
 	 * Calls the listener with each durable commit, in commit order. It is called for every message, so a listener does little, and
 	 * ends when it has nothing to do. Returns a function that ends this.

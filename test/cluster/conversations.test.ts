@@ -25,7 +25,7 @@ suite('conversations in a cluster', { skip: skipWithoutPostgres }, () => {
 	async function openNode(name: string) {
 		const store = await openPostgresStore({ url: await server.database('conversations'), firstLeaseMs: HOUR });
 		const log = createLog('silent');
-		const outbox = new Outbox(store);
+		const outbox = new Outbox(store, (id) => placement.fenceOf(id));
 		const mayEnd: Deferred<void> = deferred();
 		const begun: Deferred<void> = deferred();
 		const chat: ChatModel = {

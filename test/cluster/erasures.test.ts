@@ -27,13 +27,13 @@ suite('erasures in a cluster', { skip: skipWithoutPostgres }, () => {
 
 	async function openNode(url: string) {
 		const store = await openPostgresStore({ url, firstLeaseMs: HOUR });
-		const outbox = new Outbox(store);
+		const fenceOf = (id: string) => placement.fenceOf(id);
+		const outbox = new Outbox(store, fenceOf);
 		const placement: Placement = new Placement({
 			...{ store: store.placement, nodeId: store.fence.owner, log, leaseMs: HOUR },
 			busyShards: () => new Set(),
 			onLost: (shards) => conversations.abandonWhere((id) => shards.has(shardOf(id))),
 		});
-		const fenceOf = (id: string) => placement.fenceOf(id);
 		const conversations: Conversations = new Conversations({
 			...{ store, outbox, log, fenceOf, clock: systemClock, replyTimeoutMs: 60_000 },
 			knowledge: { search: async () => ({ hits: [], confidence: 0 }) },

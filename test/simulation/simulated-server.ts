@@ -96,7 +96,7 @@ export class SimulatedServer implements Owner {
 		this.node = cluster && link && { link, member: openMember(cluster.placement, link, this.name, clock) };
 		const fenceOf = this.node?.member.fenceOf;
 		const jumpDetector = new ClockJumpDetector(clock);
-		const outbox = new Outbox(store);
+		const outbox = new Outbox(store, fenceOf);
 		this.conversations = new Conversations({
 			...{ store, outbox, clock, log, replyTimeoutMs: REPLY_TIMEOUT_MS },
 			...(fenceOf === undefined ? {} : { fenceOf }),

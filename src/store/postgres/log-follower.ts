@@ -1,5 +1,7 @@
 import { ID_PREFIXES, type Log, withDeadline } from '../../base/index.ts';
 import type { StoredEvent } from '../commit.ts';
+import type { ShardFence } from '../placement.ts';
+import type { EventsListener } from '../store.ts';
 import type { Notifications } from './notifications.ts';
 import type { Sql } from './sql.ts';
 
@@ -19,7 +21,7 @@ export class LogFollower {
 	readonly #sql: Sql;
 	readonly #log: Log;
 	readonly #notifications: Notifications;
-	readonly #publish: (events: StoredEvent[]) => void;
+	readonly #publish: EventsListener;
 	readonly #timer: NodeJS.Timeout;
 	/** All events of workspaces up to this number were published. */
 	#position: number;
@@ -33,7 +35,7 @@ export class LogFollower {
 		log: Log;
 		notifications: Notifications;
 		position: number;
-		publish: (events: StoredEvent[]) => void;
+		publish: EventsListener;
 	}) {
 		this.#sql = options.sql;
 		this.#log = options.log;
@@ -46,17 +48,17 @@ export class LogFollower {
 	}
 
 	/** This node has committed events, in the order of their numbers. */
-	onCommitted(events: StoredEvent[]): void {
+	onCommitted(events: StoredEvent[], fence: ShardFence | undefined): void {
 		const [first] = events;
 		if (first === undefined) return;
 		this.#hint();
 		if (first.seq === this.#position + 1) {
 			this.#position = (events.at(-1) as StoredEvent).seq;
-			this.#publish(events);
+			this.#publish(events, fence);
 			return;
 		}
 		const ofConversations = events.filter(isOfConversation);
-		if (ofConversations.length > 0) this.#publish(ofConversations);
+		if (ofConversations.length > 0) this.#publish(ofConversations, fence);
 		this.#poll();
 	}
 
@@ -86,7 +88,8 @@ export class LogFollower {
 				// Own events may have been published meanwhile.
 				const rows = page.filter(({ seq }) => seq > this.#position);
 				this.#position = Math.max(this.#position, isFull ? (page.at(-1)?.seq ?? 0) : end);
-				if (rows.length > 0) this.#publish(rows.map((row) => ({ ...row, data: JSON.parse(row.data) })));
+				const published = rows.map((row) => ({ ...row, data: JSON.parse(row.data) }));
+				if (published.length > 0) this.#publish(published, undefined);
 			}
 		} catch (err) {
 			// The position stays: the next look at the log finds what this one has missed.

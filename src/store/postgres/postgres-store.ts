@@ -1,11 +1,11 @@
 import { Pool } from 'pg';
 import { AppError, createLog, type Log, withDeadline } from '../../base/index.ts';
 import { callEach } from '../call-each.ts';
-import type { Commit, CommitOutcome, StoredEvent } from '../commit.ts';
+import type { Commit, CommitOutcome } from '../commit.ts';
 import type { CommitObserver, OpenedStore, StoreState } from '../opened-store.ts';
 import type { PlacementStore } from '../placement.ts';
 import type { SharedLimits } from '../shared-limits.ts';
-import type { Jobs } from '../store.ts';
+import type { EventsListener, Jobs } from '../store.ts';
 import { openPostgresBlobs, type PostgresBlobs } from './blobs/index.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { connectionOptions, endOf } from './connection.ts';
@@ -149,7 +149,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	/** Null for a tool. */
 	readonly #logFollower: LogFollower | null;
 	readonly #exclusion: AsyncDisposable | undefined;
-	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
+	readonly #listeners = new Set<EventsListener>();
 	readonly #commitListeners = new Set<(commit: Commit) => void>();
 	#isClosing = false;
 
@@ -190,7 +190,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		if (role === 'node') {
 			this.#logFollower = new LogFollower({
 				...{ sql, log, position, notifications: this.#notifications },
-				publish: (events) => callEach(this.#listeners, events),
+				publish: (events, fence) => callEach(this.#listeners, events, fence),
 			});
 			this.#notifications.start();
 		}
@@ -247,7 +247,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		return false;
 	}
 
-	onEvents(listener: (events: StoredEvent[]) => void): () => void {
+	onEvents(listener: EventsListener): () => void {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
 	}
@@ -297,6 +297,6 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		callEach(this.#commitListeners, commit);
 		if (!commit.events?.length) return;
 		const events = commit.events.map((event, index) => ({ ...event, seq: outcome.seqs[index] as number }));
-		this.#logFollower?.onCommitted(events);
+		this.#logFollower?.onCommitted(events, commit.fence);
 	}
 }

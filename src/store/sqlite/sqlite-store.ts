@@ -5,10 +5,10 @@ import type { Database } from 'better-sqlite3';
 import { AppError, createLog, type Deferred, deferred, type Log, newId, withDeadline } from '../../base/index.ts';
 import type { BlobStore } from '../blobs.ts';
 import { callEach } from '../call-each.ts';
-import type { Commit, CommitOutcome, Job, StoredEvent } from '../commit.ts';
+import type { Commit, CommitOutcome, Job } from '../commit.ts';
 import type { CommitObserver, OpenedStore, StoreState } from '../opened-store.ts';
 import type { Kind, Records } from '../records.ts';
-import { type Jobs, TAKEN_OVER_MESSAGE } from '../store.ts';
+import { type EventsListener, type Jobs, TAKEN_OVER_MESSAGE } from '../store.ts';
 import { ENDED_CODE, STALLED_CODE, TAKEN_OVER_CODE, WriteHealth } from '../write-health.ts';
 import { databaseFile, openReadOnly } from './connection.ts';
 import { FileBlobs } from './file-blobs.ts';
@@ -121,7 +121,7 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 	readonly #thread: WriterPort;
 	readonly #readOnly: Database;
 	readonly #messageCache = new MessageCache();
-	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
+	readonly #listeners = new Set<EventsListener>();
 	readonly #commitListeners = new Set<(commit: Commit) => void>();
 	readonly #tasks: WriterQueue;
 	/** Orders to overwrite what was erased, in the order in which the thread carries them out. */
@@ -230,7 +230,7 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 		return this.#backupLock.isHeld();
 	}
 
-	onEvents(listener: (events: StoredEvent[]) => void): () => void {
+	onEvents(listener: EventsListener): () => void {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
 	}
@@ -328,7 +328,7 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 		callEach(this.#commitListeners, task.commit);
 		if (!task.commit.events?.length || this.#listeners.size === 0) return;
 		const events = task.commit.events.map((event, index) => ({ ...event, seq: committed.seqs[index] as number }));
-		callEach(this.#listeners, events);
+		callEach(this.#listeners, events, task.commit.fence);
 	}
 
 	/** Nothing can be written any more, as after the end of the thread. */

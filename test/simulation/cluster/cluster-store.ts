@@ -1,5 +1,5 @@
 import type { Commit, CommitOutcome } from '../../../src/store/commit.ts';
-import type { Kind, Records, StoredEvent } from '../../../src/store/index.ts';
+import type { EventsListener, Kind, Records, StoredEvent } from '../../../src/store/index.ts';
 import { SqliteReaders } from '../../../src/store/sqlite/readers.ts';
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 
@@ -8,7 +8,7 @@ export const SHARD_FENCED = 'shard_fenced';
 
 /** The store of one node: the SQL of the embedded store, on a database that other nodes write to as well. */
 export class ClusterStore extends SqliteStore {
-	readonly #listeners = new Set<(events: StoredEvent[]) => void>();
+	readonly #listeners = new Set<EventsListener>();
 
 	/** Without the cache of messages: other nodes change them too. */
 	override get<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
@@ -20,7 +20,7 @@ export class ClusterStore extends SqliteStore {
 		return (result.outcome as string) === SHARD_FENCED ? { outcome: 'fenced' } : result;
 	}
 
-	override onEvents(listener: (events: StoredEvent[]) => void): () => void {
+	override onEvents(listener: EventsListener): () => void {
 		this.#listeners.add(listener);
 		const unsubscribe = super.onEvents(listener);
 		return () => {
@@ -31,6 +31,6 @@ export class ClusterStore extends SqliteStore {
 
 	/** Events of a workspace from another node, as the follower of the log finds them. */
 	publishFromOtherNode(events: StoredEvent[]): void {
-		for (const listener of this.#listeners) listener(events);
+		for (const listener of this.#listeners) listener(events, undefined);
 	}
 }

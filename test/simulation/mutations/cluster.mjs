@@ -3,6 +3,7 @@ const MEMBER = 'src/cluster-member.ts';
 const PLACEMENT = 'src/cluster/placement.ts';
 const ACTOR = 'src/conversations/conversation-actor.ts';
 const CONVERSATIONS = 'src/conversations/conversations.ts';
+const OUTBOX = 'src/outbox/outbox.ts';
 const DATABASE = 'test/simulation/cluster/simulated-placement.ts';
 
 export const clusterMutations = [
@@ -37,11 +38,10 @@ export const clusterMutations = [
 		replace: '',
 	},
 	{
-		name: 'streams of an earlier time of a node go on when it gains their shards again',
-		file: MEMBER,
-		find: `				this.#work?.conversations.abandonWhere((id) => shards.has(shardOf(id)));
-`,
-		replace: '',
+		name: 'what a node has stored before it lost a shard is published after it has gained it again',
+		file: OUTBOX,
+		find: 'return this.#fenceOf(stream)?.epoch !== fence.epoch;',
+		replace: 'return false;',
 	},
 	{
 		name: 'replies are not resumed when shards are gained',
