@@ -14,7 +14,7 @@ import { Inbox, InboxProjector } from '../../src/inbox/index.ts';
 import { createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
 import { Statistics } from '../../src/statistics/index.ts';
-import type { BlobStore, StoredEvent } from '../../src/store/index.ts';
+import type { BlobStore, PlacementStore, StoredEvent } from '../../src/store/index.ts';
 import { SqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { type Fence, takeFence } from '../../src/store/sqlite/writer.ts';
 import { checkStatement } from './check-statements.ts';
@@ -93,7 +93,9 @@ export class SimulatedServer implements Owner {
 		const Store = cluster ? ClusterStore : SqliteStore;
 		const store = new Store(this.#writer, db, blobs, fence, { dataDir: '/nonexistent', log });
 		this.store = store;
-		this.node = cluster && link && { link, member: openMember(cluster.placement, link, this.name, clock) };
+		const leases = cluster && link && placementStoreOf(cluster.placement, this.name, link, () => host.kill(this));
+		if (cluster) cluster.placement.join(this.name);
+		this.node = link && leases && { link, member: openMember(leases, this.name, clock) };
 		const fenceOf = this.node?.member.fenceOf;
 		const jumpDetector = new ClockJumpDetector(clock);
 		const outbox = new Outbox(store, fenceOf);
@@ -171,11 +173,9 @@ function writerLinkOf(placement: SimulatedPlacement, link: NodeLink): WriterLink
 	};
 }
 
-function openMember(placement: SimulatedPlacement, link: NodeLink, nodeId: string, clock: Clock): ClusterMember {
-	placement.join(nodeId);
+function openMember(store: PlacementStore, nodeId: string, clock: Clock): ClusterMember {
 	return new ClusterMember({
-		store: placementStoreOf(placement, nodeId, link),
-		...{ nodeId, secretKey: Buffer.alloc(32, 7), clock, log, jumpDetector: { compare() {} } },
+		...{ store, nodeId, secretKey: Buffer.alloc(32, 7), clock, log, jumpDetector: { compare() {} } },
 	});
 }
 

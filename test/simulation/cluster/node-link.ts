@@ -1,7 +1,7 @@
 import type { PlacementStore } from '../../../src/store/placement.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
 import type { ClusterHabits } from './cluster-plan.ts';
-import type { SimulatedPlacement } from './simulated-placement.ts';
+import { RemovedNodeError, type SimulatedPlacement } from './simulated-placement.ts';
 
 const STATEMENT_TIMEOUT_MS = 5_000;
 
@@ -73,11 +73,26 @@ function outcomeOf<T>(execute: () => T, resolve: (value: T) => void, reject: (er
 	}
 }
 
-/** The leases of one process. */
-export function placementStoreOf(placement: SimulatedPlacement, nodeId: string, link: NodeLink): PlacementStore {
+/**
+ * The leases of one process.
+ * @param onExpelled the process may not go on
+ */
+export function placementStoreOf(
+	placement: SimulatedPlacement,
+	nodeId: string,
+	link: NodeLink,
+	onExpelled: () => void,
+): PlacementStore {
 	const name = `of ${nodeId}`;
 	return {
-		renew: (leaseMs) => link.call(`renewal ${name}`, () => placement.renew(nodeId, leaseMs)),
+		renew: async (leaseMs) => {
+			try {
+				return await link.call(`renewal ${name}`, () => placement.renew(nodeId, leaseMs));
+			} catch (error) {
+				if (error instanceof RemovedNodeError) onExpelled();
+				throw error;
+			}
+		},
 		release: (fences) => link.call(`release ${name}`, () => placement.release(nodeId, fences)),
 		leave: () => link.call(`leave ${name}`, () => placement.leave(nodeId)),
 	};

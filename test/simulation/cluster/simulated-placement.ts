@@ -11,6 +11,9 @@ interface NodeRow {
 const HOUR_MS = 3_600_000;
 const FIRST_LEASE_MS = 3_000;
 
+/** A node was removed long after its lease had ended: its process may not go on. */
+export class RemovedNodeError extends Error {}
+
 /** The nodes and shards of the database, with the rules of `renew_lease` and `holds_shard` of PostgreSQL. Each call is one transaction. */
 export class SimulatedPlacement {
 	readonly #nodes = new Map<string, NodeRow>();
@@ -43,7 +46,7 @@ export class SimulatedPlacement {
 	renew(id: string, leaseMs: number): PlacementView {
 		const now = this.#now();
 		const node = this.#nodes.get(id);
-		if (node === undefined) throw new Error('The node has left the cluster.');
+		if (node === undefined) throw new RemovedNodeError('The node has left the cluster.');
 		node.expiresAt = now + leaseMs;
 		for (const { id: other, expiresAt } of this.#nodes.values()) {
 			if (expiresAt < now - HOUR_MS) this.#nodes.delete(other);
