@@ -29,9 +29,11 @@ export interface PlacementOptions {
 	clock?: Clock;
 }
 
-/** How long a lease holds after its renewal (ms). The shards of a node that ends are taken over within this and one renewal. */
+/** How long a lease holds after its renewal (ms). The shards of a node that ends are taken over soon after it. */
 const LEASE_MS = 3_000;
 const RENEW_MS = 1_000;
+/** After the end of another node's lease, its shards are taken so late (ms): timers may fire a little early. */
+const AFTER_EXPIRY_MS = 20;
 const LEAVE_MS = 15_000;
 const LEAVE_RETRY_MS = 100;
 
@@ -42,6 +44,7 @@ const LEAVE_RETRY_MS = 100;
 export class Placement implements AsyncDisposable {
 	readonly #options: PlacementOptions;
 	readonly #leaseMs: number;
+	readonly #renewMs: number;
 	readonly #clock: Clock;
 	readonly #renewals: PeriodicTask;
 	#nodes = new Map<string, ClusterNode>();
@@ -58,15 +61,18 @@ export class Placement implements AsyncDisposable {
 	/** By the monotonic clock. */
 	#leaseEnd = Number.NEGATIVE_INFINITY;
 	#leaseTimer: NodeJS.Timeout | undefined;
+	/** For the end of another node's lease. */
+	#expiryTimer: NodeJS.Timeout | undefined;
 	/** The hand-over that is under way. */
 	#handOver: Promise<void> | null = null;
 
 	constructor(options: PlacementOptions) {
 		this.#options = options;
 		this.#leaseMs = options.leaseMs ?? LEASE_MS;
+		this.#renewMs = options.renewMs ?? RENEW_MS;
 		this.#clock = options.clock ?? systemClock;
 		this.#renewals = new PeriodicTask({
-			intervalMs: options.renewMs ?? RENEW_MS,
+			intervalMs: this.#renewMs,
 			run: () => this.#renew(),
 			onFailure: (err) => this.#logFailedRenewal(err),
 		});
@@ -132,6 +138,7 @@ export class Placement implements AsyncDisposable {
 		await this.#renewals[Symbol.asyncDispose]();
 		await this.#handOver;
 		clearTimeout(this.#leaseTimer);
+		clearTimeout(this.#expiryTimer);
 	}
 
 	/** Whether this node may serve anything, by its own monotonic clock. */
@@ -150,6 +157,7 @@ export class Placement implements AsyncDisposable {
 		this.#options.onTime?.(view.now);
 		if (!this.holdsLease) return;
 		this.#watchLease();
+		this.#watchOthers(view);
 		this.#accept(view);
 		const surplus = view.surplus - view.shards.filter((state, shard) => this.#isGivenUp(shard, state)).length;
 		if (surplus > 0 && this.#handOver === null) {
@@ -198,6 +206,16 @@ export class Placement implements AsyncDisposable {
 			this.#giveUp(this.#served.keys());
 		}, this.#leaseEnd - elapsedMs(this.#clock));
 		this.#leaseTimer.unref();
+	}
+
+	/** A node that has missed its renewals is taken over when its lease ends, and not with the next renewal of this one. */
+	#watchOthers({ nextExpiryMs }: PlacementView): void {
+		clearTimeout(this.#expiryTimer);
+		if (nextExpiryMs === null || nextExpiryMs >= this.#renewMs) return;
+		this.#expiryTimer = setTimeout(() => {
+			this.#renewals.run().catch((err: unknown) => this.#logFailedRenewal(err));
+		}, nextExpiryMs + AFTER_EXPIRY_MS);
+		this.#expiryTimer.unref();
 	}
 
 	/** Shards in which nothing is done. Their actors can be discarded before anything else runs. */

@@ -44,8 +44,6 @@ const BODY_IDLE_MS = 60_000;
 /** The request's own signal is the time limit for the head. */
 const HEAD_TIMEOUT_MS = 20 * 60_000;
 
-const UNSENT_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT']);
-
 /** Connections to the other nodes of the cluster. Their addresses are from the database, never from a request. */
 export class PeerClient implements AsyncDisposable {
 	readonly #agent = new Agent({
@@ -71,14 +69,21 @@ export class PeerClient implements AsyncDisposable {
 			return { status: response.statusCode, headers: pairsOf(response.headers), body: response.body };
 		} catch (error) {
 			signal.throwIfAborted();
-			const code = (error as NodeJS.ErrnoException).code ?? '';
-			throw new PeerError(address, error, error instanceof errors.ConnectTimeoutError || UNSENT_CODES.has(code));
+			throw new PeerError(address, error, isConnectError(error));
 		}
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		await this.#agent.destroy();
 	}
+}
+
+/** Whether no connection was made. An established one can fail with the same codes. */
+function isConnectError(error: unknown): boolean {
+	// One error for each address of a host name.
+	if (error instanceof AggregateError) return error.errors.every(isConnectError);
+	const { syscall = '' } = error as NodeJS.ErrnoException;
+	return error instanceof errors.ConnectTimeoutError || syscall === 'connect' || syscall === 'getaddrinfo';
 }
 
 function pairsOf(headers: Record<string, string | string[] | undefined>): [string, string][] {

@@ -49,6 +49,8 @@ export interface PlacementView {
 	shards: { owner: string | null; epoch: number }[];
 	/** Shards that this node should hand over, because others have fewer. */
 	surplus: number;
+	/** Until the first lease of another node ends that is not renewed before (ms); null: there is no other node. */
+	nextExpiryMs: number | null;
 	/** The time by the clock of the database (ms since the epoch). */
 	now: number;
 }

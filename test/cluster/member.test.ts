@@ -10,6 +10,7 @@ test('a node ends although the database is away and its shards cannot be handed 
 		nodes: [node('one'), node('two')],
 		shards: Array.from({ length: SHARD_COUNT }, () => ({ owner: 'one', epoch: 1 })),
 		surplus: 0,
+		nextExpiryMs: null,
 		now: Date.now(),
 	};
 	const away = async () => {

@@ -33,7 +33,7 @@ test('a node gives up what it served when its lease ended, before it is renewed'
 	let takesMs = 0;
 	const renew = async () => {
 		clock.time += takesMs;
-		return { nodes: [], shards, surplus: 0, now: Date.now() };
+		return { nodes: [], shards, surplus: 0, nextExpiryMs: null, now: Date.now() };
 	};
 	await using placement = new Placement({
 		...{ store: { renew, release, leave: async () => {} }, nodeId: 'node', clock, leaseMs: HOUR },
@@ -58,7 +58,7 @@ test('a node gives up what it served when its lease ended, before it is renewed'
 
 test('a shard that was given up is served again with a later epoch only, whatever the database said meanwhile', async () => {
 	const shards = Array.from({ length: SHARD_COUNT }, () => ({ owner: 'node', epoch: 1 }));
-	const view = (surplus: number) => ({ nodes: [], shards, surplus, now: Date.now() });
+	const view = (surplus: number) => ({ nodes: [], shards, surplus, nextExpiryMs: null, now: Date.now() });
 	const released: (readonly ShardFence[])[] = [];
 	let surplus = 100;
 	let isAway = true;
@@ -108,7 +108,7 @@ suite('the placement of shards on nodes', { skip: skipWithoutPostgres }, () => {
 		const log = createLog('silent');
 		const busy = new Set<number>();
 		const placement = new Placement({
-			...{ store: store.placement, nodeId: store.fence.owner, log, clock, leaseMs: HOUR },
+			...{ store: store.placement, nodeId: store.fence.owner, log, clock, leaseMs: HOUR, renewMs: HOUR },
 			busyShards: () => busy,
 			onLost: (shards) => events.push(`lost ${shards.size}`),
 		});
@@ -187,6 +187,16 @@ suite('the placement of shards on nodes', { skip: skipWithoutPostgres }, () => {
 		const id = newId('conversation');
 		assert.equal(frozen.placement.fenceOf(id), null);
 		assert.deepEqual(other.placement.fenceOf(id), { shard: shardOf(id), epoch: 2 });
+	});
+
+	test('the shards of an ended node are taken over when its lease ends, without another renewal', async () => {
+		await using ended = await openNode('expiry');
+		await ended.placement.renew();
+		await using other = await openNode('expiry');
+		await ended.store.placement.renew(300);
+		await other.placement.renew();
+		assert.equal(other.placement.served, 0);
+		await until('the other has all shards', () => other.placement.served === SHARD_COUNT);
 	});
 
 	test('a node that starts does not keep the shards of an ended one from the others', async () => {

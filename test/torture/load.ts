@@ -217,8 +217,11 @@ export class Load {
 		let current: KnownConversation | null = null;
 		await this.#loop(async () => {
 			if (current === null || (current.id !== null && current.turns.length >= MAX_TURNS)) {
-				if (current?.id && random.chance(0.4))
-					await this.#ask(current.existence.begin(null), 'DELETE', `/api/v1/conversations/${current.id}?purge=true`);
+				const ended: KnownConversation | null = current;
+				current = null;
+				// Once only: without an answer it may be erased.
+				if (ended?.id && random.chance(0.4))
+					await this.#ask(ended.existence.begin(null), 'DELETE', `/api/v1/conversations/${ended.id}?purge=true`);
 				current = this.#newConversation();
 			}
 			const conversation: KnownConversation = current;

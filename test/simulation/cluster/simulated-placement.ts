@@ -60,8 +60,10 @@ export class SimulatedPlacement {
 		const isWaitedFor = candidates.some((other) => other.id !== id && ownedBy(other.id) < smaller);
 		const share = node.isLeaving ? 0 : isWaitedFor ? smaller : Math.ceil(SHARD_COUNT / count);
 		this.#take(id, new Set(alive.map((each) => each.id)), Math.max(share - owned, 0));
+		const others = alive.filter((other) => other.id !== id).map(({ expiresAt }) => expiresAt - now);
 		return {
 			nodes: alive.map(viewOf),
+			nextExpiryMs: others.length === 0 ? null : Math.min(...others),
 			shards: this.#shards.map((shard) => ({ ...shard })),
 			surplus: node.isLeaving || isWaitedFor ? Math.max(owned - share, 0) : 0,
 			now,

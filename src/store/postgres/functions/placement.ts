@@ -55,6 +55,8 @@ export const PLACEMENT_FUNCTIONS = `
 			'nodes', (SELECT jsonb_agg(jsonb_build_object('id', id, 'address', address, 'version', version,
 				'isLeaving', is_leaving) ORDER BY id) FROM nodes WHERE expires_at > clock_timestamp()),
 			'shards', (SELECT jsonb_agg(jsonb_build_object('owner', owner, 'epoch', epoch) ORDER BY id) FROM shards),
+			'nextExpiryMs', (SELECT ceil(extract(epoch FROM min(expires_at) - clock_timestamp()) * 1000) FROM nodes
+				WHERE id <> p_node AND expires_at > clock_timestamp()),
 			'now', now_ms(),
 			'surplus', CASE WHEN leaving OR is_waited_for THEN greatest(owned - share, 0) ELSE 0 END
 		);
