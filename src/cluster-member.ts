@@ -96,13 +96,15 @@ export class ClusterMember implements AsyncDisposable {
 		this.placement = new Placement({
 			...{ store, nodeId, log, clock },
 			busyShards: () => new Set([...(this.#work?.conversations.busyIds() ?? [])].map(shardOf)),
-			onGained: () => {
+			onGained: (shards) => {
+				log.info({ shards: shards.size }, 'this node has taken shards');
 				this.#work?.deliverer.resume();
 				this.#work?.conversations.resumeUnfinished().catch((err: unknown) => {
 					log.error({ err }, 'the replies of conversations that this node has got could not be resumed');
 				});
 			},
 			onLost: (shards) => {
+				log.info({ shards: shards.size }, 'this node has given shards up');
 				const isLost = (id: string) => shards.has(shardOf(id));
 				this.#work?.conversations.abandonWhere(isLost);
 				this.#work?.deliverer.release(isLost).catch((err: unknown) => {

@@ -34,6 +34,8 @@ const LEASE_MS = 3_000;
 const RENEW_MS = 1_000;
 /** After the end of another node's lease, its shards are taken so late (ms): timers may fire a little early. */
 const AFTER_EXPIRY_MS = 20;
+/** While shards have no living owner, it is looked up so often (ms). */
+const UNOWNED_CHECK_MS = 100;
 const LEAVE_MS = 15_000;
 const LEAVE_RETRY_MS = 100;
 
@@ -157,8 +159,8 @@ export class Placement implements AsyncDisposable {
 		this.#options.onTime?.(view.now);
 		if (!this.holdsLease) return;
 		this.#watchLease();
-		this.#watchOthers(view);
 		this.#accept(view);
+		this.#watchOthers(view);
 		const surplus = view.surplus - view.shards.filter((state, shard) => this.#isGivenUp(shard, state)).length;
 		if (surplus > 0 && this.#handOver === null) {
 			this.#handOver = this.#handBack(this.#idleShards(surplus)).finally(() => {
@@ -208,10 +210,15 @@ export class Placement implements AsyncDisposable {
 		this.#leaseTimer.unref();
 	}
 
-	/** A node that has missed its renewals is taken over when its lease ends, and not with the next renewal of this one. */
-	#watchOthers({ nextExpiryMs }: PlacementView): void {
+	/**
+	 * A node that has missed its renewals is taken over when its lease ends, and not with the next renewal of this one. Where others take
+	 * their part of its shards, this node soon looks who has them.
+	 */
+	#watchOthers(view: PlacementView): void {
 		clearTimeout(this.#expiryTimer);
-		if (nextExpiryMs === null || nextExpiryMs >= this.#renewMs) return;
+		const isUnowned = view.shards.some(({ owner }) => owner === null || !this.#nodes.has(owner));
+		const nextExpiryMs = isUnowned ? UNOWNED_CHECK_MS : (view.nextExpiryMs ?? Number.POSITIVE_INFINITY);
+		if (nextExpiryMs >= this.#renewMs) return;
 		this.#expiryTimer = setTimeout(() => {
 			this.#renewals.run().catch((err: unknown) => this.#logFailedRenewal(err));
 		}, nextExpiryMs + AFTER_EXPIRY_MS);

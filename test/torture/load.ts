@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { eventsOf } from '../support/event-stream.ts';
 import type { Random } from '../support/random.ts';
 import type { ApiResponse } from '../support/server-process.ts';
+import { until } from '../support/until.ts';
 import type { ApiClient } from './api-client.ts';
 import { followConversation } from './follower.ts';
 import { type Change, Item, type KnownConversation, type Ledger, now, type Repeat, type Turn } from './ledger.ts';
@@ -26,8 +27,9 @@ export interface LoadOptions {
 	/**
 	 * Set: a request with an Idempotency-Key is repeated at once until it has succeeded, as where another server
 	 * replaces a dead one. It gets the milliseconds since the first attempt. Absent: it is repeated after the next start.
+	 * @param attempts describes each request and its time
 	 */
-	onAnswer?: (waitedMs: number) => void;
+	onAnswer?: (waitedMs: number, attempts: readonly string[]) => void;
 	/** Milliseconds between two requests of a client. */
 	pauseMs?: number;
 }
@@ -43,6 +45,8 @@ export class Load {
 	readonly #options: LoadOptions;
 	readonly #stopped = new AbortController();
 	readonly #work: Promise<unknown>;
+	/** Requests that are repeated until they have succeeded. */
+	readonly #waiting = new Set<object>();
 	/** The conversation that each follower is to follow. */
 	readonly #followed = new Map<number, KnownConversation>();
 
@@ -59,6 +63,12 @@ export class Load {
 	async stop(): Promise<void> {
 		this.#stopped.abort();
 		await this.#work;
+	}
+
+	/** Waits until the requests that have no answer yet have one: what the next fault delays is its own. */
+	async untilAnswered(): Promise<void> {
+		const waiting = [...this.#waiting];
+		await until('each client has its answer', () => !waiting.some((request) => this.#waiting.has(request)));
 	}
 
 	async #run(random: Random): Promise<void> {
@@ -151,15 +161,25 @@ export class Load {
 
 	/** A request that is repeated if no answer comes: at once, or after the next start. */
 	async #askWithRepeat(request: Repeat, value: string): Promise<ApiResponse | null> {
+		this.#waiting.add(request);
+		return this.#askUntilAnswered(request, value).finally(() => this.#waiting.delete(request));
+	}
+
+	async #askUntilAnswered(request: Repeat, value: string): Promise<ApiResponse | null> {
 		const { item, path, body, key } = request;
 		const { onAnswer } = this.#options;
 		const change = item.begin(value);
+		const attempts: string[] = [];
 		for (const begunAt = now(); ; ) {
+			const sentAt = now();
+			const ended = (how: string) => attempts.push(`${how} after ${(now() - sentAt).toFixed()} ms`);
 			try {
 				const response = await this.#ask(change, 'POST', path, body, key);
-				if (response !== null) onAnswer?.(now() - begunAt);
+				ended(response === null ? 'refused' : `${path} answered by ${response.headers.get('x-request-id')}`);
+				if (response !== null) onAnswer?.(now() - begunAt, attempts);
 				if (response !== null || onAnswer === undefined || change.outcome === 'refused') return response;
 			} catch (error) {
+				ended('no answer');
 				if (!(error instanceof NoAnswer) || onAnswer === undefined) {
 					if (error instanceof NoAnswer) this.#ledger.unanswered.push(request);
 					throw error;

@@ -52,7 +52,8 @@ export class SimulatedPlacement {
 			if (expiresAt < now - HOUR_MS) this.#nodes.delete(other);
 		}
 		const alive = [...this.#nodes.values()].filter(({ expiresAt }) => expiresAt > now);
-		const candidates = alive.filter(({ isLeaving }) => !isLeaving);
+		// The others have missed renewals.
+		const candidates = alive.filter(({ isLeaving, expiresAt }) => !isLeaving && expiresAt > now + leaseMs / 2);
 		const count = Math.max(candidates.length, 1);
 		const ownedBy = (owner: string) => this.#shards.filter((shard) => shard.owner === owner).length;
 		const owned = ownedBy(id);

@@ -146,6 +146,7 @@ function startNode(
 			...shim?.env,
 			PARLEY_DATABASE_URL: `postgres://parley@127.0.0.1:${proxy.port}/${DATABASE}`,
 			PARLEY_SECRET_KEY: SECRET_KEY,
+			PARLEY_LOG_LEVEL: 'info',
 		},
 	});
 }

@@ -23,6 +23,8 @@ export const PLACEMENT_FUNCTIONS = `
 	-- two would count the same shards as free. @returns nodes, shards, and the surplus that others wait for
 	CREATE FUNCTION renew_lease(p_node text, p_lease_ms bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
 	DECLARE
+		-- A node whose lease ends before this has missed renewals: it seems to have ended, and gets no share.
+		lively_until timestamptz := clock_timestamp() + p_lease_ms * interval '1 millisecond' / 2;
 		leaving boolean;
 		candidates bigint;
 		owned bigint;
@@ -37,10 +39,10 @@ export const PLACEMENT_FUNCTIONS = `
 		-- Long after its lease: a node that was only frozen keeps its row, and with it what no other node has taken.
 		DELETE FROM nodes WHERE expires_at < clock_timestamp() - interval '1 hour';
 		SELECT greatest(count(*), 1) INTO candidates FROM nodes
-		WHERE expires_at > clock_timestamp() AND takes_shards AND NOT is_leaving;
+		WHERE expires_at > lively_until AND takes_shards AND NOT is_leaving;
 		SELECT count(*) INTO owned FROM shards WHERE owner = p_node;
 		SELECT EXISTS (
-			SELECT 1 FROM nodes WHERE id <> p_node AND expires_at > clock_timestamp() AND takes_shards AND NOT is_leaving
+			SELECT 1 FROM nodes WHERE id <> p_node AND expires_at > lively_until AND takes_shards AND NOT is_leaving
 			AND (SELECT count(*) FROM shards WHERE owner = nodes.id) < total / candidates
 		) INTO is_waited_for;
 		-- The shares differ by one where the shards do not divide evenly. A node takes the larger one when all have the smaller one.
