@@ -34,6 +34,7 @@ export { separateCharacters } from './separate-characters.ts';
 export { encodeServerSentEvent, encodeSingleLines, type ServerSentEvent } from './server-sent-event.ts';
 export { SlidingWindowLimiter } from './sliding-window-limiter.ts';
 export { SlidingWindowLog } from './sliding-window-log.ts';
+export { SpacedTask } from './spaced-task.ts';
 export { inSpan, NO_SPAN, type Span, type SpanAttributes } from './span.ts';
 export { lowerProcessPriority, lowerRuntimeThreadsPriority, lowerThreadPriority } from './thread-priority.ts';
 export { ThrottledLog } from './throttled-log.ts';

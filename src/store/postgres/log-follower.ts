@@ -1,4 +1,4 @@
-import { ID_PREFIXES, type Log, withDeadline } from '../../base/index.ts';
+import { ID_PREFIXES, type Log, SpacedTask, withDeadline } from '../../base/index.ts';
 import type { StoredEvent } from '../commit.ts';
 import type { ShardFence } from '../placement.ts';
 import type { EventsListener } from '../store.ts';
@@ -7,6 +7,8 @@ import type { Sql } from './sql.ts';
 
 /** Between two looks at the log where no hint comes (ms). */
 const POLL_MS = 500;
+/** Looks at the log, and hints, are at least so far apart (ms): with several busy nodes each commit would cause both. */
+const MIN_INTERVAL_MS = 20;
 const PAGE_SIZE = 500;
 const CHANNEL = 'parley_log';
 /** A connection that was cut off answers nothing: the log is then read on another one (ms). */
@@ -20,14 +22,12 @@ const READ_TIMEOUT_MS = 5_000;
 export class LogFollower {
 	readonly #sql: Sql;
 	readonly #log: Log;
-	readonly #notifications: Notifications;
 	readonly #publish: EventsListener;
 	readonly #timer: NodeJS.Timeout;
 	/** All events of workspaces up to this number were published. */
 	#position: number;
-	#polling: Promise<void> | null = null;
-	#isPollWanted = false;
-	#hintWaits = false;
+	readonly #looks: SpacedTask;
+	readonly #hints: SpacedTask;
 	#isClosed = false;
 
 	constructor(options: {
@@ -39,19 +39,21 @@ export class LogFollower {
 	}) {
 		this.#sql = options.sql;
 		this.#log = options.log;
-		this.#notifications = options.notifications;
 		this.#position = options.position;
 		this.#publish = options.publish;
-		this.#timer = setInterval(() => this.#poll(), POLL_MS);
+		this.#looks = new SpacedTask(MIN_INTERVAL_MS, () => this.#readLog());
+		// A hint that is lost is not missed.
+		this.#hints = new SpacedTask(MIN_INTERVAL_MS, () => options.notifications.send(CHANNEL, ['']).catch(() => {}));
+		this.#timer = setInterval(() => this.#looks.request(), POLL_MS);
 		this.#timer.unref();
-		options.notifications.on(CHANNEL, () => this.#poll());
+		options.notifications.on(CHANNEL, () => this.#looks.request());
 	}
 
 	/** This node has committed events, in the order of their numbers. */
 	onCommitted(events: StoredEvent[], fence: ShardFence | undefined): void {
 		const [first] = events;
 		if (first === undefined) return;
-		this.#hint();
+		this.#hints.request();
 		if (first.seq === this.#position + 1) {
 			this.#position = (events.at(-1) as StoredEvent).seq;
 			this.#publish(events, fence);
@@ -59,32 +61,23 @@ export class LogFollower {
 		}
 		const ofConversations = events.filter(isOfConversation);
 		if (ofConversations.length > 0) this.#publish(ofConversations, fence);
-		this.#poll();
+		this.#looks.request();
 	}
 
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		clearInterval(this.#timer);
-		await this.#polling;
-	}
-
-	#poll(): void {
-		this.#isPollWanted = true;
-		this.#polling ??= this.#readLog().finally(() => {
-			this.#polling = null;
-		});
+		await Promise.all([this.#looks[Symbol.asyncDispose](), this.#hints[Symbol.asyncDispose]()]);
 	}
 
 	async #readLog(): Promise<void> {
 		try {
-			while (this.#isPollWanted && !this.#isClosed) {
-				this.#isPollWanted = false;
+			for (let isFull = true; isFull && !this.#isClosed; ) {
 				const { end, page } = await withDeadline(this.#readPage(), READ_TIMEOUT_MS, () => {
 					return new Error('The database did not answer in time.');
 				});
 				if (this.#isClosed) return;
-				const isFull = page.length === PAGE_SIZE;
-				this.#isPollWanted ||= isFull;
+				isFull = page.length === PAGE_SIZE;
 				// Own events may have been published meanwhile.
 				const rows = page.filter(({ seq }) => seq > this.#position);
 				this.#position = Math.max(this.#position, isFull ? (page.at(-1)?.seq ?? 0) : end);
@@ -106,20 +99,6 @@ export class LogFollower {
 			{ position: this.#position, end, limit: PAGE_SIZE },
 		);
 		return { end, page };
-	}
-
-	/** Tells the other nodes, once for the commits of a moment. */
-	#hint(): void {
-		if (this.#hintWaits) return;
-		this.#hintWaits = true;
-		setImmediate(() => {
-			this.#notifications
-				.send(CHANNEL, [''])
-				.catch(() => {})
-				.finally(() => {
-					this.#hintWaits = false;
-				});
-		});
 	}
 }
 

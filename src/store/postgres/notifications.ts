@@ -76,7 +76,8 @@ export class Notifications implements AsyncDisposable {
 		client.on('error', () => {});
 		client.on('notification', ({ channel, payload = '' }) => this.#receive(channel, payload));
 		try {
-			await client.connect();
+			// A client that is ended while it connects neither connects nor fails.
+			await Promise.race([client.connect(), ended.then(() => Promise.reject(new Error('The connection has ended.')))]);
 			for (const channel of this.#listeners.keys()) await client.query(`LISTEN ${channel}`);
 			this.#connectedAt = performance.now();
 			while (!this.#closing.signal.aborted) {

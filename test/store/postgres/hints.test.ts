@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import pg from 'pg';
-import { newId } from '../../../src/base/index.ts';
+import { newId, sleep, withDeadline } from '../../../src/base/index.ts';
 import { openPostgresStore } from '../../../src/store/postgres/index.ts';
+import { Notifications } from '../../../src/store/postgres/notifications.ts';
 import { startCuttableProxy } from '../../support/cuttable-proxy.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../../support/postgres.ts';
 import { until } from '../../support/until.ts';
@@ -82,6 +83,17 @@ suite('what nodes tell one another through PostgreSQL', { skip: skipWithoutPostg
 		nodes.first.hints.publish('documents', ['end']);
 		await until('the next hint arrives', () => heard.includes('end'));
 		assert.deepEqual(new Set(heard), new Set(['begin', 'end']));
+	});
+
+	test('a node that is closed while it connects ends its connection', async () => {
+		const url = await server.database('closed');
+		const sql = { all: async () => [], get: async () => undefined, run: async () => {} };
+		for (let waitMs = 0; waitMs < 10; waitMs++) {
+			const notifications = new Notifications({ sql, url, nodeId: 'closed' });
+			notifications.start();
+			await sleep(waitMs);
+			await withDeadline(notifications[Symbol.asyncDispose](), 20_000, () => new Error('It is not closed.'));
+		}
 	});
 
 	test('hints arrive again after the connections of a node were cut several times', async () => {
