@@ -34,7 +34,7 @@ const LEASE_MS = 3_000;
 const RENEW_MS = 1_000;
 /** After the end of another node's lease, its shards are taken so late (ms): timers may fire a little early. */
 const AFTER_EXPIRY_MS = 20;
-/** While shards have no living owner, it is looked up so often (ms). */
+/** Between two looks at the owners while shards have no living one (ms). */
 const UNOWNED_CHECK_MS = 100;
 const LEAVE_MS = 15_000;
 const LEAVE_RETRY_MS = 100;

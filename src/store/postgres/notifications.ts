@@ -4,7 +4,7 @@ import { connectionOptions, endOf } from './connection.ts';
 import type { Sql } from './sql.ts';
 
 const RECONNECT_MS = 1_000;
-/** The connection is checked at this interval, because one that was cut off silently delivers nothing (ms). */
+/** Between two checks of the connection: after a silent cut it delivers nothing (ms). */
 const CHECK_MS = 5_000;
 const CHECK_TIMEOUT_MS = 3_000;
 

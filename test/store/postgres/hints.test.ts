@@ -57,7 +57,7 @@ suite('what nodes tell one another through PostgreSQL', { skip: skipWithoutPostg
 		assert.deepEqual(own, []);
 	});
 
-	test('a node ignores what is no hint, whoever has sent it', async () => {
+	test('a node ignores notifications that are no hints', async () => {
 		await using nodes = await openNodes();
 		const heard: string[] = [];
 		nodes.second.hints.subscribe('documents', (ids) => heard.push(...ids));
@@ -87,7 +87,7 @@ suite('what nodes tell one another through PostgreSQL', { skip: skipWithoutPostg
 
 	test('a node that is closed while it connects ends its connection', async () => {
 		const url = await server.database('closed');
-		const sql = { all: async () => [], get: async () => undefined, run: async () => {} };
+		const sql = { all: async () => [], get: async () => undefined, run: async () => 0 };
 		for (let waitMs = 0; waitMs < 10; waitMs++) {
 			const notifications = new Notifications({ sql, url, nodeId: 'closed' });
 			notifications.start();
