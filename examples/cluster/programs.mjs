@@ -11,7 +11,8 @@ const STOP_MS = 45_000;
  * @returns the process, a promise of its end, and `stop`, which ends it
  */
 export function start(command, args, { onOutput = () => {}, ...options } = {}) {
-	const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+	// Of a process group of its own: Ctrl-C is for the example, which ends its programs in order.
+	const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, ...options });
 	for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => onOutput(bytes.toString()));
 	const ended = new Promise((resolve) => {
 		child.once('error', (error) => resolve(error.message));
@@ -37,6 +38,16 @@ export async function freePort() {
 	server.close();
 	await once(server, 'close');
 	return port;
+}
+
+/** @throws Error where another program listens on a port of 127.0.0.1 */
+export async function requireFree(port) {
+	const server = createServer().listen(port, '127.0.0.1');
+	await once(server, 'listening').catch((error) => {
+		throw new Error(`Port ${port} cannot be used: ${error.message}. Set PORT to another one, or to 0 for a free one.`);
+	});
+	server.close();
+	await once(server, 'close');
 }
 
 /** Checks until the result is truthy. @throws Error after a minute */

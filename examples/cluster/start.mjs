@@ -11,7 +11,7 @@ import { ensureInstalled } from '../../scripts/install.mjs';
 import { startNginx } from './nginx.mjs';
 import { startNode } from './node.mjs';
 import { startPostgres } from './postgres.mjs';
-import { freePort, until } from './programs.mjs';
+import { freePort, requireFree, until } from './programs.mjs';
 import { startSlowModel } from './slow-model.mjs';
 
 const NODES = 3;
@@ -30,7 +30,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-cluster-'));
 chmodSync(folder, 0o711);
 /** What was started, in order. */
 const started = [];
-/** Resolves once a signal asks for the end, or nginx has ended. */
+/** Resolves once a signal asks for the end. */
 const stopped = new Promise((resolve) => {
 	for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, resolve);
 });
@@ -56,6 +56,7 @@ async function startAll() {
 	await ensureInstalled();
 	await ensureBuilt();
 	const port = Number(process.env.PORT ?? 8080) || (await freePort());
+	await requireFree(port);
 	const url = `http://127.0.0.1:${port}`;
 	const postgres = database === undefined ? await use(startPostgres(join(folder, 'postgres'))) : null;
 	const providers = process.env.PARLEY_PROVIDERS ?? (await slowProvider());
