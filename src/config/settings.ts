@@ -87,7 +87,7 @@ export type Settings = Omit<RawSettings, 'providers' | 'demo'> & { providers: Pr
 export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	host: { variable: 'PARLEY_HOST', description: 'Address to listen on.' },
 	port: { variable: 'PARLEY_PORT', description: 'Port to listen on; 0 takes a free one.' },
-	data_dir: { variable: 'PARLEY_DATA_DIR', description: 'Folder of the database and the uploaded files.' },
+	data_dir: { variable: 'PARLEY_DATA_DIR', description: 'Folder of the embedded database and the uploaded files.' },
 	database_url: {
 		variable: 'PARLEY_DATABASE_URL',
 		description:
