@@ -145,7 +145,13 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	const jumpDetector = new ClockJumpDetector(clock, await readTrustedTime(store));
 
 	const base = { settings, overrides, clock, log, jumpDetector, shares, recognition, thesauri, metrics, address };
-	const member = openMember(store, { secretKey, clock, jumpDetector, log });
+	const member = openMember(store, {
+		secretKey,
+		clock,
+		jumpDetector,
+		log,
+		onForwardFailure: metrics.work.onForwardFailure,
+	});
 	if (member !== null) readiness.conditions.push(resources.use(member));
 	const inCluster = { fenceOf: member?.fenceOf, remoteLimits: member?.visitorLimits };
 	const foundation = { ...base, network, ...modelServices, store, secretKey, ...inCluster };
@@ -227,7 +233,7 @@ function loadKey(store: OpenedStore, settings: Settings, clock: Clock, log: Log)
 /** This process as a node; null where it is the only one on its store. */
 function openMember(
 	{ placement, fence }: OpenedStore,
-	parts: Pick<ClusterMemberOptions, 'secretKey' | 'clock' | 'jumpDetector' | 'log'>,
+	parts: Omit<ClusterMemberOptions, 'store' | 'nodeId'>,
 ): ClusterMember | null {
 	return placement === null ? null : new ClusterMember({ store: placement, nodeId: fence.owner, ...parts });
 }

@@ -69,6 +69,8 @@ export interface ClusterMemberOptions {
 	clock: Clock;
 	jumpDetector: Pick<ClockJumpDetector, 'compare'>;
 	log: Log;
+	/** Called when another node did not answer a request that was passed on to it. */
+	onForwardFailure: () => void;
 }
 
 /** What is done by the owner of a shard only. */
@@ -90,7 +92,7 @@ export class ClusterMember implements AsyncDisposable {
 	/** Null until the start. */
 	#work: PlacedWork | null = null;
 
-	constructor({ store, nodeId, secretKey, clock, jumpDetector, log }: ClusterMemberOptions) {
+	constructor({ store, nodeId, secretKey, clock, jumpDetector, log, onForwardFailure }: ClusterMemberOptions) {
 		this.#log = log;
 		this.key = new SecretBox(secretKey).key('cluster').toString('base64url');
 		this.placement = new Placement({
@@ -115,7 +117,7 @@ export class ClusterMember implements AsyncDisposable {
 		});
 		const { placement, peers, key } = this;
 		const toOwners = { placement, nodeId, peers, clusterKey: key, clock };
-		this.#forwarder = new Forwarder(toOwners);
+		this.#forwarder = new Forwarder({ ...toOwners, onFailure: onForwardFailure });
 		this.visitorLimits = new VisitorLimitsClient(toOwners);
 	}
 

@@ -14,6 +14,8 @@ export interface ForwarderOptions {
 	/** What nodes of one cluster know. */
 	clusterKey: string;
 	clock: Clock;
+	/** Called when another node did not answer. */
+	onFailure?: () => void;
 	/** For how long a request waits for an owner that can be reached (ms). */
 	patienceMs?: number;
 }
@@ -61,6 +63,7 @@ export class Forwarder {
 		const rewind = () => body !== null && request.restoreBody(body);
 		let id = await shardKey(request);
 		const deadline = elapsedMs(clock) + patienceMs;
+		let failure: PeerError | undefined;
 		while (!request.signal.aborted) {
 			if (id === null || placement.fenceOf(id) !== null) {
 				rewind();
@@ -71,22 +74,23 @@ export class Forwarder {
 			const node = placement.nodeOf(id);
 			if (node !== null && node.id !== nodeId) {
 				const response = await this.#attempt(request, id, node, body);
-				if (response !== null) return response;
+				if (response !== null && !(response instanceof PeerError)) return response;
+				failure = response ?? undefined;
 			}
-			if (elapsedMs(clock) >= deadline) throw noOwnerError();
+			if (elapsedMs(clock) >= deadline) throw noOwnerError(failure);
 			await sleep(RETRY_MS, request.signal);
 		}
-		throw noOwnerError();
+		throw noOwnerError(failure);
 	}
 
-	/** @returns null where the request may be sent again */
+	/** @returns where the request may be sent again: null when the node has refused it, or why the node did not answer */
 	async #attempt(
 		request: HttpRequest,
 		id: string,
 		node: { id: string; address: string },
 		body: Uint8Array | null,
-	): Promise<RouteResponse | null> {
-		const { peers } = this.#options;
+	): Promise<RouteResponse | PeerError | null> {
+		const { peers, onFailure } = this.#options;
 		const watch = this.#watchOwner(id, node.id);
 		const signal = anySignal(request.signal, watch.signal);
 		try {
@@ -109,8 +113,9 @@ export class Forwarder {
 			return whole;
 		} catch (error) {
 			watch.stop();
-			const isUnsent = error instanceof PeerError && error.isUnsent;
-			if (isUnsent || isRepeatable(request)) return null;
+			const failure = error instanceof PeerError ? error : null;
+			if (failure) onFailure?.();
+			if (failure?.isUnsent || isRepeatable(request)) return failure;
 			throw new AppError(
 				'unavailable',
 				'The node that handles this did not answer. It may have carried the request out.',
@@ -161,8 +166,9 @@ function isRepeatable(request: HttpRequest): boolean {
 	return request.method === 'GET' || request.method === 'HEAD' || request.header('idempotency-key') !== undefined;
 }
 
-function noOwnerError(): AppError {
-	return new AppError('unavailable', 'No node handles this at present. Try again.', { retry_after: 1 });
+/** @param cause where its node was known, and did not answer */
+function noOwnerError(cause?: PeerError): AppError {
+	return new AppError('unavailable', 'No node handles this at present. Try again.', { retry_after: 1, cause });
 }
 
 function isPassedOn([name]: readonly [string, string]): boolean {

@@ -2,11 +2,19 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { newId, ReadyItems, sleep, systemClock } from '../../src/base/index.ts';
-import { clusterOnly, Forwarder, forwardingRoutes, ownedRoutes, shardOf } from '../../src/cluster/index.ts';
+import { createLog, type Log, newId, ReadyItems, sleep, systemClock } from '../../src/base/index.ts';
+import {
+	clusterOnly,
+	Forwarder,
+	type ForwarderOptions,
+	forwardingRoutes,
+	ownedRoutes,
+	shardOf,
+} from '../../src/cluster/index.ts';
 import type { HttpRequest, Route, RouteResponse } from '../../src/http/index.ts';
 import { PeerClient } from '../../src/net/index.ts';
 import type { ClusterNode } from '../../src/store/index.ts';
+import { recordingLog } from '../api/traces.ts';
 import { start } from '../http/harness.ts';
 import { freePort } from '../support/listening.ts';
 import { until } from '../support/until.ts';
@@ -36,7 +44,13 @@ class Owners {
 }
 
 /** Starts a node with a listener for clients and one for other nodes. */
-async function startNode(t: TestContext, owners: Owners, id: string, handle: Route['handle']) {
+async function startNode(
+	t: TestContext,
+	owners: Owners,
+	id: string,
+	handle: Route['handle'],
+	{ log = createLog('silent'), ...options }: Partial<ForwarderOptions> & { log?: Log } = {},
+) {
 	const routes: Route[] = (['GET', 'POST'] as const).map((method) => ({ method, path: '/things/{id}', handle }));
 	const placement = owners.placementOf(id);
 	const peers = new PeerClient();
@@ -49,8 +63,9 @@ async function startNode(t: TestContext, owners: Owners, id: string, handle: Rou
 		clusterKey: KEY,
 		clock: systemClock,
 		patienceMs: 60_000,
+		...options,
 	});
-	const forClients = await start(t, forwardingRoutes(routes, keyOf, forwarder));
+	const forClients = await start(t, forwardingRoutes(routes, keyOf, forwarder), { log });
 	const forNodes = await start(t, clusterOnly(ownedRoutes(routes, keyOf, placement), KEY), {
 		trustedProxies: ['0.0.0.0/0', '::/0'],
 		acceptsRequestIds: true,
@@ -137,6 +152,22 @@ test('a request that no node has accepted goes to the next owner', async (t) => 
 	await sleep(150);
 	owners.owner = 'next';
 	assert.equal(await (await sent).text(), 'next');
+});
+
+test('the log and a count tell that the owner of what is asked for cannot be reached', async (t) => {
+	const owners = new Owners();
+	const kept = recordingLog();
+	let failures = 0;
+	const onFailure = () => void failures++;
+	const entry = await startNode(t, owners, 'entry', refuse, { log: kept.log, onFailure, patienceMs: 1 });
+	const address = `127.0.0.1:${await freePort()}`;
+	owners.addresses.set('gone', address);
+	owners.owner = 'gone';
+	const response = await fetch(entry.url, { method: 'POST' });
+	assert.equal(response.status, 503);
+	assert.equal(response.headers.get('retry-after'), '1');
+	assert.match(kept.text(), new RegExp(`The node at ${address} did not answer`));
+	assert.ok(failures >= 1);
 });
 
 test('a request to a node that is frozen is repeated at the next owner only where a repeat changes nothing', async (t) => {

@@ -20,6 +20,7 @@ test('a node ends although the database is away and its shards cannot be handed 
 		...{ nodeId: 'one', secretKey: Buffer.alloc(32, 7), clock: systemClock, log: createLog('silent') },
 		store: { renew: async () => view, release: away, leave: away },
 		jumpDetector: { compare() {} },
+		onForwardFailure() {},
 	});
 	await member.start({
 		conversations: { busyIds: () => [], abandonWhere() {}, async resumeUnfinished() {} },
