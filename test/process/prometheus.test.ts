@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../support/listening.ts';
+import { skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
 import { findProgram } from '../support/programs.ts';
 import { startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
 
 const program = findProgram('prometheus');
-const skip = program === null && 'Prometheus is not installed: apt-get install prometheus';
+const skip = program === null ? 'Prometheus is not installed: apt-get install prometheus' : skipWithoutPostgres;
 const alerts = fileURLToPath(new URL('../../deploy/alerts.yml', import.meta.url));
 const panels = fileURLToPath(new URL('../../deploy/grafana.json', import.meta.url));
 
@@ -63,7 +64,7 @@ scrape_configs:
 		const { data } = (await read('rules')) as unknown as typeof rules;
 		return data.groups.flatMap((group) => group.rules).every(({ health }) => health === 'ok');
 	});
-	const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+	const metrics = `${await metricsAt(metricsPort)}${await metricsOfNode()}`;
 	for (const expression of [...(await expressionsOfPanels()), ...(await expressionsOfAlerts())]) {
 		const answer = await query(expression);
 		assert.equal(answer?.status, 'success', `${expression}: ${answer?.error}`);
@@ -73,6 +74,24 @@ scrape_configs:
 		}
 	}
 });
+
+async function metricsAt(port: number): Promise<string> {
+	return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+}
+
+/** The metrics of a server on PostgreSQL. */
+async function metricsOfNode(): Promise<string> {
+	await using postgres = await startPostgres();
+	const port = await freePort();
+	await using _node = await startServer({
+		env: {
+			PARLEY_DATABASE_URL: await postgres.database('metrics'),
+			PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+			PARLEY_METRICS_LISTEN: `127.0.0.1:${port}`,
+		},
+	});
+	return await metricsAt(port);
+}
 
 function startPrometheus(folder: string, port: number): ChildProcess {
 	return spawn(
