@@ -4,14 +4,14 @@ import { alignColumns, type Command, type Invocation } from './command.ts';
 
 /** How long a node counts as alive after it has renewed its lease (ms). */
 const LEASE_MS = 3_000;
-/** Longer than a node takes to notice a free shard: it looks every second. */
+/** Longer than a lease, and than the other nodes take to notice that it has ended. */
 const RECHECK_MS = LEASE_MS + 1_000;
 
 const status: Command = {
 	name: 'cluster status',
 	flags: ['json'],
 	summary:
-		'show the servers on PostgreSQL, their shards, and what waits; exits with 1 when no server runs, or shards have no server for longer than a lease',
+		'show the nodes on PostgreSQL, their shards, and what waits; exits with 1 when no node runs, or shards have had no node for longer than a lease',
 	async run(invocation) {
 		const { database_url: url } = invocation.settings();
 		if (url === undefined) {
@@ -24,7 +24,7 @@ const status: Command = {
 	},
 };
 
-/** Commands about servers that share a database. */
+/** Commands about the nodes of a cluster. */
 export const clusterCommands = [status];
 
 async function readStatus(url: string): Promise<ClusterStatus> {
@@ -84,7 +84,7 @@ function seconds(ms: number): string {
  */
 async function requireServed(url: string, before: ClusterStatus): Promise<void> {
 	if (before.nodes.every(({ state }) => state === 'ended')) {
-		throw new AppError('unavailable', 'No server runs on the PostgreSQL database.');
+		throw new AppError('unavailable', 'No node runs on the PostgreSQL database.');
 	}
 	if (before.shards.free.length === 0) return;
 	await sleep(RECHECK_MS);
@@ -92,9 +92,9 @@ async function requireServed(url: string, before: ClusterStatus): Promise<void> 
 	const epochs = new Map(before.shards.free.map(({ id, epoch }) => [id, epoch]));
 	const free = shards.free.filter(({ id, epoch }) => epochs.get(id) === epoch);
 	if (free.length === 0) return;
-	const reason = nodes.some(({ state }) => state === 'alive') ? '' : ' All servers are leaving: start another.';
+	const reason = nodes.some(({ state }) => state === 'alive') ? '' : ' All nodes are leaving: start another.';
 	throw new AppError(
 		'unavailable',
-		`${free.length} of ${shards.total} shards have had no server for longer than a lease.${reason}`,
+		`${free.length} of ${shards.total} shards have had no node for longer than a lease.${reason}`,
 	);
 }

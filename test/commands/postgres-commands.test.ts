@@ -212,9 +212,9 @@ suite('commands on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 	test('the status fails without a server, and where shards have none for longer than a lease', async () => {
 		const cluster = await startNode('unserved');
 		const { problem } = await cluster.run('cluster', 'status');
-		assert.match(problem ?? '', /^256 of 256 shards have had no server for longer than a lease\.$/);
+		assert.match(problem ?? '', /^256 of 256 shards have had no node for longer than a lease\.$/);
 		await cluster[Symbol.asyncDispose]();
-		assert.equal((await cluster.run('cluster', 'status')).problem, 'No server runs on the PostgreSQL database.');
+		assert.equal((await cluster.run('cluster', 'status')).problem, 'No node runs on the PostgreSQL database.');
 		const embedded = await runInProcess({}, 'cluster', 'status');
 		assert.match(embedded.problem ?? '', /^The database is embedded/);
 	});
