@@ -8,21 +8,7 @@ import {
 	loadSecretKeyOfDatabase,
 	readTrustedTime,
 } from './access/index.ts';
-import {
-	apiRoutes,
-	Cursors,
-	DemoOrigin,
-	dashboardFileRoutes,
-	demoPageRoutes,
-	docsPageRoutes,
-	insideDashboardNetworks,
-	metricsRoute,
-	passwordPageRoutes,
-	SameOriginCheck,
-	serverRoutes,
-	startPageRoutes,
-	widgetFileRoutes,
-} from './api/index.ts';
+import { docsPageRoutes, serverRoutes } from './api/index.ts';
 import type { AppOverrides } from './app-overrides.ts';
 import {
 	AsyncDisposableStack,
@@ -55,7 +41,8 @@ import { createNetwork, type Network } from './net/index.ts';
 import { openStore } from './open-store.ts';
 import { Readiness } from './readiness.ts';
 import { censorPersonalData } from './redaction/index.ts';
-import { createServices, drainServices, type Foundation, type Services, startServices } from './services.ts';
+import { allRoutes } from './routes.ts';
+import { createServices, drainServices, type Foundation, startServices } from './services.ts';
 import { recognitionOf, requireBackupFolder, thesauriOf } from './start-checks.ts';
 import { damagedDatabaseError, dataFolderError, type OpenedStore, type Store } from './store/index.ts';
 import { openTracing } from './tracing/index.ts';
@@ -242,60 +229,6 @@ function openMember(
 async function hasNoPasswordOfOwner(store: Store): Promise<boolean> {
 	const owners = await store.list('users', { where: { role: 'owner' }, order: 'asc', limit: MAX_OWNERS_CHECKED });
 	return owners.every(({ password_hash }) => password_hash === null);
-}
-
-/** The routes of the API and of the pages. */
-async function allRoutes(foundation: Foundation, services: Services, address: () => string) {
-	const { settings, clock, log, network, models, store, secretKey, metrics } = foundation;
-	const sameOriginCheck = new SameOriginCheck(settings.public_url);
-	return [
-		...apiRoutes({
-			access: services.access,
-			address,
-			clock,
-			conversations: services.conversations,
-			costs: services.costs,
-			credentialMonitor: services.credentialMonitor,
-			cursors: new Cursors(secretKey),
-			deliverer: services.deliverer,
-			demo: settings.demo ? new DemoOrigin(settings.public_url) : null,
-			deployments: services.deployments,
-			documents: services.knowledge.documents,
-			erasures: services.erasures,
-			idempotency: services.idempotency,
-			inbox: services.inbox,
-			knowledge: services.knowledge,
-			log,
-			maxUploadBytes: settings.max_upload_bytes,
-			models,
-			network,
-			notices: services.notices,
-			oidcSignIns: services.oidcSignIns,
-			outbox: services.outbox,
-			ownAccount: services.ownAccount,
-			passwordSignIn: services.passwordSignIn,
-			sameOriginCheck,
-			secrets: services.secrets,
-			sessions: services.sessions,
-			sources: services.knowledge.sources,
-			statistics: services.statistics,
-			store,
-			tools: services.tools,
-			totpSetup: services.totpSetup,
-			users: services.users,
-			visitorTokens: services.visitorTokens,
-		}),
-		...startPageRoutes({ demo: settings.demo, version: version() }),
-		...insideDashboardNetworks(services.access, [
-			...passwordPageRoutes(),
-			...(await dashboardFileRoutes({ access: services.access, sameOriginCheck, log })),
-		]),
-		...(await widgetFileRoutes()),
-		...(settings.demo ? demoPageRoutes() : []),
-		...(settings.metrics_listen === undefined
-			? [metricsRoute(metrics, { access: services.access, sameOriginCheck, log })]
-			: []),
-	];
 }
 
 /** Creates the first workspace, owner and key where there are none, and shows them to the operator. */
