@@ -80,6 +80,22 @@ suite('an upgrade of a cluster, one node after the other', { skip: skipWithoutPo
 		t.diagnostic(`${load.answered} messages, ${load.streams} event streams`);
 	});
 
+	test('programs with other functions and the same tables work on one database, whichever starts last', async () => {
+		await using present = await makeVersion(0);
+		await using other = await makeVersion(0, { hasOtherFunctions: true });
+		await using first = await startNode('functions', present.program);
+		await using second = await startNode('functions', other.program);
+		await using third = await startNode('functions', present.program);
+		const deployment_id = await deploy(first);
+		for (const node of [first, second, third]) {
+			// Some of the conversations belong to each node.
+			for (let n = 0; n < 4; n++) {
+				const sent = await node.call('POST', '/api/v1/messages', { deployment_id, content: 'Hello' });
+				assert.equal(sent.status, 201, JSON.stringify(sent.body));
+			}
+		}
+	});
+
 	test('a program two versions older does not go on, and does not start', async () => {
 		await using later = await makeVersion(2);
 		await using old = await startNode('older');
@@ -92,6 +108,8 @@ suite('an upgrade of a cluster, one node after the other', { skip: skipWithoutPo
 			return true;
 		});
 		assert.equal((await newer.call('GET', '/api/v1/workspace')).status, 200);
+		const schemas = await query('older', "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'parley_%'");
+		assert.equal(schemas.length, 1, 'the functions of the program that cannot go on are removed');
 	});
 });
 

@@ -9,6 +9,9 @@ const build = fileURLToPath(new URL('../../.build/', import.meta.url));
 const SCHEMA =
 	/(\/\/ src\/store\/postgres\/schema\/migrations\.ts\n[\s\S]*?)(var SCHEMA_VERSION\d* = (MIGRATIONS\d*)\.length;)/;
 
+/** Files with a function of PostgreSQL, or with its call. */
+const FUNCTION_FILES = /^[\s\S]*\bcommit_batch\b[\s\S]*$/;
+
 /** How long a lease holds. */
 const LEASE = /(\/\/ src\/cluster\/placement\.ts\n[\s\S]*?var LEASE_MS\d* = )3e3;/;
 
@@ -19,11 +22,11 @@ export interface ServerVersion extends AsyncDisposable {
 }
 
 /**
- * Copies the built server as a version with further steps of PostgreSQL's schema, and so with functions in a schema of its own. Its leases
- * hold for two minutes: a busy machine must not take a node for an ended one.
- * @param steps each adds a column and a table
+ * Copies the built server as a version with further steps of PostgreSQL's schema. Its leases hold for two minutes: a busy machine must not
+ * take a node for an ended one.
+ * @param steps each adds a column and a table. @param hasOtherFunctions whether it calls a function of PostgreSQL by another name
  */
-export async function makeVersion(steps: number): Promise<ServerVersion> {
+export async function makeVersion(steps: number, { hasOtherFunctions = false } = {}): Promise<ServerVersion> {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-version-'));
 	const { outputs } = JSON.parse(await readFile(join(build, 'stamp.json'), 'utf8')) as { outputs: string[] };
 	for (const path of outputs) await cp(join(build, path), join(folder, path));
@@ -39,12 +42,13 @@ export async function makeVersion(steps: number): Promise<ServerVersion> {
 				text.replace(found[0], () => replace(found)),
 			);
 		}
-		if (changed !== 1) throw new Error(`${changed} files of the build have ${pattern}.`);
+		if (changed === 0) throw new Error(`No file of the build has ${pattern}.`);
 	};
 	const more = Array.from({ length: steps }, (_, step) => JSON.stringify(stepOf(step))).join(', ');
 	await change(SCHEMA, ([, before, last, migrations]) => `${before}${migrations}.push(${more});\n${last}`);
 	await change(LEASE, ([, before]) => `${before}12e4;`);
-	const version = `9.${steps}.0`;
+	if (hasOtherFunctions) await change(FUNCTION_FILES, ([text]) => text.replaceAll('commit_batch', 'commit_together'));
+	const version = `9.${steps}.${hasOtherFunctions ? 1 : 0}`;
 	await writeFile(
 		join(folder, 'package.json'),
 		JSON.stringify({ name: 'parley', version, private: true, type: 'module' }),

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { SHARD_COUNT } from '../placement.ts';
 import { connectionOptions } from './connection.ts';
 import { sqlOf } from './sql.ts';
-import { requireUsableSchema } from './tool-access.ts';
+import { requireCurrentSchema } from './tool-access.ts';
 
 /** A node as its lease has it. */
 export interface NodeStatus {
@@ -43,7 +43,7 @@ export async function readClusterStatus(url: string): Promise<ClusterStatus> {
 	await client.connect();
 	try {
 		const sql = sqlOf(client);
-		await requireUsableSchema(sql);
+		await requireCurrentSchema(sql);
 		// One statement: all of it is of one moment.
 		const row = await sql.get<{ status: ClusterStatus }>(SELECT_STATUS);
 		return (row as { status: ClusterStatus }).status;

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { connectionOptions } from './connection.ts';
 import { SCHEMA_VERSION } from './schema/migrations.ts';
 import { sqlOf } from './sql.ts';
-import { readSchemaState, requireUsableSchema } from './tool-access.ts';
+import { readSchemaState, requireCurrentSchema } from './tool-access.ts';
 
 /** What an inspection of PostgreSQL found. */
 export interface PostgresReport {
@@ -56,7 +56,7 @@ export async function inspectPostgres(url: string): Promise<PostgresReport> {
 			currentSchema: SCHEMA_VERSION,
 		};
 		if (version === null) return { ...report, content: null };
-		await requireUsableSchema(sql);
+		await requireCurrentSchema(sql);
 		return { ...report, content: (await sql.get<PostgresContent>(SELECT_CONTENT)) ?? null };
 	} finally {
 		await client.end();

@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { AppError } from '../../base/index.ts';
 import { connectionOptions, TABLE_SCHEMA } from './connection.ts';
-import { FUNCTION_SCHEMA, FUNCTIONS, FUNCTIONS_CHECKSUM } from './functions/index.ts';
-import { MIGRATIONS } from './schema/migrations.ts';
+import { FUNCTION_SCHEMA, FUNCTION_SCHEMAS, FUNCTIONS } from './functions/index.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from './schema/migrations.ts';
 import { requireUsableSchema } from './schema-version.ts';
 
 /** Any number that nothing else in the database locks. */
@@ -65,14 +65,18 @@ async function runSteps(client: Client): Promise<void> {
 	}
 }
 
-/** The checksum is the comment of the schema. */
+/** Creates the functions where they are missing, and removes those of programs that can no longer use the tables. */
 async function createFunctions(client: Client): Promise<void> {
-	const { rows } = await client.query<{ checksum: string | null }>(
-		"SELECT obj_description(to_regnamespace($1), 'pg_namespace') AS checksum",
-		[FUNCTION_SCHEMA],
+	const { rows } = await client.query<{ name: string }>(
+		"SELECT nspname AS name FROM pg_namespace WHERE nspname LIKE 'parley%'",
 	);
-	if (rows[0]?.checksum === FUNCTIONS_CHECKSUM) return;
-	await client.query(`BEGIN; DROP SCHEMA IF EXISTS ${FUNCTION_SCHEMA} CASCADE; CREATE SCHEMA ${FUNCTION_SCHEMA};
-		SET LOCAL check_function_bodies = off; ${FUNCTIONS};
-		COMMENT ON SCHEMA ${FUNCTION_SCHEMA} IS '${FUNCTIONS_CHECKSUM}'; COMMIT`);
+	const names = rows.map(({ name }) => name);
+	if (!names.includes(FUNCTION_SCHEMA)) {
+		await client.query(`BEGIN; CREATE SCHEMA ${FUNCTION_SCHEMA};
+			SET LOCAL check_function_bodies = off; ${FUNCTIONS}; COMMIT`);
+	}
+	for (const name of names) {
+		const version = Number(FUNCTION_SCHEMAS.exec(name)?.[1] ?? SCHEMA_VERSION);
+		if (version < SCHEMA_VERSION - 1) await client.query(`DROP SCHEMA ${name} CASCADE`);
+	}
 }

@@ -3,7 +3,6 @@ import { AppError, newId, version } from '../../base/index.ts';
 import type { PlacementStore, PlacementView, ShardFence } from '../placement.ts';
 import { NODE_REMOVED } from './functions/placement.ts';
 import { incompleteImportError } from './import-state.ts';
-import { SCHEMA_VERSION } from './schema/migrations.ts';
 import { OutdatedSchemaError, requireUsableSchema } from './schema-version.ts';
 import type { Sql } from './sql.ts';
 
@@ -64,21 +63,20 @@ export class PostgresPlacement implements PlacementStore {
 	}
 
 	async #renew(leaseMs: number): Promise<PlacementView> {
-		const row = await this.#sql.get<{ view: PlacementView; version: number }>(
-			`SELECT version, CASE WHEN version <= @newest THEN renew_lease(@node, @lease_ms) END AS view FROM schema_version`,
-			{ node: this.#node, lease_ms: leaseMs, newest: SCHEMA_VERSION + 1 },
-		);
-		const { version, view } = row as { view: PlacementView; version: number };
-		requireUsableSchema(version);
-		return view;
+		// Without the function: newer programs remove it when they no longer go with this one.
+		const schema = await this.#sql.get<{ version: number }>('SELECT version FROM schema_version');
+		requireUsableSchema(schema?.version ?? 0);
+		const parameters = { node: this.#node, lease_ms: leaseMs };
+		const row = await this.#sql.get<{ view: PlacementView }>('SELECT renew_lease(@node, @lease_ms) AS view', parameters);
+		return (row as { view: PlacementView }).view;
 	}
 
 	async release(fences: readonly ShardFence[]): Promise<void> {
-		await this.#sql.run(
-			`UPDATE shards SET owner = NULL FROM unnest(@shards::bigint[], @epochs::bigint[]) AS given (shard, epoch)
-			 WHERE shards.id = given.shard AND shards.epoch = given.epoch AND shards.owner = @node`,
-			{ node: this.#node, shards: fences.map(({ shard }) => shard), epochs: fences.map(({ epoch }) => epoch) },
-		);
+		await this.#sql.run('SELECT release_shards(@node, @shards, @epochs)', {
+			node: this.#node,
+			shards: fences.map(({ shard }) => shard),
+			epochs: fences.map(({ epoch }) => epoch),
+		});
 	}
 
 	async leave(): Promise<void> {

@@ -20,7 +20,7 @@ import { PostgresReaders } from './readers.ts';
 import { repeatingSql } from './repeating-sql.ts';
 import { PostgresSharedLimits } from './shared-limits.ts';
 import { type Sql, sqlOf } from './sql.ts';
-import { excludeServers, requireUsableSchema, toolIdentity } from './tool-access.ts';
+import { excludeServers, requireCurrentSchema, toolIdentity } from './tool-access.ts';
 import { vacuum } from './vacuum.ts';
 import { WriterSession } from './writer-session.ts';
 
@@ -83,7 +83,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 	pool.on('error', (err) => log.warn({ err }, 'a connection to the database was lost'));
 	let exclusion: AsyncDisposable | undefined;
 	try {
-		if (role !== 'node') await requireUsableSchema(sqlOf(pool));
+		if (role !== 'node') await requireCurrentSchema(sqlOf(pool));
 		if (role === 'exclusive_tool') exclusion = await excludeServers(options.url);
 		const node =
 			role === 'node'

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { AppError, newId } from '../../base/index.ts';
 import { connectionOptions, TABLE_SCHEMA } from './connection.ts';
-import { FUNCTION_SCHEMA, FUNCTIONS_CHECKSUM } from './functions/index.ts';
+import { FUNCTION_SCHEMA } from './functions/index.ts';
 import { requireCompleteImport } from './import-state.ts';
 import type { NodeIdentity } from './placement.ts';
 import { SCHEMA_VERSION } from './schema/migrations.ts';
@@ -20,26 +20,26 @@ export interface SchemaState {
 }
 
 export async function readSchemaState(sql: Sql): Promise<SchemaState> {
-	const found = await sql.get<{ exists: boolean; checksum: string | null }>(
+	const found = await sql.get<{ exists: boolean; has_functions: boolean }>(
 		`SELECT to_regclass('${TABLE_SCHEMA}.schema_version') IS NOT NULL AS exists,
-			obj_description(to_regnamespace('${FUNCTION_SCHEMA}'), 'pg_namespace') AS checksum`,
+			to_regnamespace('${FUNCTION_SCHEMA}') IS NOT NULL AS has_functions`,
 	);
 	if (!found?.exists) return { version: null, hasFunctions: false };
 	const row = await sql.get<{ version: number }>(`SELECT version FROM ${TABLE_SCHEMA}.schema_version`);
-	return { version: row?.version || null, hasFunctions: found.checksum === FUNCTIONS_CHECKSUM };
+	return { version: row?.version || null, hasFunctions: found.has_functions };
 }
 
 /**
- * A tool beside running servers must not change their schema or their functions.
+ * A tool beside running nodes must not change their schema.
  * @throws AppError `not_found` for a database without tables, `unavailable` for those of another version, and during an import
  */
-export async function requireUsableSchema(sql: Sql): Promise<void> {
+export async function requireCurrentSchema(sql: Sql): Promise<void> {
 	const { version, hasFunctions } = await readSchemaState(sql);
 	if (version === null) throw new AppError('not_found', NO_TABLES);
 	if (version < SCHEMA_VERSION || version > SCHEMA_VERSION + 1 || !hasFunctions) {
 		throw new AppError(
 			'unavailable',
-			`The database has schema version ${version}, and was last used by another Parley than this one, which knows ${SCHEMA_VERSION}. Use the Parley that the servers run, or start a server of this one first.`,
+			`The nodes on this database run another version of Parley: it has schema version ${version}, and this command knows ${SCHEMA_VERSION}. Run the command with the version of the nodes.`,
 		);
 	}
 	await requireCompleteImport(sql);

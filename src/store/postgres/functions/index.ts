@@ -9,7 +9,7 @@ import { PLACEMENT_FUNCTIONS } from './placement.ts';
 import { recordFunctions } from './records.ts';
 import { SPENDING_FUNCTIONS } from './spending.ts';
 
-/** The functions of this program. Each schema version has its own, so that nodes of two versions can work on one database. */
+/** The functions of this program. */
 export const FUNCTIONS = [
 	PLACEMENT_FUNCTIONS,
 	JOB_FUNCTIONS,
@@ -21,8 +21,13 @@ export const FUNCTIONS = [
 	LIMIT_FUNCTIONS,
 ].join('\n');
 
-/** The schema that holds them. */
-export const FUNCTION_SCHEMA = `parley_${SCHEMA_VERSION}`;
+const checksum = createHash('sha256').update(FUNCTIONS).digest('hex').slice(0, 8);
 
-/** Tells whether the database has these functions. */
-export const FUNCTIONS_CHECKSUM = createHash('sha256').update(FUNCTIONS).digest('hex');
+/**
+ * The schema that holds them, and nothing else. Programs with other functions have schemas of their own, so that nodes of two versions can
+ * work on one database.
+ */
+export const FUNCTION_SCHEMA = `parley_${SCHEMA_VERSION}_${checksum}`;
+
+/** The names of such schemas. The first group is the version of the tables. */
+export const FUNCTION_SCHEMAS = /^parley_(\d+)_[0-9a-f]{8}$/;

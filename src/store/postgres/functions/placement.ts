@@ -12,18 +12,25 @@ export const PLACEMENT_FUNCTIONS = `
 		SELECT EXISTS (SELECT 1 FROM nodes WHERE epoch = node_epoch AND expires_at > clock_timestamp()) $$;
 
 	-- The owner of a shard cannot change until the transaction ends. Another node that wants the shard does not wait: it tries again
-	-- with its next renewal. @returns whether the shard has this epoch
+	-- when it renews. @returns whether the shard has this epoch
 	CREATE FUNCTION holds_shard(p_shard bigint, p_epoch bigint) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
 		PERFORM pg_advisory_xact_lock_shared(${SHARD_LOCKS}, p_shard::int);
 		PERFORM 1 FROM shards WHERE id = p_shard AND epoch = p_epoch;
 		RETURN FOUND;
 	END $$;
 
+	-- Gives shards up that have these epochs. It waits for renewals, which change the same rows.
+	CREATE FUNCTION release_shards(p_node text, p_shards bigint[], p_epochs bigint[]) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+		PERFORM pg_advisory_xact_lock(hashtextextended('placement', 0));
+		UPDATE shards SET owner = NULL FROM unnest(p_shards, p_epochs) AS given (shard, epoch)
+		WHERE shards.id = given.shard AND shards.epoch = given.epoch AND shards.owner = p_node;
+	END $$;
+
 	-- Renews the lease of a node and takes shards whose owner has ended, up to the fair share. One node at a time does this: otherwise
 	-- two would count the same shards as free. @returns nodes, shards, and the surplus that others wait for
 	CREATE FUNCTION renew_lease(p_node text, p_lease_ms bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
 	DECLARE
-		-- A node whose lease ends before this has missed renewals: it seems to have ended, and gets no share.
+		-- A node with less than half of its lease left has missed a renewal. It gets no share.
 		lively_until timestamptz := clock_timestamp() + p_lease_ms * interval '1 millisecond' / 2;
 		leaving boolean;
 		candidates bigint;

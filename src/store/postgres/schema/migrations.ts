@@ -13,7 +13,7 @@ import { WRITER_TABLES } from './writers.ts';
 
 /**
  * The steps from an empty database to the current schema, in order. A released step is never edited. Each leaves tables that the
- * version before can still use: it adds, and what died is removed one version later.
+ * version before can still use: it adds, and what is no longer used is removed one version later.
  */
 export const MIGRATIONS: readonly string[] = [
 	[
