@@ -91,7 +91,7 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: Setting } = {
 	database_url: {
 		variable: 'PARLEY_DATABASE_URL',
 		description:
-			'The URL of a PostgreSQL database (15 or newer) instead of the embedded one: postgres://user:password@host/name. Several servers with the same URL are one cluster. It needs secret_key.',
+			'The URL of a PostgreSQL database (15 or newer) instead of the embedded one: postgres://user:password@host/name. Servers with the same URL are the nodes of one cluster. It needs secret_key.',
 	},
 	cluster_listen: {
 		variable: 'PARLEY_CLUSTER_LISTEN',
