@@ -61,7 +61,11 @@ export class BodyBuffer {
 		this.#lastByteAt = performance.now();
 		this.receivedBytes += bytes.length;
 		this.complete = last;
-		if (last) this.stopTimer();
+		if (last) {
+			this.stopTimer();
+			// The library delivers what it has already read, also while it is paused. The next request must be read.
+			this.resume();
+		}
 		if (this.#isDiscarding) {
 			if (last) this.#onEnd?.();
 		} else if (this.#failure !== null) return;

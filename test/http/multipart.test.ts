@@ -320,3 +320,36 @@ test('responds with the failure of a file handler and does not handle the rest o
 	assert.equal(codeOf(await response.json()), 'internal_error');
 	assert.deepEqual(handled, ['one']);
 });
+
+test('a connection takes further requests after an upload whose handler failed while all of it was there', async (t) => {
+	let isSmall = false;
+	const { port } = await start(t, [
+		taking({
+			maxFileBytes: 1_000_000,
+			async onFile({ stream }) {
+				if (isSmall) throw new Error('disk full');
+				const chunks = stream[Symbol.asyncIterator]();
+				for (let size = 0; size < 200_000; ) size += (await chunks.next()).value.length;
+				// The library has read more than the handler takes, and delivers it although reading is paused.
+				await new Promise((resolve) => setTimeout(resolve, 50));
+				throw new Error('disk full');
+			},
+		}),
+	]);
+	const client = new RawClient(t, port);
+	const head = 'content-disposition: form-data; name="f"; filename="f"';
+	const body = form({ head, body: Buffer.alloc(900_000) });
+	const post = (bytes: Buffer) => {
+		client.send(
+			`POST /form HTTP/1.1\r\nhost: x\r\ncontent-type: multipart/form-data; boundary=XX\r\ncontent-length: ${bytes.length}\r\n\r\n`,
+		);
+		client.send(bytes);
+	};
+	const small = form({ head, body: Buffer.alloc(30_000) });
+	for (const [sent, bytes] of [body, small, small, small].entries()) {
+		post(bytes);
+		await client.until(() => client.text.split('HTTP/1.1 500').length === sent + 2 || client.closed);
+		assert.equal(client.closed, false, `after ${sent} answers`);
+		isSmall = true;
+	}
+});
