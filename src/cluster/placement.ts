@@ -8,7 +8,13 @@ import {
 	systemClock,
 	withDeadline,
 } from '../base/index.ts';
-import type { ClusterNode, PlacementStore, PlacementView, ShardFence } from '../store/index.ts';
+import {
+	type ClusterNode,
+	LEASE_MS,
+	type PlacementStore,
+	type PlacementView,
+	type ShardFence,
+} from '../store/index.ts';
 import { shardOf } from './shard-of.ts';
 
 export interface PlacementOptions {
@@ -29,8 +35,6 @@ export interface PlacementOptions {
 	clock?: Clock;
 }
 
-/** How long a lease holds after its renewal (ms). The shards of a node that ends are taken over soon after it. */
-const LEASE_MS = 3_000;
 const RENEW_MS = 1_000;
 /** After the end of another node's lease, its shards are taken so late (ms): timers may fire a little early. */
 const AFTER_EXPIRY_MS = 20;
@@ -180,8 +184,10 @@ export class Placement implements AsyncDisposable {
 		const former = this.#served;
 		this.#served = new Map();
 		for (const [shard, state] of view.shards.entries()) {
-			if (state.owner !== this.#options.nodeId || this.#isGivenUp(shard, state)) continue;
-			this.#served.set(shard, state.epoch);
+			if (state.owner !== this.#options.nodeId) continue;
+			// A release that has found another epoch has released nothing: a standby may have lost the last change of the owner.
+			if (this.#isGivenUp(shard, state)) this.#unreleased.set(shard, state.epoch);
+			else this.#served.set(shard, state.epoch);
 		}
 		const lost = new Set(
 			[...former].filter(([shard, epoch]) => this.#served.get(shard) !== epoch).map(([shard]) => shard),
@@ -211,8 +217,8 @@ export class Placement implements AsyncDisposable {
 	}
 
 	/**
-	 * A node that has missed its renewals is taken over when its lease ends, and not with the next renewal of this one. Where others take
-	 * their part of its shards, this node soon looks who has them.
+	 * Renews when the lease of another node ends, so that its shards are taken without waiting for the periodic renewal. While shards have
+	 * no owner, it renews soon again, to learn who takes them.
 	 */
 	#watchOthers(view: PlacementView): void {
 		clearTimeout(this.#expiryTimer);

@@ -1,9 +1,7 @@
 import { AppError, sleep } from '../base/index.ts';
-import { type ClusterStatus, databaseError, readClusterStatus } from '../store/index.ts';
+import { type ClusterStatus, databaseError, LEASE_MS, readClusterStatus } from '../store/index.ts';
 import { alignColumns, type Command, type Invocation } from './command.ts';
 
-/** How long a node counts as alive after it has renewed its lease (ms). */
-const LEASE_MS = 3_000;
 /** Longer than a lease, and than the other nodes take to notice that it has ended. */
 const RECHECK_MS = LEASE_MS + 1_000;
 

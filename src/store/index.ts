@@ -52,6 +52,7 @@ export {
 	type FenceOf,
 	fenced,
 	fenceOfTask,
+	LEASE_MS,
 	type PlacementStore,
 	type PlacementView,
 	SHARD_COUNT,

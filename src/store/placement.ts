@@ -1,6 +1,9 @@
 /** Conversations and deployments hash to this many shards. Each shard has one owner at a time. */
 export const SHARD_COUNT = 256;
 
+/** How long a lease holds after its renewal (ms). The shards of a node that ends are taken over soon after it. */
+export const LEASE_MS = 3_000;
+
 /** The right to write what belongs to a shard: it ends when another node takes the shard over. */
 export interface ShardFence {
 	/** From 0 to `SHARD_COUNT` - 1. */

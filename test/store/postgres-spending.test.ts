@@ -133,7 +133,9 @@ suite('costs on PostgreSQL with several nodes', { skip: skipWithoutPostgres }, (
 	test('batches of two nodes with the same workspaces in other orders neither exceed a budget nor deadlock', async () => {
 		const workspaces = Array.from({ length: 6 }, () => newId('workspace'));
 		const limits: SpendingLimit[] = [{ dimension: 'workspace', amount: 125, ...OF_BOTH_DAYS }];
-		const nodes = ['a', 'b'].map((id) => new WriterSession(url, id, store.fence.epoch, createLog('silent')));
+		const nodes = ['a', 'b'].map(
+			(id) => new WriterSession({ url, id, epoch: store.fence.epoch, log: createLog('silent'), timeoutMs: 10_000 }),
+		);
 		const commits = nodes.flatMap((session, node) => {
 			const queue = new CommitQueue(session, { onCommitted() {}, onBatch() {} });
 			return Array.from({ length: 240 }, async (_, n) => {

@@ -15,13 +15,15 @@ export async function startCuttableProxy(first: number | string, { keepsReceived
 	const received: Buffer[][] = [];
 	/** Requests with this text are held; null: none. */
 	let heldText: string | null = null;
+	let holdsOne = false;
 	/** What goes on when the held requests are released. */
 	const held: Array<() => void> = [];
 	const holding = () =>
 		new Transform({
 			transform(chunk: Buffer, _encoding, done) {
-				if (heldText === null || !chunk.includes(heldText)) done(null, chunk);
-				else held.push(() => done(null, chunk));
+				if (heldText === null || !chunk.includes(heldText)) return void done(null, chunk);
+				if (holdsOne) heldText = null;
+				held.push(() => done(null, chunk));
 			},
 		});
 	const server = createServer((near) => {
@@ -63,6 +65,12 @@ export async function startCuttableProxy(first: number | string, { keepsReceived
 		/** From now on, a connection stops before a request with this text: the server gets it when it is released. */
 		hold(text: string) {
 			heldText = text;
+			holdsOne = false;
+		},
+		/** The next connection with this text stops, as after a cut that nobody is told of. */
+		holdOne(text: string) {
+			heldText = text;
+			holdsOne = true;
 		},
 		/** Whether a request is held. */
 		isHolding: () => held.length > 0,

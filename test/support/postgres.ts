@@ -14,8 +14,11 @@ const SYSTEM_USER = 'postgres';
 
 /** A PostgreSQL server in a temporary folder, on a Unix socket there. */
 export interface PostgresServer extends AsyncDisposable {
-	/** The URL of a database, made when it is first named. */
-	database(name: string): Promise<string>;
+	/**
+	 * The URL of a database, made when it is first named.
+	 * @param disk where its tables are kept; default: with those of the server
+	 */
+	database(name: string, disk?: string): Promise<string>;
 	/** Of the process that starts all others. */
 	readonly pid: number;
 	/** The path of its Unix socket. */
@@ -99,12 +102,19 @@ export async function startPostgres({ syncs = false } = {}): Promise<PostgresSer
 			await running.end(how === 'crash' ? 'SIGQUIT' : 'SIGINT');
 			running = await start();
 		},
-		async database(name) {
+		async database(name, disk) {
 			if (!made.has(name)) {
 				made.add(name);
 				const client = new pg.Client(url('postgres'));
 				await client.connect();
-				await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`);
+				let place = '';
+				if (disk !== undefined) {
+					const tables = await mkdtemp(join(disk, 'tables-'));
+					if (user) chownSync(tables, user.uid, user.gid);
+					await client.query(`CREATE TABLESPACE other LOCATION ${client.escapeLiteral(tables)}`);
+					place = ' TABLESPACE other';
+				}
+				await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}${place}`);
 				await client.end();
 			}
 			return url(name);

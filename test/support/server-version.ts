@@ -13,7 +13,7 @@ const SCHEMA =
 const FUNCTION_FILES = /^[\s\S]*\bcommit_batch\b[\s\S]*$/;
 
 /** How long a lease holds. */
-const LEASE = /(\/\/ src\/cluster\/placement\.ts\n[\s\S]*?var LEASE_MS\d* = )3e3;/;
+const LEASE = /(\/\/ src\/store\/placement\.ts\n[\s\S]*?var LEASE_MS\d* = )3e3;/;
 
 /** A version of the built server. */
 export interface ServerVersion extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import { ID_PREFIXES, type Log, SpacedTask, withDeadline } from '../../base/index.ts';
+import { ID_PREFIXES, type Log, SpacedTask } from '../../base/index.ts';
 import type { StoredEvent } from '../commit.ts';
 import type { ShardFence } from '../placement.ts';
 import type { EventsListener } from '../store.ts';
@@ -11,8 +11,6 @@ const POLL_MS = 500;
 const MIN_INTERVAL_MS = 20;
 const PAGE_SIZE = 500;
 const CHANNEL = 'parley_log';
-/** A connection that was cut off answers nothing: the log is then read on another one (ms). */
-const READ_TIMEOUT_MS = 5_000;
 
 /**
  * Publishes the events of all nodes. Events of a conversation come from its owner only, so this node publishes its own at once, and no
@@ -30,6 +28,7 @@ export class LogFollower {
 	readonly #hints: SpacedTask;
 	#isClosed = false;
 
+	/** @param options.sql of connections with a short time limit */
 	constructor(options: {
 		sql: Sql;
 		log: Log;
@@ -67,15 +66,15 @@ export class LogFollower {
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		clearInterval(this.#timer);
-		await Promise.all([this.#looks[Symbol.asyncDispose](), this.#hints[Symbol.asyncDispose]()]);
+		// A hint is sent on a connection that may not answer for long.
+		void this.#hints[Symbol.asyncDispose]();
+		await this.#looks[Symbol.asyncDispose]();
 	}
 
 	async #readLog(): Promise<void> {
 		try {
 			for (let isFull = true; isFull && !this.#isClosed; ) {
-				const { end, page } = await withDeadline(this.#readPage(), READ_TIMEOUT_MS, () => {
-					return new Error('The database did not answer in time.');
-				});
+				const { end, page } = await this.#readPage();
 				if (this.#isClosed) return;
 				isFull = page.length === PAGE_SIZE;
 				// Own events may have been published meanwhile.

@@ -1,6 +1,6 @@
-import { Client } from 'pg';
+import { Client, type DatabaseError } from 'pg';
 import { AppError } from '../../base/index.ts';
-import { connectionOptions, TABLE_SCHEMA } from './connection.ts';
+import { connectionOptions, endOf, TABLE_SCHEMA } from './connection.ts';
 import { FUNCTION_SCHEMA, FUNCTION_SCHEMAS, FUNCTIONS } from './functions/index.ts';
 import { MIGRATIONS, SCHEMA_VERSION } from './schema/migrations.ts';
 import { requireUsableSchema } from './schema-version.ts';
@@ -10,16 +10,16 @@ const MIGRATION_LOCK = 7_257_539;
 
 /**
  * Brings the database to the current schema. One node at a time does this: the others wait.
- * @throws AppError `unavailable` when the database is older than PostgreSQL 15 or acknowledges commits early, or its schema is newer than this program can use
+ * @throws AppError `unavailable` when the database is older than PostgreSQL 15 or acknowledges commits early, its schema is newer than this program can use, or another node changes it for too long
  */
 export async function migrate(url: string): Promise<void> {
 	const client = new Client({ ...connectionOptions(url), query_timeout: 0 });
 	client.on('error', () => {});
 	await client.connect();
 	try {
-		await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
 		await requireServer(client);
-		await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+		await waitForOthers(client);
+		await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
 		await client.query(
 			`CREATE SCHEMA IF NOT EXISTS ${TABLE_SCHEMA};
 			 CREATE TABLE IF NOT EXISTS ${TABLE_SCHEMA}.schema_version (id int PRIMARY KEY CHECK (id = 1), version int NOT NULL);
@@ -28,7 +28,26 @@ export async function migrate(url: string): Promise<void> {
 		await runSteps(client);
 		await createFunctions(client);
 	} finally {
-		await client.end();
+		await endOf(client);
+	}
+}
+
+/** A node that is frozen while it changes the schema keeps the lock (ms). Steps of large tables may take long, too. */
+const LOCK_WAIT_MS = 10 * 60_000;
+/** SQLSTATE of a lock that was waited for too long. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
+async function waitForOthers(client: Client): Promise<void> {
+	await client.query(`SET statement_timeout = 0; SET lock_timeout = ${LOCK_WAIT_MS}`);
+	try {
+		await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+	} catch (error) {
+		if ((error as DatabaseError).code !== LOCK_NOT_AVAILABLE) throw error;
+		throw new AppError(
+			'unavailable',
+			'Another node has been changing the schema of the database for ten minutes. If it does not work any more, end it.',
+			{ cause: error },
+		);
 	}
 }
 

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { connectionOptions } from './connection.ts';
+import { connectionOptions, endOf } from './connection.ts';
 
 /** Named locks have this first number. */
 const NAMED_LOCKS = 7_257_541;
@@ -19,6 +19,6 @@ export async function exclusively<T>(url: string, name: string, run: () => Promi
 		await client.query('SELECT pg_advisory_lock($1, hashtext($2))', [NAMED_LOCKS, name]);
 		return await run();
 	} finally {
-		await client.end();
+		await endOf(client);
 	}
 }

@@ -67,7 +67,10 @@ export class PostgresPlacement implements PlacementStore {
 		const schema = await this.#sql.get<{ version: number }>('SELECT version FROM schema_version');
 		requireUsableSchema(schema?.version ?? 0);
 		const parameters = { node: this.#node, lease_ms: leaseMs };
-		const row = await this.#sql.get<{ view: PlacementView }>('SELECT renew_lease(@node, @lease_ms) AS view', parameters);
+		const row = await this.#sql.get<{ view: PlacementView }>(
+			'SELECT renew_lease(@node, @lease_ms) AS view',
+			parameters,
+		);
 		return (row as { view: PlacementView }).view;
 	}
 

@@ -3,7 +3,7 @@ import { AppError, createLog, type Log, withDeadline } from '../../base/index.ts
 import { callEach } from '../call-each.ts';
 import type { Commit, CommitOutcome } from '../commit.ts';
 import type { CommitObserver, OpenedStore, StoreState } from '../opened-store.ts';
-import type { PlacementStore } from '../placement.ts';
+import { LEASE_MS, type PlacementStore } from '../placement.ts';
 import type { SharedLimits } from '../shared-limits.ts';
 import type { EventsListener, Jobs } from '../store.ts';
 import { openPostgresBlobs, type PostgresBlobs } from './blobs/index.ts';
@@ -15,6 +15,7 @@ import { LogFollower } from './log-follower.ts';
 import { migrate } from './migrate.ts';
 import { exclusively } from './named-lock.ts';
 import { Notifications } from './notifications.ts';
+import { FailedCommitError } from './outcomes.ts';
 import { joinCluster, leaveCluster, type NodeIdentity, PostgresPlacement } from './placement.ts';
 import { PostgresReaders } from './readers.ts';
 import { repeatingSql } from './repeating-sql.ts';
@@ -22,7 +23,7 @@ import { PostgresSharedLimits } from './shared-limits.ts';
 import { type Sql, sqlOf } from './sql.ts';
 import { excludeServers, requireCurrentSchema, toolIdentity } from './tool-access.ts';
 import { vacuum } from './vacuum.ts';
-import { WriterSession } from './writer-session.ts';
+import { MAX_UNSENT_MS, WriterSession } from './writer-session.ts';
 
 export interface PostgresStoreOptions {
 	/** `postgres://…`, with TLS options as its query. */
@@ -50,26 +51,35 @@ export type PostgresRole = 'node' | 'tool' | 'exclusive_tool';
 
 /** Connections for readers. */
 const READER_CONNECTIONS = 8;
-/** Connections for the lease: readers that take long must not delay it. */
-const LEASE_CONNECTIONS = 2;
-/** A connection for the lease that answers nothing for so long is given up (ms). */
-const LEASE_TIMEOUT_MS = 3_000;
+/** Connections for the lease and for the log of events: readers that take long must not delay them. */
+const CLUSTER_CONNECTIONS = 2;
+/** One of these connections that answers nothing for so long is given up (ms). */
+const CLUSTER_TIMEOUT_MS = 3_000;
+/** The writer's connections that answer nothing for so long are given up (ms): after a silent cut no answer comes. */
+const MESSAGE_TIMEOUT_MS = 8_000;
+const BACKGROUND_TIMEOUT_MS = 35_000;
 /** Commits that may wait for the database. Above it they are refused, so that a database that stalls cannot fill the memory. */
 const MAX_PENDING_COMMITS = 20_000;
-/** While the database cannot be reached for this long, new commits are refused (ms). Those that wait are still carried out. */
-const MAX_DISCONNECTED_MS = 10_000;
 /** Without the database for so long, the server is not ready (ms). A dead connection alone is replaced sooner. */
 const UNREACHABLE_MS = 1_000;
 const UNREACHABLE = {
 	reason: 'database_unreachable',
 	message: 'PostgreSQL does not answer: nothing can be stored.',
 } as const;
+/** SQLSTATE: there is no space left for a change. */
+const DISK_FULL = '53100';
+/** For so long after such a refusal the node is not ready (ms), unless another commit succeeds. */
+const FULL_MS = 10_000;
+const FULL = {
+	reason: 'database_full',
+	message: 'The disk of PostgreSQL is full: nothing can be stored.',
+} as const;
+/** Time for the end of the lease when the store is closed (ms). Without it the lease runs out. */
+const LEAVE_MS = 2_000;
 /** Time for what waits when the store is closed (ms). */
 const CLOSE_MS = 10_000;
 const NOT_CLOSED =
 	'The database does not answer: what waited was not stored. Acknowledged commits are in the database.';
-/** How long a node counts as alive after its start before it renews its lease (ms). */
-const FIRST_LEASE_MS = 3_000;
 
 /**
  * Opens the store on PostgreSQL: brings its schema up to date, joins as a node, and connects the writer and the readers.
@@ -87,10 +97,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 		if (role === 'exclusive_tool') exclusion = await excludeServers(options.url);
 		const node =
 			role === 'node'
-				? await joinCluster(sqlOf(pool), options.address ?? '', options.firstLeaseMs ?? FIRST_LEASE_MS)
+				? await joinCluster(sqlOf(pool), options.address ?? '', options.firstLeaseMs ?? LEASE_MS)
 				: toolIdentity();
-		const session = (id: string) => new WriterSession(options.url, id, node.epoch, log);
-		const sessions = { messages: session(node.owner), background: session(`${node.owner}-background`) };
+		const session = (id: string, timeoutMs: number) =>
+			new WriterSession({ url: options.url, id, epoch: node.epoch, log, timeoutMs });
+		const sessions = {
+			messages: session(node.owner, MESSAGE_TIMEOUT_MS),
+			background: session(`${node.owner}-background`, BACKGROUND_TIMEOUT_MS),
+		};
 		const position = await new PostgresReaders(sqlOf(pool)).events.lastSeq();
 		const blobs = await openPostgresBlobs({ url: options.url, log, temporaryFolder: options.temporaryFolder });
 		const { url, observer, onExpelled = () => {} } = options;
@@ -98,7 +112,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 		return new PostgresStore(parts);
 	} catch (error) {
 		await exclusion?.[Symbol.asyncDispose]();
-		await pool.end();
+		await endOf(pool);
 		throw error;
 	}
 }
@@ -140,7 +154,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	readonly #sql: Sql;
 	readonly #observer: CommitObserver | undefined;
 	readonly #pool: Pool;
-	readonly #leasePool: Pool;
+	readonly #clusterPool: Pool;
 	readonly #url: string;
 	readonly #sessions: Sessions;
 	readonly #queue: CommitQueue;
@@ -152,6 +166,8 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	readonly #listeners = new Set<EventsListener>();
 	readonly #commitListeners = new Set<(commit: Commit) => void>();
 	#isClosing = false;
+	/** When PostgreSQL last refused a commit for want of space, by the monotonic clock. */
+	#refusedAt = Number.NEGATIVE_INFINITY;
 
 	constructor(parts: StoreParts) {
 		const { pool, sessions, blobs, node, role, exclusion, url, log, observer, position, onExpelled } = parts;
@@ -160,9 +176,11 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		this.#sql = sql;
 		this.#observer = observer;
 		this.searchDatabase = url;
+		const isFull = () => performance.now() - this.#refusedAt < FULL_MS;
 		this.health = {
 			get problem() {
-				return sessions.messages.disconnectedMs > UNREACHABLE_MS ? UNREACHABLE : null;
+				if (sessions.messages.disconnectedMs > UNREACHABLE_MS) return UNREACHABLE;
+				return isFull() ? FULL : null;
 			},
 		};
 		this.#pool = pool;
@@ -170,12 +188,14 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		this.#sessions = sessions;
 		this.blobs = blobs;
 		this.fence = node;
-		this.#leasePool = new Pool({
-			...{ ...connectionOptions(url), query_timeout: LEASE_TIMEOUT_MS },
-			max: LEASE_CONNECTIONS,
+		this.#clusterPool = new Pool({
+			...{ ...connectionOptions(url), query_timeout: CLUSTER_TIMEOUT_MS },
+			max: CLUSTER_CONNECTIONS,
 		});
-		this.#leasePool.on('error', (err) => log.warn({ err }, 'a connection to the database was lost'));
-		this.placement = new PostgresPlacement(repeatingSql(sqlOf(this.#leasePool)), node.owner, onExpelled);
+		this.#clusterPool.on('error', (err) => log.warn({ err }, 'a connection to the database was lost'));
+		const clusterSql = repeatingSql(sqlOf(this.#clusterPool));
+		// A renewal that ends late finds that this node has left by itself.
+		this.placement = new PostgresPlacement(clusterSql, node.owner, (error) => this.#isClosing || onExpelled(error));
 		const listener = {
 			onCommitted: (commit: Commit, outcome: CommitOutcome) => this.#publish(commit, outcome),
 			onBatch: (size: number) => observer?.onBatch(size),
@@ -189,7 +209,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		this.#logFollower = null;
 		if (role === 'node') {
 			this.#logFollower = new LogFollower({
-				...{ sql, log, position, notifications: this.#notifications },
+				...{ sql: clusterSql, log, position, notifications: this.#notifications },
 				publish: (events, fence) => callEach(this.#listeners, events, fence),
 			});
 			this.#notifications.start();
@@ -240,7 +260,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	}
 
 	isWritable(): boolean {
-		return !this.#isClosing && this.#sessions.messages.disconnectedMs === 0;
+		return !this.#isClosing && this.#sessions.messages.disconnectedMs === 0 && this.health.problem === null;
 	}
 
 	isBackupRunning(): boolean {
@@ -271,9 +291,12 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 			this.hints[Symbol.dispose]();
 			await this.#notifications[Symbol.asyncDispose]();
 			await this.blobs[Symbol.asyncDispose]();
-			if (this.#logFollower) await leaveCluster(this.#sql, this.fence.owner).catch(() => {});
+			if (this.#logFollower) {
+				const left = leaveCluster(this.#sql, this.fence.owner);
+				await withDeadline(left, LEAVE_MS, () => new AppError('unavailable', NOT_CLOSED)).catch(() => {});
+			}
 			await this.#exclusion?.[Symbol.asyncDispose]();
-			await Promise.all([endOf(this.#leasePool), endOf(this.#pool)]);
+			await Promise.all([endOf(this.#clusterPool), endOf(this.#pool)]);
 		}
 	}
 
@@ -281,12 +304,15 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	async #refuseOr<T>(queue: CommitQueue, submit: (queue: CommitQueue) => Promise<T>): Promise<T> {
 		if (this.#isClosing) throw new AppError('unavailable', 'The database is closed.');
 		const { messages } = this.#sessions;
-		if (queue.size >= MAX_PENDING_COMMITS || messages.disconnectedMs > MAX_DISCONNECTED_MS) {
+		if (queue.size >= MAX_PENDING_COMMITS || messages.disconnectedMs > MAX_UNSENT_MS) {
 			throw new AppError('unavailable', 'The database does not answer.', { retry_after: 1 });
 		}
 		try {
-			return await submit(queue);
+			const result = await submit(queue);
+			this.#refusedAt = Number.NEGATIVE_INFINITY;
+			return result;
 		} catch (error) {
+			if (error instanceof FailedCommitError && error.code === DISK_FULL) this.#refusedAt = performance.now();
 			throw new AppError('unavailable', 'The change could not be stored.', { retry_after: 5, cause: error });
 		}
 	}

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { AppError, newId } from '../../base/index.ts';
-import { connectionOptions, TABLE_SCHEMA } from './connection.ts';
+import { connectionOptions, endOf, TABLE_SCHEMA } from './connection.ts';
 import { FUNCTION_SCHEMA } from './functions/index.ts';
 import { requireCompleteImport } from './import-state.ts';
 import type { NodeIdentity } from './placement.ts';
@@ -64,12 +64,12 @@ export async function excludeServers(url: string): Promise<AsyncDisposable> {
 		await client.query('LOCK TABLE nodes IN SHARE ROW EXCLUSIVE MODE');
 		await requireNoServer(client);
 	} catch (error) {
-		await client.end();
+		await endOf(client);
 		throw error;
 	}
 	return {
 		async [Symbol.asyncDispose]() {
-			await client.end();
+			await endOf(client);
 		},
 	};
 }

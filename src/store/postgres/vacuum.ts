@@ -4,8 +4,27 @@ import { connectionOptions } from './connection.ts';
 
 /** The tables with rows of end users. */
 const TABLES = [
-	...['conversations', 'messages', 'notes', 'reply_rounds', 'reply_calls', 'events', 'deliveries', 'delivery_attempts'],
-	...['idempotency', 'inbox_rows', 'inbox_reads', 'unanswered_questions', 'spending', 'budget_notices', 'erasures'],
+	...[
+		'conversations',
+		'messages',
+		'searchable_messages',
+		'notes',
+		'reply_rounds',
+		'reply_calls',
+		'events',
+		'deliveries',
+		'delivery_attempts',
+	],
+	...[
+		'idempotency',
+		'inbox_rows',
+		'inbox_reads',
+		'unanswered_questions',
+		'spending',
+		'spending_reservations',
+		'budget_notices',
+	],
+	...['erasures', 'writers'],
 ];
 
 /**

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { type Log, newId, sleep } from '../../base/index.ts';
+import { type Log, newId, sleep, withDeadline } from '../../base/index.ts';
 import { connectionOptions, endOf } from './connection.ts';
 import { SUPERSEDED } from './functions/commit.ts';
 import { FailedCommitError } from './outcomes.ts';
@@ -28,8 +28,25 @@ const MAX_ATTEMPTS = 20;
 /** Errors after which the transaction is known to be undone and may be repeated: serialization failure, deadlock. */
 const REPEATABLE = new Set(['40001', '40P01']);
 
+/** What was not sent to the database for so long is refused (ms): its client has given up, or will repeat it. */
+export const MAX_UNSENT_MS = 10_000;
+
 /** The database is closed: nothing more is written. */
 export class ClosedError extends Error {}
+
+/** The batch was not sent, because there was no connection. */
+export class UnsentError extends Error {}
+
+export interface WriterSessionOptions {
+	url: string;
+	/** Of the node. */
+	id: string;
+	/** Of the node. */
+	epoch: number;
+	log: Log;
+	/** A connection that answers nothing for so long is given up (ms). */
+	timeoutMs: number;
+}
 
 /**
  * The connection of a writer. A batch is carried out once although connections die: the database keeps the number and the result of
@@ -41,6 +58,7 @@ export class WriterSession {
 	readonly #id: string;
 	readonly #epoch: number;
 	readonly #log: Log;
+	readonly #timeoutMs: number;
 	#connection: Connection | null = null;
 	#connecting: Promise<void> | null = null;
 	/** What the database kept of the last batch when the connection was made. */
@@ -51,12 +69,12 @@ export class WriterSession {
 	/** Since when there is no connection; null: there is one, or none was needed. */
 	#disconnectedAt: number | null = null;
 
-	/** @param id of the node. @param epoch of the node */
-	constructor(url: string, id: string, epoch: number, log: Log) {
+	constructor({ url, id, epoch, log, timeoutMs }: WriterSessionOptions) {
 		this.#url = url;
 		this.#id = id;
 		this.#epoch = epoch;
 		this.#log = log;
+		this.#timeoutMs = timeoutMs;
 	}
 
 	/** For how long there has been no connection (ms); 0: there is one. */
@@ -68,15 +86,17 @@ export class WriterSession {
 	 * Carries out one batch, in one transaction that ends with `end_batch`.
 	 * @param perform sends the batch. It may be called again after the transaction was undone.
 	 * @returns its result, or what the database kept of it when the answer was lost
-	 * @throws pg.DatabaseError, FailedCommitError when it was refused: nothing was written
+	 * @throws pg.DatabaseError, FailedCommitError when it was refused, UnsentError when there was no connection for long: nothing was written
 	 */
 	async run<T>(perform: (sql: Sql, key: BatchKey) => Promise<T>): Promise<T> {
 		const batch = ++this.#batch;
+		let isSent = false;
 		for (let attempt = 1; ; ) {
-			while (this.#connection === null) await this.#connect();
+			while (this.#connection === null) await (isSent ? this.#connect() : this.#connectInTime());
 			if (this.#kept?.batch === batch) return this.#kept.outcomes as T;
 			const connection: Connection = this.#connection;
 			const { sql, session } = connection;
+			isSent = true;
 			try {
 				return await perform(sql, { writer: this.#id, session, epoch: this.#epoch, batch });
 			} catch (error) {
@@ -103,6 +123,12 @@ export class WriterSession {
 		return this.#connecting;
 	}
 
+	/** @throws UnsentError, ClosedError */
+	#connectInTime(): Promise<void> {
+		const leftMs = MAX_UNSENT_MS - this.disconnectedMs;
+		return withDeadline(this.#connect(), leftMs, () => new UnsentError('The database cannot be reached.'));
+	}
+
 	async #openUntilConnected(): Promise<void> {
 		for (let delay = RETRY_MS; this.#connection === null; delay = Math.min(delay * 2, MAX_RETRY_MS)) {
 			if (this.#isClosed) throw new ClosedError('The database is closed.');
@@ -117,7 +143,7 @@ export class WriterSession {
 	}
 
 	async #open(): Promise<void> {
-		const client = new pg.Client(connectionOptions(this.#url));
+		const client = new pg.Client({ ...connectionOptions(this.#url), query_timeout: this.#timeoutMs });
 		client.on('error', (error) => {
 			if (this.#connection?.client === client) this.#disconnect(this.#connection, error);
 		});

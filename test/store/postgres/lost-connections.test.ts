@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
 import { AppError, newId } from '../../../src/base/index.ts';
 import { openPostgresStore } from '../../../src/store/postgres/index.ts';
 import { startCuttableProxy } from '../../support/cuttable-proxy.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../../support/postgres.ts';
+import { mountSmallDisk, skipWithoutSmallDisk } from '../../support/small-disk.ts';
+import { until } from '../../support/until.ts';
+import { message } from '../samples.ts';
+
+const withoutSmallDisk = await skipWithoutSmallDisk();
 
 suite('a reader whose connections to the database are lost', { skip: skipWithoutPostgres }, () => {
 	let server: PostgresServer;
@@ -36,5 +42,74 @@ suite('a reader whose connections to the database are lost', { skip: skipWithout
 		);
 		proxy.restore();
 		assert.equal(await store.get('conversations', newId('conversation')), undefined);
+	});
+});
+
+suite('a writer whose connection to the database is lost', { skip: skipWithoutPostgres }, () => {
+	let server: PostgresServer;
+	before(async () => {
+		server = await startPostgres();
+		await server.database('writer');
+	});
+	after(() => server[Symbol.asyncDispose]());
+
+	const openThrough = (port: number) => openPostgresStore({ url: `postgres://parley@127.0.0.1:${port}/writer` });
+	const insert = (content: string) => {
+		const record = message({ conversation_id: newId('conversation'), content });
+		return { id: record.id, commit: { write: [{ op: 'insert' as const, kind: 'messages' as const, record }] } };
+	};
+
+	test('carries a commit out once on another connection where the first one is silent', async () => {
+		await using proxy = await startCuttableProxy(server.socket);
+		await using store = await openThrough(proxy.port);
+		const first = insert('before the cut');
+		assert.equal((await store.commit(first.commit)).outcome, 'committed');
+		const silent = insert('in silence');
+		proxy.holdOne('in silence');
+		const sent = store.commit(silent.commit);
+		await until('the request is held', () => proxy.isHolding());
+		assert.equal((await sent).outcome, 'committed');
+		assert.equal((await store.get('messages', silent.id))?.content, 'in silence');
+		proxy.release();
+		assert.equal((await store.commit(insert('after it').commit)).outcome, 'committed');
+	});
+
+	test('refuses changes that could not be sent for long, and does not carry them out later', async () => {
+		await using proxy = await startCuttableProxy(server.socket);
+		await using store = await openThrough(proxy.port);
+		assert.equal((await store.commit(insert('before the cut').commit)).outcome, 'committed');
+		proxy.cut();
+		await until('the connection is known to be lost', () => store.health.problem !== null);
+		const waiting = ['one', 'two', 'three'].map(insert);
+		const results = await Promise.allSettled(waiting.map(({ commit }) => store.commit(commit)));
+		for (const result of results) {
+			assert.ok(result.status === 'rejected' && result.reason instanceof AppError, JSON.stringify(result));
+			assert.equal(result.reason.code, 'unavailable');
+		}
+		proxy.restore();
+		await until('changes are stored again', async () => {
+			const { status } = (await Promise.allSettled([store.commit(insert('later').commit)]))[0] as { status: string };
+			return status === 'fulfilled';
+		});
+		for (const { id } of waiting) assert.equal(await store.get('messages', id), undefined);
+	});
+
+	test('is not ready while the disk of PostgreSQL is full', { skip: withoutSmallDisk }, async () => {
+		await using disk = await mountSmallDisk(32);
+		assert.ok(disk);
+		await using other = await startPostgres();
+		await using store = await openPostgresStore({ url: await other.database('full', disk.folder) });
+		assert.equal((await store.commit(insert('before').commit)).outcome, 'committed');
+		const makeSpace = await disk.fill();
+		await until('a commit is refused', async () => {
+			const [result] = await Promise.allSettled([store.commit(insert(randomBytes(50_000).toString('hex')).commit)]);
+			return result?.status === 'rejected';
+		});
+		assert.equal(store.health.problem?.reason, 'database_full');
+		assert.equal(store.isWritable(), false);
+		await makeSpace();
+		assert.equal((await store.commit(insert('after').commit)).outcome, 'committed');
+		assert.equal(store.health.problem, null);
+		assert.equal(store.isWritable(), true);
 	});
 });

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { AppError, KeyedLock, type Log, Semaphore } from '../../../base/index.ts';
-import { connectionOptions } from '../connection.ts';
+import { connectionOptions, endOf } from '../connection.ts';
 
 /** Locks that a node holds at once: each takes a connection. */
 const LOCK_CONNECTIONS = 8;
@@ -39,7 +39,7 @@ export class BlobLocks implements AsyncDisposable {
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		await this.#pool.end();
+		await endOf(this.#pool);
 	}
 
 	async #locked<T>(hash: string, task: () => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { AppError, type Log, messageOf, PeriodicTask, ResourceShortage, Semaphor
 import { BlobDigest } from '../../blob-digest.ts';
 import type { BlobSource, BlobStore, IncomingBlob } from '../../blobs.ts';
 import { UploadLimit } from '../../upload-limit.ts';
-import { connectionOptions } from '../connection.ts';
+import { connectionOptions, endOf } from '../connection.ts';
 import { type Sql, sqlOf } from '../sql.ts';
 import { BlobLocks } from './blob-locks.ts';
 import { ChunkBuffer } from './chunk-buffer.ts';
@@ -67,7 +67,7 @@ export class PostgresBlobs implements BlobStore, AsyncDisposable {
 	async [Symbol.asyncDispose](): Promise<void> {
 		await this.#sweep[Symbol.asyncDispose]();
 		await this.#locks[Symbol.asyncDispose]();
-		await this.#pool.end();
+		await endOf(this.#pool);
 		await this.#files[Symbol.asyncDispose]();
 	}
 

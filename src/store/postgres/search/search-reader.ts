@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { KeyedLock } from '../../../base/index.ts';
 import type { SearchReader, SearchSnapshot } from '../../search/search-reader.ts';
-import { connectionOptions } from '../connection.ts';
+import { connectionOptions, endOf } from '../connection.ts';
 import { sqlOf } from '../sql.ts';
 import { GenerationCache } from './generation-cache.ts';
 import { PostgresSearchSnapshot } from './search-snapshot.ts';
@@ -49,7 +49,7 @@ export class PostgresSearchReader implements SearchReader {
 	async [Symbol.asyncDispose](): Promise<void> {
 		const client = this.#client;
 		this.#client = null;
-		await client?.end();
+		if (client !== null) await endOf(client);
 	}
 
 	/** Begins a transaction, on a new connection if the last was lost. */
