@@ -137,7 +137,7 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 		clock,
 		jumpDetector,
 		log,
-		onForwardFailure: metrics.work.onForwardFailure,
+		onPeerFailure: metrics.work.onPeerFailure,
 	});
 	if (member !== null) readiness.conditions.push(resources.use(member));
 	const inCluster = { fenceOf: member?.fenceOf, remoteLimits: member?.visitorLimits };

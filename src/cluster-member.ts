@@ -24,6 +24,9 @@ const LOAD_BALANCER_MS = 3_000;
 /** Other nodes know new owners after so long (ms): two renewals. */
 const VIEWS_MS = 2_000;
 
+/** After a failed read of the replies that nobody finishes (ms). */
+const RESUME_RETRY_MS = 1_000;
+
 const CUT_OFF: Unready = {
 	reason: 'lease_ended',
 	message: 'PostgreSQL does not renew the lease of this node: it serves no conversations.',
@@ -69,8 +72,8 @@ export interface ClusterMemberOptions {
 	clock: Clock;
 	jumpDetector: Pick<ClockJumpDetector, 'compare'>;
 	log: Log;
-	/** Called when another node did not answer a request that was passed on to it. */
-	onForwardFailure: () => void;
+	/** Called when another node did not answer a request of this one. */
+	onPeerFailure: () => void;
 }
 
 /** What is done by the owner of a shard only. */
@@ -89,10 +92,11 @@ export class ClusterMember implements AsyncDisposable {
 	readonly visitorLimits: VisitorLimitsClient;
 	readonly #forwarder: Forwarder;
 	readonly #log: Log;
+	readonly #closing = new AbortController();
 	/** Null until the start. */
 	#work: PlacedWork | null = null;
 
-	constructor({ store, nodeId, secretKey, clock, jumpDetector, log, onForwardFailure }: ClusterMemberOptions) {
+	constructor({ store, nodeId, secretKey, clock, jumpDetector, log, onPeerFailure }: ClusterMemberOptions) {
 		this.#log = log;
 		this.key = new SecretBox(secretKey).key('cluster').toString('base64url');
 		this.placement = new Placement({
@@ -101,9 +105,7 @@ export class ClusterMember implements AsyncDisposable {
 			onGained: (shards) => {
 				log.info({ shards: shards.size }, 'this node has taken shards');
 				this.#work?.deliverer.resume();
-				this.#work?.conversations.resumeUnfinished().catch((err: unknown) => {
-					log.error({ err }, 'the replies of conversations that this node has got could not be resumed');
-				});
+				void this.#resumeReplies();
 			},
 			onLost: (shards) => {
 				log.info({ shards: shards.size }, 'this node has given shards up');
@@ -116,8 +118,8 @@ export class ClusterMember implements AsyncDisposable {
 			onTime: (now) => jumpDetector.compare(now),
 		});
 		const { placement, peers, key } = this;
-		const toOwners = { placement, nodeId, peers, clusterKey: key, clock };
-		this.#forwarder = new Forwarder({ ...toOwners, onFailure: onForwardFailure });
+		const toOwners = { placement, nodeId, peers, clusterKey: key, clock, onFailure: onPeerFailure };
+		this.#forwarder = new Forwarder(toOwners);
 		this.visitorLimits = new VisitorLimitsClient(toOwners);
 	}
 
@@ -168,7 +170,22 @@ export class ClusterMember implements AsyncDisposable {
 		}
 	}
 
+	/** Resumes the replies of conversations that this node has got. */
+	async #resumeReplies(): Promise<void> {
+		const { signal } = this.#closing;
+		while (!signal.aborted) {
+			try {
+				await this.#work?.conversations.resumeUnfinished();
+				return;
+			} catch (err) {
+				this.#log.warn({ err }, 'the replies of conversations that this node has got could not be resumed yet');
+				await sleep(RESUME_RETRY_MS, signal);
+			}
+		}
+	}
+
 	async [Symbol.asyncDispose](): Promise<void> {
+		this.#closing.abort();
 		await this.placement[Symbol.asyncDispose]();
 		await this.peers[Symbol.asyncDispose]();
 	}

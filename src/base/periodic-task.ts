@@ -40,6 +40,12 @@ export class PeriodicTask implements AsyncDisposable {
 		return this.#currentRun;
 	}
 
+	/** Runs the task from its beginning, after the current run: that one may have passed what the caller has changed. */
+	async runAfterwards(): Promise<void> {
+		await this.#currentRun?.catch(() => {});
+		await this.run();
+	}
+
 	/** Starts no more runs and aborts the current one. */
 	stop(): void {
 		clearInterval(this.#timer);

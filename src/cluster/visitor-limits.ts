@@ -28,6 +28,8 @@ export interface VisitorLimitsClientOptions {
 	clock: Clock;
 	/** How long the owner may take (ms). */
 	timeoutMs?: number;
+	/** Called when another node did not answer. */
+	onFailure?: () => void;
 }
 
 const PATH = '/cluster/v1/visitor-limits';
@@ -86,6 +88,7 @@ export class VisitorLimitsClient {
 			if (response.status !== 200) throw new Error(`The node answered ${response.status}.`);
 			return retryAfterOf(text);
 		} catch {
+			this.#options.onFailure?.();
 			// Ids of nodes that have ended long ago are not asked about again, and would stay.
 			if (this.#unreachable.size >= MAX_UNREACHABLE) this.#unreachable.clear();
 			this.#unreachable.set(node.id, elapsedMs(this.#options.clock) + RETRY_MS);

@@ -31,7 +31,7 @@ export function registerState(
 	const connections = gauge('http_open_connections', 'Connections of clients that are open.');
 	const actors = gauge('actors', 'Actors in memory, by kind.', ['kind']);
 	const waiting = gauge('actor_waiting_messages', 'Messages that wait in the mailboxes of actors.', ['kind']);
-	const pending = gauge('store_waiting_commits', 'Commits that wait for the disk.');
+	const pending = gauge('store_waiting_commits', 'Commits that wait for the database.');
 	const size = gauge('store_file_bytes', 'Size of the database and of its write-ahead log (WAL).', ['file']);
 	const jobs = gauge('jobs', 'Jobs that wait or run, by kind.', ['kind']);
 	const age = gauge('job_oldest_seconds', 'How long the oldest due job of a kind has waited.', ['kind']);
@@ -61,7 +61,7 @@ export function registerState(
 		const now = Date.now();
 		for (const { kind, count, oldest_due_at } of state.jobs) {
 			jobs.set({ kind }, count);
-			age.set({ kind }, Math.max(0, now - oldest_due_at) / 1_000);
+			age.set({ kind }, Math.max(0, now - (oldest_due_at ?? now)) / 1_000);
 		}
 		for (const [name, count] of Object.entries(state.documents)) documents.set({ state: name }, count);
 	};

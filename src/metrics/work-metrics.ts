@@ -18,8 +18,8 @@ export class WorkMetrics {
 	readonly onSearch: (ms: number) => void;
 	/** Takes the name of the threads or of the process that was started again. */
 	readonly onWorkerRestart: (name: string) => void;
-	/** Another node of the cluster did not answer. */
-	readonly onForwardFailure: () => void;
+	/** Another node of the cluster did not answer a request. */
+	readonly onPeerFailure: () => void;
 	/** @param model null: the circuit of the whole provider */
 	readonly onCircuitChange: (provider: string, model: string | null, state: CircuitState) => void;
 
@@ -71,12 +71,12 @@ export class WorkMetrics {
 			registers,
 		});
 		this.onWorkerRestart = (worker) => restarts.inc({ worker });
-		const forwards = new Counter({
-			name: 'parley_cluster_forward_failures_total',
-			help: 'Requests that this node passed on and another one did not answer. Such a request may be passed on again.',
+		const peerFailures = new Counter({
+			name: 'parley_cluster_request_failures_total',
+			help: 'Requests to other nodes of the cluster that were not answered.',
 			registers,
 		});
-		this.onForwardFailure = () => forwards.inc();
+		this.onPeerFailure = () => peerFailures.inc();
 		const circuits = new Gauge({
 			name: 'parley_provider_circuit_open',
 			help: 'Circuits that refuse calls to a provider (model: all) or to one of its models: 1 open, 0.5 on trial. Closed ones have no value.',

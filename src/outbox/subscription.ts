@@ -1,4 +1,4 @@
-import { AppError, type PullSource, type SourceReader } from '../base/index.ts';
+import { AppError, isId, type PullSource, type SourceReader } from '../base/index.ts';
 import type { StreamPosition } from './position.ts';
 import { recentEventsSince } from './recent-events.ts';
 import { SubscriberPosition } from './subscriber-position.ts';
@@ -147,7 +147,9 @@ export class Subscription implements PullSource<PositionedUpdate>, SourceReader 
 				this.#logPosition = Math.min(after.seq, this.#snapshot?.seq ?? after.seq);
 				this.#phase = 'backlog';
 			} else {
-				// A position after the last event of this stream was not issued by this database: there is no backlog.
+				// A position after the last event of a conversation was not issued by this database: there is no backlog. A position in the
+				// log of all workspaces was checked; events before it may still be published here.
+				if (!isId('conversation', this.#stream)) this.#position = new SubscriberPosition(after);
 				this.#startWithoutPosition();
 			}
 		} catch (error) {

@@ -71,3 +71,16 @@ test('a stream of a conversation that another node serves ends at once, so that 
 	assert.equal(here.isEnded, false);
 	void here.close();
 });
+
+test('an event of a workspace that is published late is not sent to a client whose position is after it', async () => {
+	const { outbox, publish } = outboxOfNode({ fence: null });
+	const workspace = newId('workspace');
+	// The position is an event of another workspace: this one has none from there on.
+	const updates = outbox.subscribe(workspace, { seq: 101, offset: 0 });
+	updates.open({ onReadable: () => {} });
+	await new Promise(setImmediate);
+	publish([event(100, 'conversation.created', 'opens', workspace)], undefined);
+	publish([event(102, 'conversation.deleted', 'opens', workspace)], undefined);
+	assert.deepEqual(typesOf(updates), ['conversation.deleted']);
+	void updates.close();
+});

@@ -176,7 +176,7 @@ function writerLinkOf(placement: SimulatedPlacement, link: NodeLink): WriterLink
 function openMember(store: PlacementStore, nodeId: string, clock: Clock): ClusterMember {
 	return new ClusterMember({
 		...{ store, nodeId, secretKey: Buffer.alloc(32, 7), clock, log, jumpDetector: { compare() {} } },
-		onForwardFailure() {},
+		onPeerFailure() {},
 	});
 }
 

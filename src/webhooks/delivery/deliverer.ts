@@ -151,7 +151,7 @@ export class Deliverer implements AsyncDisposable {
 
 	/** Called when this node has got further endpoints. */
 	resume(): void {
-		this.#periodicTask.run().catch((error: unknown) => {
+		this.#periodicTask.runAfterwards().catch((error: unknown) => {
 			if (!this.#shutdown.signal.aborted) this.#log.error({ err: error }, 'webhook deliveries could not be looked for');
 		});
 	}
