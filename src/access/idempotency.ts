@@ -3,6 +3,7 @@ import {
 	type CompleteReceipt,
 	type CompleteResponse,
 	expectVersion,
+	fencedError,
 	type IdempotencyRecord,
 	IdempotentReplayError,
 	type ReceiptKey,
@@ -131,7 +132,7 @@ export class Idempotency {
 			if (subject && !conversation) return;
 			const expect = conversation ? [expectVersion('conversations', conversation)] : [];
 			const { outcome } = await this.#store.commit({ expect, idempotency: receipt });
-			if (outcome === 'fenced') throw new AppError('unavailable', 'Another server has taken over the database.');
+			if (outcome === 'fenced') throw fencedError();
 			if (outcome !== 'conflict') return;
 		}
 		throw new AppError('unavailable', 'Too many requests change the conversation at the same time.', {

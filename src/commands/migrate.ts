@@ -24,7 +24,7 @@ const migrate: Command = {
 		}
 		await copy(invocation, data_dir, url);
 		invocation.printInfo(
-			`Start servers with PARLEY_DATABASE_URL, and with PARLEY_SECRET_KEY set to the key of the former server (${join(data_dir, 'secret.key')}, or its PARLEY_SECRET_KEY).`,
+			`Start nodes with PARLEY_DATABASE_URL, and with PARLEY_SECRET_KEY set to the key of the former server (${join(data_dir, 'secret.key')}, or its PARLEY_SECRET_KEY).`,
 		);
 	},
 };
@@ -79,6 +79,6 @@ function differenceError(parts: readonly ComparedPart[]): AppError {
 	const different = parts.filter((part) => !isEqual(part)).map(({ part }) => part);
 	return new AppError(
 		'unavailable',
-		`The copy differs in ${different.join(', ')}: something has changed one of the databases meanwhile. Servers do not start on it. Empty the PostgreSQL database (DROP SCHEMA parley CASCADE), then run the command again.`,
+		`The copy differs in ${different.join(', ')}: something has changed one of the databases meanwhile. Nodes do not start on it. Empty the PostgreSQL database (DROP SCHEMA parley CASCADE), then run the command again.`,
 	);
 }

@@ -24,17 +24,17 @@ export async function checkPostgres(settings: Settings, url: string): Promise<Fi
 		commits(report),
 	];
 	if (schema === null || content === null) {
-		const message = 'There is nothing of Parley in the database yet: start a server on it once.';
+		const message = 'There is nothing of Parley in the database yet: start a node on it once.';
 		return [...findings, { ok: false, subject: 'schema', message }];
 	}
 	const isCurrent = schema === currentSchema;
 	const version = `Version ${schema}${isCurrent ? ', the current one' : `, which this Parley can use; it knows ${currentSchema}`}.`;
-	const servers = content.servers === 1 ? '1 server runs' : `${content.servers} servers run`;
+	const servers = content.servers === 1 ? '1 node runs' : `${content.servers} nodes run`;
 	return [
 		...findings,
 		{ ok: true, subject: 'schema', message: version },
-		{ ok: true, subject: 'servers', message: `${servers}. "parley cluster status" shows their shards.` },
-		{ ok: true, subject: 'jobs', message: `${content.dueJobs} are due and wait for a server.` },
+		{ ok: true, subject: 'nodes', message: `${servers}. "parley cluster status" shows their shards.` },
+		{ ok: true, subject: 'jobs', message: `${content.dueJobs} are due and wait for a node.` },
 		files(content),
 		...(await checkKey(settings, url)),
 	];

@@ -5,7 +5,7 @@ import { withExclusiveStore, withStore } from './data-folder.ts';
 const rebuild: Command = {
 	name: 'rebuild',
 	summary:
-		'count the statistics and fill the inbox and its search again at the next start (stop the server first); on PostgreSQL it does this itself, beside the servers',
+		'count the statistics and fill the inbox and its search again at the next start (stop the server first); on PostgreSQL it does this itself, beside the nodes',
 	async run(invocation) {
 		const settings = invocation.settings();
 		if (settings.database_url !== undefined) {

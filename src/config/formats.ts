@@ -49,9 +49,9 @@ export function listenAddress(text: string): { host: string; port: number } | nu
 /** The host may be missing where the query names the folder of a Unix socket. */
 const POSTGRES_URL = /^postgres(?:ql)?:\/\/[^\s/?#]*\/[^\s/?#]+(?:\?[^\s#]*)?$/;
 
-/** Whether a text is the URL of a PostgreSQL database, with its name. */
+/** Whether a text is the URL of a PostgreSQL database, with its name. Parley sets the `options` of its connections itself. */
 export function isPostgresUrl(text: string): boolean {
-	return POSTGRES_URL.test(text);
+	return POSTGRES_URL.test(text) && !/[?&]options=/.test(text);
 }
 
 /** Whether a text can be one word of a header, as keys are. */

@@ -13,7 +13,7 @@ export const Unreadiness = Type.Object({
 	status: OneOf(['not ready']),
 	reason: Type.String({
 		description:
-			'The reason, for programs: `starting`, `stopping`, or why the server cannot write: `disk_full`, `disk_error`, `disk_stalled`, `database_damaged`, `database_read_only`, `database_busy`, `database_gone`, `database_taken_over`, `writer_ended`.',
+			'The reason, for programs: `starting`, `stopping`, or why the server cannot write: `disk_full`, `disk_error`, `disk_stalled`, `database_damaged`, `database_read_only`, `database_busy`, `database_gone`, `database_taken_over`, `writer_ended`; on PostgreSQL `database_unreachable`, `database_full`, `lease_ended`.',
 		examples: ['disk_full'],
 	}),
 	message: Type.String({
@@ -41,7 +41,7 @@ export const serverStateOperations = {
 		path: '/readyz',
 		summary: 'Check whether the server accepts requests',
 		description:
-			'For a load balancer. 503 while the server starts, while it stops, and while it cannot write to its database.',
+			'For a load balancer. 503 while the server starts, while it stops, and while it cannot write to its database, or serves no conversations as a node of a cluster.',
 		tag: 'Server',
 		access: asAnyone,
 		result: Readiness,

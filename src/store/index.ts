@@ -136,6 +136,7 @@ export {
 	decideAndCommit,
 	type EventsListener,
 	expectVersion,
+	fencedError,
 	IdempotentReplayError,
 	type Jobs,
 	requireCommitted,

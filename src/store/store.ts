@@ -80,13 +80,18 @@ export function expectVersion<K extends Kind>(kind: K, { id, version }: { id: st
 	return { kind, id, version };
 }
 
-/** The sentence about a commit that was fenced. */
+/** The sentence of a process whose database another one has taken over. */
 export const TAKEN_OVER_MESSAGE = 'Another Parley has taken over the database: this one cannot change anything.';
+
+/** A commit was fenced: another node has the shard or the job, or another server the whole database. */
+export function fencedError(): AppError {
+	return new AppError('unavailable', 'Another server does this now. Try again.', { retry_after: 1 });
+}
 
 /** @throws IdempotentReplayError, AppError `unavailable` where a commit was not made */
 export function requireCommitted(outcome: CommitOutcome): void {
 	if (outcome.outcome === 'replay') throw new IdempotentReplayError(outcome);
-	if (outcome.outcome === 'fenced') throw new AppError('unavailable', TAKEN_OVER_MESSAGE);
+	if (outcome.outcome === 'fenced') throw fencedError();
 	if (outcome.outcome !== 'committed') {
 		throw new AppError('unavailable', `The change was refused (${outcome.outcome}).`);
 	}

@@ -72,7 +72,7 @@ suite('commands on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 	test('commands refuse a database that is empty, does not answer, or has another version', async () => {
 		const env = { PARLEY_SECRET_KEY: KEY };
 		const empty = { ...env, PARLEY_DATABASE_URL: await databaseUrl(server, 'empty') };
-		assert.match((await runInProcess(empty, 'keys', 'list')).problem ?? '', /start a server on it once/);
+		assert.match((await runInProcess(empty, 'keys', 'list')).problem ?? '', /start a node on it once/);
 		const gone = { ...env, PARLEY_DATABASE_URL: 'postgres://parley@localhost/none?host=/no/such/folder' };
 		assert.match((await runInProcess(gone, 'keys', 'list')).problem ?? '', /^The PostgreSQL database cannot be used: /);
 		await using cluster = await startNode('newer');
@@ -127,7 +127,7 @@ suite('commands on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 		await node.commit({ write: [{ op: 'insert', kind: 'webhooks', record: webhook() }] });
 		const other = { ...env, PARLEY_SECRET_KEY: OTHER_KEY };
 		assert.match((await runInProcess(other, 'secrets', 'reset')).problem ?? '', /^Nothing was changed\./);
-		assert.match((await runInProcess(other, 'secrets', 'reset', '--yes')).problem ?? '', /^A server runs on the/);
+		assert.match((await runInProcess(other, 'secrets', 'reset', '--yes')).problem ?? '', /^A node runs on the/);
 		await cluster[Symbol.asyncDispose]();
 		const { out, problem } = await runInProcess(other, 'secrets', 'reset', '--yes');
 		assert.equal(problem, null);
@@ -173,7 +173,7 @@ suite('commands on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 			/^ok {2}database +PostgreSQL \d+\.\d+.* answers\. The database has [\d.]+ MiB\.$/m,
 			/^ok {2}commits +Commits are on disk before they are acknowledged \(synchronous_commit is on\)\.$/m,
 			/^ok {2}schema +Version \d+, the current one\.$/m,
-			/^ok {2}servers +1 server runs\./m,
+			/^ok {2}nodes +1 node runs\./m,
 			/^ok {2}files +Uploaded: 0, with 0 bytes\.$/m,
 			/^ok {2}secret key +It decrypts everything that is encrypted\.$/m,
 			/^ok {2}default model /m,

@@ -451,4 +451,6 @@ test('PostgreSQL needs a secret key, and its nodes an address that others reach'
 	const socket = { PARLEY_DATABASE_URL: 'postgres://parley@/parley?host=%2Frun%2Fpostgresql' };
 	assert.equal(load({ ...socket, ...key }).database_url, socket.PARLEY_DATABASE_URL);
 	assert.throws(() => load({ PARLEY_DATABASE_URL: 'postgres://db.example', ...key }), /PARLEY_DATABASE_URL/);
+	const withOptions = { PARLEY_DATABASE_URL: `${url.PARLEY_DATABASE_URL}?options=-c%20jit%3Don` };
+	assert.throws(() => load({ ...withOptions, ...key }), /PARLEY_DATABASE_URL/);
 });

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import pg from 'pg';
-import { newId } from '../../src/base/index.ts';
+import { newId, sleep } from '../../src/base/index.ts';
 import type { Commit } from '../../src/store/index.ts';
 import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/index.ts';
+import { SimulatedPlacement } from '../simulation/cluster/simulated-placement.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
+import { Random } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import { enqueue, job } from './contract/jobs.ts';
 import { event } from './samples.ts';
@@ -35,6 +37,38 @@ suite('the shards of a cluster on PostgreSQL', { skip: skipWithoutPostgres }, ()
 	test('one node owns all shards', async () => {
 		await using nodes = await openNodes(1);
 		assert.equal((await owned(nodes[0])).length, 256);
+	});
+
+	test('the placement of the simulation has the same rules', async () => {
+		await using nodes = await openNodes(3);
+		let now = 0;
+		const simulated = new SimulatedPlacement(
+			() => now,
+			() => {},
+		);
+		const random = new Random(7);
+		const joined = new Set<PostgresStore>();
+		for (let step = 0; step < 120; step++) {
+			const node = random.pick(nodes as unknown as [PostgresStore]);
+			const { owner } = node.fence;
+			now += 1_000;
+			if (!joined.has(node)) simulated.join(owner);
+			joined.add(node);
+			if (step > 90 && random.chance(0.1)) {
+				await node.placement.leave();
+				simulated.leave(owner);
+			}
+			// The shortest lease has ended when the next node renews: as after the end of a node.
+			const leaseMs = random.chance(0.2) ? 1 : HOUR;
+			const view = await node.placement.renew(leaseMs);
+			const expected = simulated.renew(owner, leaseMs);
+			await sleep(5);
+			assert.deepEqual([view.shards, view.surplus], [expected.shards, expected.surplus], `step ${step}`);
+			const own = view.shards.flatMap((each, shard) => (each.owner === owner ? [{ shard, epoch: each.epoch }] : []));
+			const given = own.slice(0, random.chance(0.8) ? view.surplus : 0);
+			await node.placement.release(given);
+			simulated.release(owner, given);
+		}
 	});
 
 	test('a node that joins gets its share, and a node that leaves hands all of its shards over', async () => {

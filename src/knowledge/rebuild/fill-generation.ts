@@ -1,6 +1,6 @@
 import { AppError, type Log, shortageOf } from '../../base/index.ts';
 import type { WorkerPool } from '../../pool/index.ts';
-import { type DocumentRecord, expectVersion, type Store } from '../../store/index.ts';
+import { type DocumentRecord, expectVersion, fencedError, type Store } from '../../store/index.ts';
 import { type FailureReason, finalReason } from '../ingest/fail-document.ts';
 import { addToGeneration, titleOf } from '../ingest/generation-document.ts';
 import { parseWithRecognition } from '../ingest/parse-with-recognition.ts';
@@ -118,7 +118,7 @@ export class GenerationFiller {
 			expect: [expectVersion('documents', document)],
 			write: [addToGeneration(this.#generation, titled, parsed, version)],
 		});
-		if (outcome === 'fenced') throw new AppError('unavailable', 'Another server has taken over the database.');
+		if (outcome === 'fenced') throw fencedError();
 		if (outcome !== 'committed') return 'changed';
 		this.builtCount++;
 		return 'built';

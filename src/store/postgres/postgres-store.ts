@@ -234,7 +234,8 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		const state = await this.#sql.get<Pick<StoreState, 'databaseBytes' | 'jobs' | 'documents'>>(
 			`SELECT pg_database_size(current_database()) AS "databaseBytes",
 				(SELECT coalesce(jsonb_agg(to_jsonb(waiting)), '[]') FROM (
-					SELECT kind, count(*) AS count, min(due_at) AS oldest_due_at FROM jobs GROUP BY kind
+					SELECT kind, count(*) AS count, min(due_at) FILTER (WHERE due_at > 0 AND lease_until <= now_ms()) AS oldest_due_at
+					FROM jobs GROUP BY kind
 				) AS waiting) AS jobs,
 				(SELECT jsonb_build_object(
 					'indexed', coalesce(sum(documents_total - documents_pending - documents_failed), 0),

@@ -7,7 +7,7 @@ import type { NodeIdentity } from './placement.ts';
 import { SCHEMA_VERSION } from './schema/migrations.ts';
 import type { Sql } from './sql.ts';
 
-const NO_TABLES = 'There is nothing of Parley in the PostgreSQL database yet: start a server on it once.';
+const NO_TABLES = 'There is nothing of Parley in the PostgreSQL database yet: start a node on it once.';
 /** How long an exclusive tool may take for one step between two statements (ms). */
 const EXCLUSIVE_IDLE_MS = 600_000;
 
@@ -81,6 +81,6 @@ export async function requireNoServer(client: pg.ClientBase): Promise<void> {
 	);
 	const count = rows[0]?.count ?? 0;
 	if (count === 0) return;
-	const servers = count === 1 ? 'A server runs' : `${count} servers run`;
-	throw new AppError('unavailable', `${servers} on the PostgreSQL database. Stop all servers first.`);
+	const servers = count === 1 ? 'A node runs' : `${count} nodes run`;
+	throw new AppError('unavailable', `${servers} on the PostgreSQL database. Stop all nodes first.`);
 }

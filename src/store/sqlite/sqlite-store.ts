@@ -192,7 +192,8 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 
 	async state(): Promise<StoreState> {
 		const jobs = this.#readOnly.prepare(
-			'SELECT kind, count(*) AS count, min(due_at) AS oldest_due_at FROM jobs GROUP BY kind',
+			`SELECT kind, count(*) AS count, min(due_at) FILTER (WHERE due_at > 0 AND lease_until <= ?) AS oldest_due_at
+			 FROM jobs GROUP BY kind`,
 		);
 		const documents = this.#readOnly.prepare(
 			`SELECT coalesce(sum(documents_total - documents_pending - documents_failed), 0) AS indexed,
@@ -204,7 +205,7 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 			isWritable: this.isWritable(),
 			databaseBytes: await sizeOf(this.searchDatabase),
 			walBytes: await sizeOf(`${this.searchDatabase}-wal`),
-			jobs: jobs.all() as StoreState['jobs'],
+			jobs: jobs.all(Date.now()) as StoreState['jobs'],
 			documents: documents.get() as StoreState['documents'],
 		};
 	}

@@ -1,13 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
-import type { Job, Store } from '../../../src/store/index.ts';
+import type { Job, OpenedStore, Store } from '../../../src/store/index.ts';
 import { until } from '../../support/until.ts';
 
 const HOUR = 3_600_000;
 
 /** Jobs run at least once, one claim at a time, in turns between their groups. */
-export function jobContract(opened: () => Store): void {
+export function jobContract(opened: () => Store & Pick<OpenedStore, 'state'>): void {
+	test('tells how long the oldest job of a kind has waited, without those that run or were made due at once', async () => {
+		const store = opened();
+		const kind = newId('job');
+		const oldest = async () => (await store.state()).jobs.find((one) => one.kind === kind)?.oldest_due_at;
+		await enqueue(store, [job({ kind, due_at: 0 })]);
+		assert.equal(await oldest(), null);
+		await enqueue(store, [job({ kind, due_at: 40 }), job({ kind, due_at: 50 })]);
+		assert.equal(await oldest(), 40);
+		assert.equal((await store.jobs.claim(kind, 2, HOUR)).length, 2);
+		assert.equal(await oldest(), 50);
+	});
+
 	test('groups take turns: a group with many jobs does not delay the others', async () => {
 		const store = opened();
 		const kind = newId('job');

@@ -205,7 +205,7 @@ suite('an embedded database is copied into PostgreSQL', { skip: skipWithoutPostg
 		}
 		{
 			await using store = await openPostgresStore({ url });
-			await assert.rejects(run(dataDir, url), /A server runs on the PostgreSQL database/);
+			await assert.rejects(run(dataDir, url), /A node runs on the PostgreSQL database/);
 			await addTalks(store, [talk(WORKSPACE, Date.now())]);
 		}
 		await assert.rejects(run(dataDir, url), /has data of its own/);
