@@ -14,7 +14,10 @@ test('a server does not start if its folder for backups cannot be one, and a bac
 	await symlink(dataDir, join(outer, 'link'));
 	for (const [folder, sentence] of [
 		[file, /file cannot be written to: there is a file in the place of a folder\. \(EEXIST\)/],
-		[join(file, 'below'), /below cannot be written to: there is a file in the place of a folder\. \((ENOTDIR|EEXIST)\)/],
+		[
+			join(file, 'below'),
+			/below cannot be written to: there is a file in the place of a folder\. \((ENOTDIR|EEXIST)\)/,
+		],
 		['/proc/parley-backups', /\/proc\/parley-backups cannot be written to: the folder does not exist\. \(ENOENT\)/],
 		[dataDir, /data is in the data folder: make backups in another one/],
 		[join(dataDir, 'backups'), /backups is in the data folder: /],

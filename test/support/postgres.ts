@@ -39,6 +39,11 @@ function findPrograms(): string | null {
 	return join(VERSIONS, String(newest), 'bin');
 }
 
+/** The path of a program of PostgreSQL, such as `pg_dump`. */
+export function postgresProgram(name: string): string {
+	return join(findPrograms() as string, name);
+}
+
 /** The ids of the user that runs PostgreSQL instead of root; null where there is none. */
 function account(): { uid: number; gid: number } | null {
 	const ids = ['-u', '-g'].map((option) => spawnSync('id', [option, SYSTEM_USER], { encoding: 'utf8' }).stdout);
