@@ -67,7 +67,7 @@ export async function startCuttableProxy(first: number | string, { keepsReceived
 			heldText = text;
 			holdsOne = false;
 		},
-		/** The next connection with this text stops, as after a cut that nobody is told of. */
+		/** The next connection with this text stops without an error, as where the network drops packets. */
 		holdOne(text: string) {
 			heldText = text;
 			holdsOne = true;
