@@ -24,7 +24,7 @@ const LOAD_BALANCER_MS = 3_000;
 /** Other nodes know new owners after so long (ms): two renewals. */
 const VIEWS_MS = 2_000;
 
-/** After a failed read of the replies that nobody finishes (ms). */
+/** After a failed read of unfinished replies (ms). */
 const RESUME_RETRY_MS = 1_000;
 
 const CUT_OFF: Unready = {
