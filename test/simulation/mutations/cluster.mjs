@@ -46,8 +46,8 @@ export const clusterMutations = [
 	{
 		name: 'replies are not resumed when shards are gained',
 		file: MEMBER,
-		find: 'this.#work?.conversations.resumeUnfinished().catch((err: unknown) => {',
-		replace: 'Promise.resolve().catch((err: unknown) => {',
+		find: 'await this.#work?.conversations.resumeUnfinished();',
+		replace: '',
 	},
 	{
 		name: 'a node that renews its lease after its end serves its shards with the same epochs',
