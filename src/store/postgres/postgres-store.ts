@@ -23,7 +23,7 @@ import { PostgresSharedLimits } from './shared-limits.ts';
 import { type Sql, sqlOf } from './sql.ts';
 import { excludeServers, requireCurrentSchema, toolIdentity } from './tool-access.ts';
 import { vacuum } from './vacuum.ts';
-import { MAX_UNSENT_MS, WriterSession } from './writer-session.ts';
+import { MAX_WAIT_MS, WriterSession } from './writer-session.ts';
 
 export interface PostgresStoreOptions {
 	/** `postgres://…`, with TLS options as its query. */
@@ -305,7 +305,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	async #refuseOr<T>(queue: CommitQueue, submit: (queue: CommitQueue) => Promise<T>): Promise<T> {
 		if (this.#isClosing) throw new AppError('unavailable', 'The database is closed.');
 		const { messages } = this.#sessions;
-		if (queue.size >= MAX_PENDING_COMMITS || messages.disconnectedMs > MAX_UNSENT_MS) {
+		if (queue.size >= MAX_PENDING_COMMITS || messages.disconnectedMs > MAX_WAIT_MS) {
 			throw new AppError('unavailable', 'The database does not answer.', { retry_after: 1 });
 		}
 		try {

@@ -28,14 +28,16 @@ const MAX_ATTEMPTS = 20;
 /** Errors after which the transaction is known to be undone and may be repeated: serialization failure, deadlock. */
 const REPEATABLE = new Set(['40001', '40P01']);
 
-/** What was not sent to the database for so long is refused (ms): its client has given up, or will repeat it. */
-export const MAX_UNSENT_MS = 10_000;
+/** What the database could not carry out for so long is refused (ms): its client has given up, or will repeat it. */
+export const MAX_WAIT_MS = 10_000;
+
+const UNREACHABLE = 'The database could not be reached.';
 
 /** The database is closed: nothing more is written. */
 export class ClosedError extends Error {}
 
-/** The batch was not sent, because there was no connection. */
-export class UnsentError extends Error {}
+/** The batch was not carried out, and never will be: there was no connection for too long. */
+export class UnreachableError extends Error {}
 
 export interface WriterSessionOptions {
 	url: string;
@@ -86,22 +88,29 @@ export class WriterSession {
 	 * Carries out one batch, in one transaction that ends with `end_batch`.
 	 * @param perform sends the batch. It may be called again after the transaction was undone.
 	 * @returns its result, or what the database kept of it when the answer was lost
-	 * @throws pg.DatabaseError, FailedCommitError when it was refused, UnsentError when there was no connection for long: nothing was written
+	 * @throws pg.DatabaseError, FailedCommitError when it was refused, UnreachableError when there was no connection for too long: nothing was
+	 * written
 	 */
 	async run<T>(perform: (sql: Sql, key: BatchKey) => Promise<T>): Promise<T> {
 		const batch = ++this.#batch;
+		const startedAt = performance.now();
 		let isSent = false;
+		let isLost = false;
 		for (let attempt = 1; ; ) {
 			while (this.#connection === null) await (isSent ? this.#connect() : this.#connectInTime());
 			if (this.#kept?.batch === batch) return this.#kept.outcomes as T;
+			// What was sent on the former connection can no longer be carried out.
+			if (isLost && performance.now() - startedAt > MAX_WAIT_MS) throw new UnreachableError(UNREACHABLE);
 			const connection: Connection = this.#connection;
 			const { sql, session } = connection;
 			isSent = true;
 			try {
 				return await perform(sql, { writer: this.#id, session, epoch: this.#epoch, batch });
 			} catch (error) {
-				if (!isRefusal(error)) this.#disconnect(connection, error);
-				else if (!REPEATABLE.has(error.code ?? '') || ++attempt > MAX_ATTEMPTS) throw error;
+				if (!isRefusal(error)) {
+					isLost = true;
+					this.#disconnect(connection, error);
+				} else if (!REPEATABLE.has(error.code ?? '') || ++attempt > MAX_ATTEMPTS) throw error;
 				else await sleep(Math.random() * 10 * attempt);
 			}
 		}
@@ -123,10 +132,10 @@ export class WriterSession {
 		return this.#connecting;
 	}
 
-	/** @throws UnsentError, ClosedError */
+	/** @throws UnreachableError, ClosedError */
 	#connectInTime(): Promise<void> {
-		const leftMs = MAX_UNSENT_MS - this.disconnectedMs;
-		return withDeadline(this.#connect(), leftMs, () => new UnsentError('The database cannot be reached.'));
+		const leftMs = MAX_WAIT_MS - this.disconnectedMs;
+		return withDeadline(this.#connect(), leftMs, () => new UnreachableError(UNREACHABLE));
 	}
 
 	async #openUntilConnected(): Promise<void> {

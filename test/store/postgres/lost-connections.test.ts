@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
-import { AppError, newId } from '../../../src/base/index.ts';
+import { AppError, newId, sleep } from '../../../src/base/index.ts';
 import { openPostgresStore } from '../../../src/store/postgres/index.ts';
 import { startCuttableProxy } from '../../support/cuttable-proxy.ts';
 import { type PostgresServer, skipWithoutPostgres, startPostgres } from '../../support/postgres.ts';
@@ -72,6 +72,22 @@ suite('a writer whose connection to the database is lost', { skip: skipWithoutPo
 		assert.equal((await store.get('messages', silent.id))?.content, 'in silence');
 		proxy.release();
 		assert.equal((await store.commit(insert('after it').commit)).outcome, 'committed');
+	});
+
+	test('refuses a change whose answer was lost where it was not carried out, and never carries it out', async () => {
+		await using proxy = await startCuttableProxy(server.socket);
+		await using store = await openThrough(proxy.port);
+		assert.equal((await store.commit(insert('before the cut').commit)).outcome, 'committed');
+		const lost = insert('lost on the way');
+		proxy.holdOne('lost on the way');
+		const sent = store.commit(lost.commit);
+		await until('the request is held', () => proxy.isHolding());
+		proxy.cut();
+		await sleep(11_000);
+		proxy.restore();
+		await assert.rejects(sent, (error) => error instanceof AppError && error.code === 'unavailable');
+		assert.equal((await store.commit(insert('after it').commit)).outcome, 'committed');
+		assert.equal(await store.get('messages', lost.id), undefined);
 	});
 
 	test('refuses changes that could not be sent for long, and does not carry them out later', async () => {
