@@ -61,11 +61,7 @@ export class BodyBuffer {
 		this.#lastByteAt = performance.now();
 		this.receivedBytes += bytes.length;
 		this.complete = last;
-		if (last) {
-			this.stopTimer();
-			// The library delivers what it has already read, also while it is paused. The next request must be read.
-			this.resume();
-		}
+		if (last) this.stopTimer();
 		if (this.#isDiscarding) {
 			if (last) this.#onEnd?.();
 		} else if (this.#failure !== null) return;
@@ -115,9 +111,12 @@ export class BodyBuffer {
 		this.#flow.pause();
 	}
 
-	/** Resumes reading from the client. */
+	/**
+	 * Resumes reading from the client. The library delivers what it has already read, so a body may end while reading is paused: then
+	 * this waits for `end`, because the library would give the response ten seconds.
+	 */
 	resume(): void {
-		if (!this.#paused) return;
+		if (!this.#paused || this.complete) return;
 		this.#paused = false;
 		this.#lastByteAt = performance.now();
 		this.#flow.resume();
@@ -130,6 +129,14 @@ export class BodyBuffer {
 		this.#onEnd = onEnd ?? this.#onEnd;
 		if (this.complete) this.#onEnd?.();
 		else this.resume();
+	}
+
+	/** The response is written now: the next request may be read. */
+	end(): void {
+		this.stopTimer();
+		if (!this.#paused || !this.complete) return;
+		this.#paused = false;
+		this.#flow.resume();
 	}
 
 	/** Records that the rest of the body will not arrive. */

@@ -296,7 +296,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 	#write(response: RouteResponse, close: boolean): void {
 		this.#delayedResponse = null;
 		this.#stopDeadline();
-		this.#incomingBody?.stopTimers();
+		this.#incomingBody?.end();
 		try {
 			if (this.#released) discardResponse(response);
 			else if ('events' in response) this.#stream(response);
@@ -382,7 +382,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		this.#released = true;
 		this.#server.pendingExchanges.delete(this);
 		this.#stopDeadline();
-		this.#incomingBody?.stopTimers();
+		this.#incomingBody?.end();
 		this.stopStallTimer();
 		this.#finishedPromise?.resolve();
 	}

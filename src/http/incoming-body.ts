@@ -41,8 +41,9 @@ export class IncomingBody {
 		});
 	}
 
-	stopTimers(): void {
-		this.buffer.stopTimer();
+	/** The response is written now. */
+	end(): void {
+		this.buffer.end();
 		this.#chunked?.stopTimer();
 	}
 }
