@@ -83,6 +83,11 @@ export class BodyBuffer {
 		return this.#paused;
 	}
 
+	/** Whether the body has ended, and reading is paused until `end`. */
+	get hasEndedPaused(): boolean {
+		return this.#paused && this.complete;
+	}
+
 	/** Sets the one reader. */
 	setSink(sink: BodySink): void {
 		if (this.#sink !== null) throw new Error('A request body can be read once.');
@@ -134,7 +139,7 @@ export class BodyBuffer {
 	/** The response is written now: the next request may be read. */
 	end(): void {
 		this.stopTimer();
-		if (!this.#paused || !this.complete) return;
+		if (!this.hasEndedPaused) return;
 		this.#paused = false;
 		this.#flow.resume();
 	}

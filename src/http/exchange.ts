@@ -296,7 +296,9 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 	#write(response: RouteResponse, close: boolean): void {
 		this.#delayedResponse = null;
 		this.#stopDeadline();
-		this.#incomingBody?.end();
+		// A stream would have ten seconds from then on. Its connection closes with it instead.
+		if ('events' in response && this.#request.body?.hasEndedPaused) this.closesConnection = true;
+		else this.#incomingBody?.end();
 		try {
 			if (this.#released) discardResponse(response);
 			else if ('events' in response) this.#stream(response);

@@ -395,3 +395,36 @@ test('an upload that was there while its handler took long is answered, and so i
 		await untilAnswered(count);
 	}
 });
+
+test('a stream that responds to such an upload stays open, and its connection closes with it', async (t) => {
+	const updates = [{ event: 'one', data: '{}' }];
+	const events = {
+		reader: { onReadable() {} },
+		isEnded: false,
+		open(reader: { onReadable(): void }) {
+			events.reader = reader;
+		},
+		read: () => updates.shift() ?? null,
+		close() {},
+	};
+	const onFile = async ({ stream }: { stream: Readable }) => {
+		await readPart(stream);
+		await sleep(50);
+		stream.resume();
+	};
+	const handle: Route['handle'] = async (request) => {
+		await request.multipart({ maxFileBytes: 1_000_000, maxFieldBytes: 1_000, onFile });
+		return { events };
+	};
+	const { port } = await start(t, [{ method: 'POST', path: '/form', handle }]);
+	const { client, post } = formClient(t, port);
+	post(900_000);
+	await client.untilText('event: one');
+	// Longer than the library waits for a client.
+	await sleep(13_000);
+	assert.equal(client.closed, false);
+	updates.push({ event: 'two', data: '{}' });
+	events.isEnded = true;
+	events.reader.onReadable();
+	assert.match(await client.untilClosed(), /event: two/);
+});
