@@ -22,7 +22,7 @@ export function writeError(error: unknown, folder: string): unknown {
 	const { code, path } = error as { code?: unknown; path?: unknown };
 	if (error instanceof AppError || typeof code !== 'string') return error;
 	// The data folder has sentences of its own. Node 22 names the folder above where that is a file.
-	if (typeof path === 'string' && !path.startsWith(folder) && !folder.startsWith(path)) return error;
+	if (typeof path === 'string' && !path.startsWith(folder) && !folder.startsWith(`${path}/`)) return error;
 	const reason = reasonOf(code);
 	if (reason === null) return error;
 	return new AppError('unavailable', `${folder} cannot be written to: ${reason}. (${code})`, { cause: error });

@@ -58,7 +58,7 @@ export class Forwarder {
 		shardKey: ShardKey,
 		local: () => RouteResponse | Promise<RouteResponse>,
 	): Promise<RouteResponse> {
-		const { placement, nodeId, clock, patienceMs = PATIENCE_MS } = this.#options;
+		const { placement, nodeId, clock, onFailure, patienceMs = PATIENCE_MS } = this.#options;
 		const body = request.hasBody ? await request.bytes(MAX_REQUEST_BYTES) : null;
 		const rewind = () => body !== null && request.restoreBody(body);
 		let id = await shardKey(request);
@@ -75,7 +75,8 @@ export class Forwarder {
 			if (node !== null && node.id !== nodeId) {
 				const response = await this.#attempt(request, id, node, body);
 				if (response !== null && !(response instanceof PeerError)) return response;
-				failure = response ?? undefined;
+				if (response !== null && failure === undefined) onFailure?.();
+				failure = response ?? failure;
 			}
 			if (elapsedMs(clock) >= deadline) throw noOwnerError(failure);
 			await sleep(RETRY_MS, request.signal);
@@ -114,8 +115,8 @@ export class Forwarder {
 		} catch (error) {
 			watch.stop();
 			const failure = error instanceof PeerError ? error : null;
-			if (failure) onFailure?.();
 			if (failure?.isUnsent || isRepeatable(request)) return failure;
+			if (failure) onFailure?.();
 			throw new AppError(
 				'unavailable',
 				'The node that handles this did not answer. It may have carried the request out.',

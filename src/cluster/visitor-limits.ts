@@ -1,6 +1,6 @@
 import { AppError, type Clock, elapsedMs } from '../base/index.ts';
 import type { Route, RouteResponse } from '../http/index.ts';
-import type { PeerClient } from '../net/index.ts';
+import { type PeerClient, PeerError } from '../net/index.ts';
 import { CLUSTER_KEY, NOT_THE_OWNER } from './cluster-headers.ts';
 import type { Placement } from './placement.ts';
 
@@ -73,6 +73,7 @@ export class VisitorLimitsClient {
 	async #countAt(node: { id: string; address: string }, event: VisitorEvent): Promise<number | null> {
 		const { peers, clusterKey, timeoutMs = TIMEOUT_MS } = this.#options;
 		this.#inFlight++;
+		const signal = AbortSignal.timeout(timeoutMs);
 		try {
 			const response = await peers.send({
 				address: node.address,
@@ -80,15 +81,15 @@ export class VisitorLimitsClient {
 				path: PATH,
 				headers: { 'content-type': 'application/json', [CLUSTER_KEY]: clusterKey },
 				body: Buffer.from(JSON.stringify(event)),
-				signal: AbortSignal.timeout(timeoutMs),
+				signal,
 			});
 			const text = await textOf(response.body);
 			// The shard has just moved: the next renewal of the lease tells where.
 			if (response.status === 421) return null;
 			if (response.status !== 200) throw new Error(`The node answered ${response.status}.`);
 			return retryAfterOf(text);
-		} catch {
-			this.#options.onFailure?.();
+		} catch (error) {
+			if (error instanceof PeerError || signal.aborted) this.#options.onFailure?.();
 			// Ids of nodes that have ended long ago are not asked about again, and would stay.
 			if (this.#unreachable.size >= MAX_UNREACHABLE) this.#unreachable.clear();
 			this.#unreachable.set(node.id, elapsedMs(this.#options.clock) + RETRY_MS);

@@ -85,7 +85,7 @@ export const TAKEN_OVER_MESSAGE = 'Another Parley has taken over the database: t
 
 /** A commit was fenced: another node has the shard or the job, or another server the whole database. */
 export function fencedError(): AppError {
-	return new AppError('unavailable', 'Another server does this now. Try again.', { retry_after: 1 });
+	return new AppError('unavailable', 'Another server has taken this over. Try again.', { retry_after: 1 });
 }
 
 /** @throws IdempotentReplayError, AppError `unavailable` where a commit was not made */

@@ -15,7 +15,7 @@ test('a server whose database another one has taken over says so, refuses the ch
 	await using second = await startServer({ dataDir, key: first.key });
 	const refused = await first.call('POST', '/api/v1/assistants', { name: 'Lost' });
 	assert.deepEqual([refused.status, refused.body.error.code], [503, 'unavailable']);
-	assert.match(refused.body.error.message, /^Another Parley has taken over the database: /);
+	assert.match(refused.body.error.message, /^Another server has taken this over/);
 	const line = await until(
 		'the end is logged',
 		() => /^.*nothing can be written any more.*$/m.exec(first.output())?.[0],

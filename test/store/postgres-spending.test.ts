@@ -133,8 +133,9 @@ suite('costs on PostgreSQL with several nodes', { skip: skipWithoutPostgres }, (
 	test('batches of two nodes with the same workspaces in other orders neither exceed a budget nor deadlock', async () => {
 		const workspaces = Array.from({ length: 6 }, () => newId('workspace'));
 		const limits: SpendingLimit[] = [{ dimension: 'workspace', amount: 125, ...OF_BOTH_DAYS }];
+		const writerLimits = { statementMs: 30_000, lockMs: 15_000, silentMs: 35_000, waitMs: 60_000 };
 		const nodes = ['a', 'b'].map(
-			(id) => new WriterSession({ url, id, epoch: store.fence.epoch, log: createLog('silent'), timeoutMs: 10_000 }),
+			(id) => new WriterSession({ url, id, epoch: store.fence.epoch, log: createLog('silent'), limits: writerLimits }),
 		);
 		const commits = nodes.flatMap((session, node) => {
 			const queue = new CommitQueue(session, { onCommitted() {}, onBatch() {} });

@@ -6,14 +6,18 @@ import { FailedCommitError, readOutcome, type StoredOutcome } from './outcomes.t
 import type { Sql } from './sql.ts';
 import { toJson } from './to-json.ts';
 import { commitInTransaction } from './transaction.ts';
-import type { BatchKey, WriterSession } from './writer-session.ts';
+import { type BatchKey, UnreachableError, type WriterSession } from './writer-session.ts';
 
 /** Commits in one transaction. Above 64 subtransactions PostgreSQL must look them up on disk. */
 const MAX_BATCH_COMMITS = 50;
 /** No job is ever postponed by more than this (webhooks' longest delay is six hours, doubled). */
 const MAX_POSTPONEMENT_MS = 24 * 3_600_000;
 
+const LATE = 'The database does not answer in time.';
+
 interface PendingCommit {
+	/** By the monotonic clock. */
+	addedAt: number;
 	commit: Commit;
 	/** Null: it needs a transaction of its own. */
 	encoded: object | null;
@@ -21,6 +25,8 @@ interface PendingCommit {
 }
 
 interface PendingClaim {
+	/** By the monotonic clock. */
+	addedAt: number;
 	claim: { kind: string; limit: number; leaseMs: number };
 	done: Deferred<Job[]>;
 }
@@ -44,6 +50,8 @@ export class CommitQueue {
 	#waiting: Pending[] = [];
 	#running: Promise<void> | null = null;
 	#size = 0;
+	/** For the commit that has waited longest. */
+	#timer: NodeJS.Timeout | undefined;
 
 	constructor(session: WriterSession, listener: CommitQueueListener) {
 		this.#session = session;
@@ -55,11 +63,11 @@ export class CommitQueue {
 		return this.#size;
 	}
 
-	/** @throws FailedCommitError, ClosedError */
+	/** @throws FailedCommitError, UnreachableError, ClosedError */
 	commit(commit: Commit): Promise<CommitOutcome> {
 		const done = deferred<CommitOutcome>();
 		try {
-			this.#add({ commit, encoded: encodeCommit(commit), done });
+			this.#add({ commit, encoded: encodeCommit(commit), done, addedAt: performance.now() });
 		} catch (error) {
 			done.reject(error);
 		}
@@ -68,7 +76,7 @@ export class CommitQueue {
 
 	claim(kind: string, limit: number, leaseMs: number): Promise<Job[]> {
 		const done = deferred<Job[]>();
-		this.#add({ claim: { kind, limit, leaseMs }, done });
+		this.#add({ claim: { kind, limit, leaseMs }, done, addedAt: performance.now() });
 		return done.promise;
 	}
 
@@ -81,6 +89,7 @@ export class CommitQueue {
 		this.#size++;
 		this.#waiting.push(pending);
 		this.#running ??= this.#run();
+		this.#timer ??= setTimeout(() => this.#refuseLate(), this.#session.limits.waitMs);
 	}
 
 	async #run(): Promise<void> {
@@ -92,6 +101,25 @@ export class CommitQueue {
 			this.#size -= batch.length;
 		}
 		this.#running = null;
+		clearTimeout(this.#timer);
+		this.#timer = undefined;
+	}
+
+	/** What was added before has waited too long. */
+	get #latest(): number {
+		return performance.now() - this.#session.limits.waitMs;
+	}
+
+	/** Refuses what has waited too long behind a batch that does not end. */
+	#refuseLate(): void {
+		const latest = this.#latest;
+		const end = this.#waiting.findIndex(({ addedAt }) => addedAt > latest);
+		const late = this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
+		this.#size -= late.length;
+		for (const { done } of late) done.reject(new UnreachableError(LATE));
+		const [next] = this.#waiting;
+		const waitMs = next === undefined ? this.#session.limits.waitMs : next.addedAt - latest;
+		this.#timer = setTimeout(() => this.#refuseLate(), waitMs);
 	}
 
 	/** Commits up to the first that needs a transaction of its own; or that one, or a claim, alone. */
@@ -118,7 +146,10 @@ export class CommitQueue {
 		} catch (error) {
 			// Nothing of the batch was written. What one commit has caused must not fail the others.
 			if (batch.length > 1 && error instanceof pg.DatabaseError) {
-				for (const pending of batch) await this.#carryOut([pending]);
+				for (const pending of batch) {
+					if (pending.addedAt > this.#latest) await this.#carryOut([pending]);
+					else pending.done.reject(new UnreachableError(LATE));
+				}
 				return;
 			}
 			const failure =

@@ -24,15 +24,21 @@ const types = {
 			: pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** How connections are opened. The URL may name TLS options, as `sslmode=verify-full&sslrootcert=…`. */
-export function connectionOptions(url: string): ClientConfig {
+/**
+ * How connections are opened. The URL may name TLS options, as `sslmode=verify-full&sslrootcert=…`.
+ * @param limits of PostgreSQL for a statement, and for its wait for a lock (ms)
+ */
+export function connectionOptions(
+	url: string,
+	{ statementMs, lockMs } = { statementMs: STATEMENT_TIMEOUT_MS, lockMs: LOCK_TIMEOUT_MS },
+): ClientConfig {
 	return {
 		connectionString: url,
 		application_name: 'parley',
 		options: [
 			`-c search_path=${FUNCTION_SCHEMA},${TABLE_SCHEMA}`,
-			`-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
-			`-c lock_timeout=${LOCK_TIMEOUT_MS}`,
+			`-c statement_timeout=${statementMs}`,
+			`-c lock_timeout=${lockMs}`,
 			'-c timezone=UTC',
 			// Queries are short: to compile one would take longer than to run it.
 			'-c jit=off',

@@ -45,7 +45,7 @@ async function waitForOthers(client: Client): Promise<void> {
 		if ((error as DatabaseError).code !== LOCK_NOT_AVAILABLE) throw error;
 		throw new AppError(
 			'unavailable',
-			'Another node has been changing the schema of the database for ten minutes. If it does not work any more, end it.',
+			'Other nodes have been changing the schema of the database for ten minutes. End the one that no longer works.',
 			{ cause: error },
 		);
 	}

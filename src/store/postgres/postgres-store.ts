@@ -23,7 +23,7 @@ import { PostgresSharedLimits } from './shared-limits.ts';
 import { type Sql, sqlOf } from './sql.ts';
 import { excludeServers, requireCurrentSchema, toolIdentity } from './tool-access.ts';
 import { vacuum } from './vacuum.ts';
-import { MAX_WAIT_MS, WriterSession } from './writer-session.ts';
+import { type WriterLimits, WriterSession } from './writer-session.ts';
 
 export interface PostgresStoreOptions {
 	/** `postgres://…`, with TLS options as its query. */
@@ -41,6 +41,8 @@ export interface PostgresStoreOptions {
 	temporaryFolder?: string;
 	/** Default: `node`. */
 	role?: PostgresRole;
+	/** Limits of writers, instead of the usual ones. */
+	limits?: Partial<WriterLimits>;
 }
 
 /**
@@ -55,9 +57,10 @@ const READER_CONNECTIONS = 8;
 const CLUSTER_CONNECTIONS = 2;
 /** One of these connections that answers nothing for so long is given up (ms). */
 const CLUSTER_TIMEOUT_MS = 3_000;
-/** The writer's connections that answer nothing for so long are given up (ms): after a silent cut no answer comes. */
-const MESSAGE_TIMEOUT_MS = 8_000;
-const BACKGROUND_TIMEOUT_MS = 35_000;
+/** For commits of messages. */
+const MESSAGE_LIMITS: WriterLimits = { statementMs: 6_000, lockMs: 5_000, silentMs: 8_000, waitMs: 10_000 };
+/** For commits that may take long. */
+const BACKGROUND_LIMITS: WriterLimits = { statementMs: 30_000, lockMs: 15_000, silentMs: 35_000, waitMs: 60_000 };
 /** Commits that may wait for the database. Above it they are refused, so that a database that stalls cannot fill the memory. */
 const MAX_PENDING_COMMITS = 20_000;
 /** Without the database for so long, the server is not ready (ms). A dead connection alone is replaced sooner. */
@@ -68,7 +71,7 @@ const UNREACHABLE = {
 } as const;
 /** SQLSTATE: there is no space left for a change. */
 const DISK_FULL = '53100';
-/** For so long after such a refusal the node is not ready (ms), unless another commit succeeds. */
+/** For so long after such a refusal the node is not ready (ms). Smaller changes may succeed meanwhile. */
 const FULL_MS = 10_000;
 const FULL = {
 	reason: 'database_full',
@@ -99,11 +102,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 			role === 'node'
 				? await joinCluster(sqlOf(pool), options.address ?? '', options.firstLeaseMs ?? LEASE_MS)
 				: toolIdentity();
-		const session = (id: string, timeoutMs: number) =>
-			new WriterSession({ url: options.url, id, epoch: node.epoch, log, timeoutMs });
+		const session = (id: string, limits: WriterLimits) =>
+			new WriterSession({ url: options.url, id, epoch: node.epoch, log, limits: { ...limits, ...options.limits } });
 		const sessions = {
-			messages: session(node.owner, MESSAGE_TIMEOUT_MS),
-			background: session(`${node.owner}-background`, BACKGROUND_TIMEOUT_MS),
+			messages: session(node.owner, MESSAGE_LIMITS),
+			background: session(`${node.owner}-background`, BACKGROUND_LIMITS),
 		};
 		const position = await new PostgresReaders(sqlOf(pool)).events.lastSeq();
 		const blobs = await openPostgresBlobs({ url: options.url, log, temporaryFolder: options.temporaryFolder });
@@ -305,13 +308,11 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	async #refuseOr<T>(queue: CommitQueue, submit: (queue: CommitQueue) => Promise<T>): Promise<T> {
 		if (this.#isClosing) throw new AppError('unavailable', 'The database is closed.');
 		const { messages } = this.#sessions;
-		if (queue.size >= MAX_PENDING_COMMITS || messages.disconnectedMs > MAX_WAIT_MS) {
+		if (queue.size >= MAX_PENDING_COMMITS || messages.disconnectedMs > messages.limits.waitMs) {
 			throw new AppError('unavailable', 'The database does not answer.', { retry_after: 1 });
 		}
 		try {
-			const result = await submit(queue);
-			this.#refusedAt = Number.NEGATIVE_INFINITY;
-			return result;
+			return await submit(queue);
 		} catch (error) {
 			if (error instanceof FailedCommitError && error.code === DISK_FULL) this.#refusedAt = performance.now();
 			throw new AppError('unavailable', 'The change could not be stored.', { retry_after: 5, cause: error });

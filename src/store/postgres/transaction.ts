@@ -39,10 +39,9 @@ export function conflict(kind: Kind, id: string): RefusedCommitError {
  */
 export async function commitInTransaction(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredOutcome[]> {
 	await sql.run('BEGIN');
+	let outcomes: StoredOutcome[];
 	try {
-		const outcomes = await perform(sql, key, commit);
-		await sql.run('COMMIT');
-		return outcomes;
+		outcomes = await perform(sql, key, commit);
 	} catch (error) {
 		await sql.run('ROLLBACK');
 		if (error instanceof RefusedCommitError) return [error.outcome];
@@ -53,6 +52,9 @@ export async function commitInTransaction(sql: Sql, key: BatchKey, commit: Commi
 		// The transaction is undone, so the connection works: the fault is in the commit.
 		throw new FailedCommitError(messageOf(error), '', { cause: error });
 	}
+	// Without an answer it is not known whether this was carried out: the writer looks the batch up.
+	await sql.run('COMMIT');
+	return outcomes;
 }
 
 async function perform(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredOutcome[]> {

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { AppError } from '../../base/index.ts';
-import { connectionOptions } from './connection.ts';
+import { connectionOptions, endOf } from './connection.ts';
 
 /** The tables with rows of end users. */
 const TABLES = [
@@ -42,6 +42,6 @@ export async function vacuum(url: string): Promise<void> {
 	} catch (error) {
 		throw new AppError('unavailable', 'The space of what was erased could not be freed.', { cause: error });
 	} finally {
-		await client.end().catch(() => {});
+		await endOf(client);
 	}
 }

@@ -28,9 +28,6 @@ const MAX_ATTEMPTS = 20;
 /** Errors after which the transaction is known to be undone and may be repeated: serialization failure, deadlock. */
 const REPEATABLE = new Set(['40001', '40P01']);
 
-/** What the database could not carry out for so long is refused (ms): its client has given up, or will repeat it. */
-export const MAX_WAIT_MS = 10_000;
-
 const UNREACHABLE = 'The database could not be reached.';
 
 /** The database is closed: nothing more is written. */
@@ -39,6 +36,18 @@ export class ClosedError extends Error {}
 /** The batch was not carried out, and never will be: there was no connection for too long. */
 export class UnreachableError extends Error {}
 
+/** Times in ms. */
+export interface WriterLimits {
+	/** PostgreSQL refuses a statement that takes longer. */
+	statementMs: number;
+	/** PostgreSQL refuses a statement that waits longer for a lock. */
+	lockMs: number;
+	/** A connection that answers nothing for so long is given up: longer than a statement, so that it is silent. */
+	silentMs: number;
+	/** What was not carried out in so long is refused: its client has given up, or will repeat it. */
+	waitMs: number;
+}
+
 export interface WriterSessionOptions {
 	url: string;
 	/** Of the node. */
@@ -46,8 +55,7 @@ export interface WriterSessionOptions {
 	/** Of the node. */
 	epoch: number;
 	log: Log;
-	/** A connection that answers nothing for so long is given up (ms). */
-	timeoutMs: number;
+	limits: WriterLimits;
 }
 
 /**
@@ -60,7 +68,7 @@ export class WriterSession {
 	readonly #id: string;
 	readonly #epoch: number;
 	readonly #log: Log;
-	readonly #timeoutMs: number;
+	readonly limits: WriterLimits;
 	#connection: Connection | null = null;
 	#connecting: Promise<void> | null = null;
 	/** What the database kept of the last batch when the connection was made. */
@@ -71,12 +79,12 @@ export class WriterSession {
 	/** Since when there is no connection; null: there is one, or none was needed. */
 	#disconnectedAt: number | null = null;
 
-	constructor({ url, id, epoch, log, timeoutMs }: WriterSessionOptions) {
+	constructor({ url, id, epoch, log, limits }: WriterSessionOptions) {
 		this.#url = url;
 		this.#id = id;
 		this.#epoch = epoch;
 		this.#log = log;
-		this.#timeoutMs = timeoutMs;
+		this.limits = limits;
 	}
 
 	/** For how long there has been no connection (ms); 0: there is one. */
@@ -100,7 +108,7 @@ export class WriterSession {
 			while (this.#connection === null) await (isSent ? this.#connect() : this.#connectInTime());
 			if (this.#kept?.batch === batch) return this.#kept.outcomes as T;
 			// What was sent on the former connection can no longer be carried out.
-			if (isLost && performance.now() - startedAt > MAX_WAIT_MS) throw new UnreachableError(UNREACHABLE);
+			if (isLost && performance.now() - startedAt > this.limits.waitMs) throw new UnreachableError(UNREACHABLE);
 			const connection: Connection = this.#connection;
 			const { sql, session } = connection;
 			isSent = true;
@@ -134,7 +142,7 @@ export class WriterSession {
 
 	/** @throws UnreachableError, ClosedError */
 	#connectInTime(): Promise<void> {
-		const leftMs = MAX_WAIT_MS - this.disconnectedMs;
+		const leftMs = this.limits.waitMs - this.disconnectedMs;
 		return withDeadline(this.#connect(), leftMs, () => new UnreachableError(UNREACHABLE));
 	}
 
@@ -152,7 +160,7 @@ export class WriterSession {
 	}
 
 	async #open(): Promise<void> {
-		const client = new pg.Client({ ...connectionOptions(this.#url), query_timeout: this.#timeoutMs });
+		const client = new pg.Client({ ...connectionOptions(this.#url, this.limits), query_timeout: this.limits.silentMs });
 		client.on('error', (error) => {
 			if (this.#connection?.client === client) this.#disconnect(this.#connection, error);
 		});

@@ -33,6 +33,12 @@ export class SimulatedPlacement {
 		this.#nodes.set(id, { id, isLeaving: false, expiresAt: this.#now() + FIRST_LEASE_MS });
 	}
 
+	/** A process has ended, and its lease is over. */
+	endLease(id: string): void {
+		const node = this.#nodes.get(id);
+		if (node) node.expiresAt = this.#now();
+	}
+
 	/** A process has ended, and has said so. */
 	remove(id: string): void {
 		this.#nodes.delete(id);
