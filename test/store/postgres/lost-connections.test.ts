@@ -74,7 +74,7 @@ suite('a writer whose connection to the database is lost', { skip: skipWithoutPo
 		assert.equal((await store.commit(insert('after it').commit)).outcome, 'committed');
 	});
 
-	test('refuses changes that wait for long behind one that is not answered', async () => {
+	test('refuses changes that wait for long behind another without an answer', async () => {
 		await using proxy = await startCuttableProxy(server.socket);
 		await using store = await openThrough(proxy.port, { silentMs: 60_000, waitMs: 500 });
 		assert.equal((await store.commit(insert('before the cut').commit)).outcome, 'committed');
