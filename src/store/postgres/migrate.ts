@@ -45,7 +45,7 @@ async function waitForOthers(client: Client): Promise<void> {
 		if ((error as DatabaseError).code !== LOCK_NOT_AVAILABLE) throw error;
 		throw new AppError(
 			'unavailable',
-			'Other nodes have been changing the schema of the database for ten minutes. End the one that no longer works.',
+			'Other nodes have been changing the schema of the database for ten minutes. End a node that no longer works.',
 			{ cause: error },
 		);
 	}
