@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import { addUser } from '../access/people.ts';
 import { createApiFixture } from '../api/fixture.ts';
 import { noBrowser as skip, startBrowser } from '../support/browser.ts';
+import { until } from '../support/until.ts';
 import { openDashboard, startOwnedApp } from './dashboard.ts';
 
 const app = await startOwnedApp();
@@ -29,7 +30,8 @@ async function shownButtons(role: 'agent' | 'viewer', hash: string, shown: strin
 	await using visitor = await openDashboard(app, browser, {}, hash, `${role}@example.com`);
 	const { page } = visitor;
 	await page.getByText(shown).first().waitFor();
-	await page.getByRole('main').getByText('Loading').waitFor({ state: 'detached' });
+	// Several parts of a page may load at once.
+	await until('everything is loaded', async () => (await page.getByRole('main').getByText('Loading').count()) === 0);
 	const counts = names.map((name) => page.getByRole('button', { name, exact: true }).count());
 	const present = (await Promise.all(counts)).flatMap((count, at) => (count > 0 ? [names[at]] : []));
 	assert.equal(await page.getByText('This could not be loaded').count(), 0, `${role} ${hash}`);
