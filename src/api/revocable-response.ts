@@ -127,6 +127,10 @@ class RequestOfUse implements HttpRequest {
 		return this.#request.queryValue(name);
 	}
 
+	get deadlineAt(): number {
+		return this.#request.deadlineAt;
+	}
+
 	get clientAddress(): string {
 		return this.#request.clientAddress;
 	}

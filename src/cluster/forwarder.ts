@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { AppError, anySignal, type Clock, elapsedMs, sleep } from '../base/index.ts';
-import type { HttpRequest, RouteResponse } from '../http/index.ts';
+import { type HttpRequest, type RouteResponse, TIMEOUT_HEADER } from '../http/index.ts';
 import { type PeerClient, PeerError, type PeerResponse } from '../net/index.ts';
 import { CLUSTER_KEY, NOT_THE_OWNER } from './cluster-headers.ts';
 import { ForwardedEvents } from './forwarded-events.ts';
@@ -30,7 +30,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 /** What concerns one connection, or what this node sets itself. */
 const DROPPED_REQUEST_HEADERS = new Set([
 	...['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'upgrade', 'te', 'trailer', 'expect', 'host'],
-	...['x-forwarded-for', 'x-request-id', CLUSTER_KEY],
+	...['x-forwarded-for', 'x-request-id', CLUSTER_KEY, TIMEOUT_HEADER],
 ]);
 const DROPPED_RESPONSE_HEADERS = new Set([
 	...['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'date', 'x-request-id', 'server'],
@@ -159,6 +159,8 @@ export class Forwarder {
 		headers[CLUSTER_KEY] = this.#options.clusterKey;
 		headers['x-forwarded-for'] = request.clientAddress;
 		headers['x-request-id'] = request.id;
+		const leftMs = request.deadlineAt - performance.now();
+		if (Number.isFinite(leftMs)) headers[TIMEOUT_HEADER] = String(Math.max(1, Math.round(leftMs)));
 		return headers;
 	}
 }

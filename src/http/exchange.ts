@@ -222,7 +222,11 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 			this.#respond(response);
 			return;
 		}
-		const deadlineMs = this.#request.responseTimeoutMs ?? this.#server.limits.responseTimeoutMs;
+		const deadlineMs = Math.min(
+			this.#request.responseTimeoutMs ?? this.#server.limits.responseTimeoutMs,
+			this.#request.givenTimeoutMs,
+		);
+		this.#request.deadlineAt = performance.now() + deadlineMs;
 		this.#deadlineTimer = setTimeout(() => this.#onDeadline(), deadlineMs);
 		response.then(
 			(value) => this.#respond(value),

@@ -10,7 +10,7 @@ export {
 export { createCors } from './cors.ts';
 export { errorResponse } from './errors.ts';
 export { HeaderBlock } from './header-block.ts';
-export type { IncomingRequest } from './request.ts';
+export { type IncomingRequest, TIMEOUT_HEADER } from './request.ts';
 export { RequestLog, type RequestObserver } from './request-log.ts';
 export type { RequestTracer } from './request-tracer.ts';
 export { Router } from './router.ts';

@@ -7,6 +7,8 @@ import { readMultipart } from './multipart.ts';
 import type { HttpRequest, JsonOptions, MultipartFields, MultipartOptions, RequestLogFields } from './types.ts';
 
 const UNENCODED_PARAMETER = /^[a-z_]+=[A-Za-z0-9_-]*$/;
+/** The time limit of a request that another server has passed on (ms). */
+export const TIMEOUT_HEADER = 'x-parley-timeout';
 const NO_LOG_FIELDS: RequestLogFields = Object.freeze({});
 /** Never changed. */
 const NO_QUERY = new URLSearchParams();
@@ -15,7 +17,7 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 /** What a request needs from the server and its connection. Read only when a handler needs it. */
 export interface RequestContext {
 	readonly maxJsonBytes: number;
-	/** Whether a request keeps the id that its X-Request-Id header names. */
+	/** Whether requests come from another server: they keep the id of X-Request-Id, and the time limit of `TIMEOUT_HEADER`. */
 	readonly acceptsRequestIds: boolean;
 	clientAddress(forwardedFor: string | undefined): string;
 	beginSpan(request: IncomingRequest): Span;
@@ -39,6 +41,7 @@ export class IncomingRequest implements HttpRequest {
 	logFields: RequestLogFields = NO_LOG_FIELDS;
 	/** The route's own time limit for a response. */
 	responseTimeoutMs: number | undefined;
+	deadlineAt = Number.POSITIVE_INFINITY;
 	/** Bytes of the announced body; `UNKNOWN_LENGTH` for a chunked body. */
 	announcedBytes = 0;
 	/** Receives the body; null for a request without one. */
@@ -68,6 +71,12 @@ export class IncomingRequest implements HttpRequest {
 		this.#queryText = queryText;
 		this.headers = headers;
 		this.#context = context;
+	}
+
+	/** What a server that passes requests on gives for the response (ms). */
+	get givenTimeoutMs(): number {
+		const given = this.#context.acceptsRequestIds ? Number(this.header(TIMEOUT_HEADER)) : Number.NaN;
+		return given > 0 ? given : Number.POSITIVE_INFINITY;
 	}
 
 	get target(): string {

@@ -25,6 +25,8 @@ export interface HttpRequest extends AbortableRequest {
 	readonly clientAddress: string;
 	/** Aborts when the client has left or the request's deadline has passed. */
 	readonly signal: AbortSignal;
+	/** Until when the response must have begun (`performance.now()`). Infinite until the handler has waited for something. */
+	readonly deadlineAt: number;
 	/** As a listener of `signal`, for less. A request has one at a time. */
 	addAbortListener(listener: AbortListener): void;
 	removeAbortListener(listener: AbortListener): void;

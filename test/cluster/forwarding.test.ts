@@ -228,6 +228,24 @@ test('a node that hands over while it carries a request out still answers it', a
 	assert.equal(await (await sent).text(), 'former');
 });
 
+test('the owner has no more time for a request than the node that has passed it on', async (t) => {
+	const owners = new Owners();
+	const entry = await startNode(t, owners, 'entry', refuse);
+	const given: number[] = [];
+	const owner = await startNode(t, owners, 'owner', async (request) => {
+		await sleep(1);
+		given.push(request.deadlineAt - performance.now());
+		if (request.method === 'GET') await new Promise(() => {});
+		return { status: 200, body: 'done' };
+	});
+	owners.owner = 'owner';
+	const sent = await fetch(entry.url, { method: 'POST', headers: { 'x-parley-timeout': '1' } });
+	assert.equal(sent.status, 200, 'a client sets no time limit');
+	assert.ok((given[0] as number) <= 60_000);
+	const late = await fetch(owner.nodeUrl, { headers: { 'x-parley-cluster-key': KEY, 'x-parley-timeout': '200' } });
+	assert.equal(late.status, 503);
+});
+
 test('a stream is passed on event by event, and ends when its owner does', async (t) => {
 	const owners = new Owners();
 	const entry = await startNode(t, owners, 'entry', refuse);
