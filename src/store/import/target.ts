@@ -8,7 +8,7 @@ import { IMPORTED_TABLES, type ImportedTable } from './imported-tables.ts';
 import { type Row, storableValue, type Value } from './row.ts';
 
 /** A number that nothing else in the database locks. */
-const IMPORT_LOCK = 7_257_541;
+const IMPORT_LOCK = 7_257_542;
 /** Limits of one statement, and of the source between two statements (ms). */
 const STATEMENT_MS = 600_000;
 const IDLE_IN_TRANSACTION_MS = 60_000;

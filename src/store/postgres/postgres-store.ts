@@ -82,7 +82,7 @@ const LEAVE_MS = 2_000;
 /** Time for what waits when the store is closed (ms). */
 const CLOSE_MS = 10_000;
 const NOT_CLOSED =
-	'The database does not answer: what waited was not stored. Acknowledged commits are in the database.';
+	'The database does not answer: what waited may not be stored. Acknowledged commits are in the database.';
 
 /**
  * Opens the store on PostgreSQL: brings its schema up to date, joins as a node, and connects the writer and the readers.
