@@ -50,7 +50,7 @@ export async function openClusterServer(settings: Settings, log: Log): Promise<C
 		log,
 		// Only nodes have the key of the cluster: the address and the id of a request are those that the first node gave it.
 		trustedProxies: ['0.0.0.0/0', '::/0'],
-		acceptsRequestIds: true,
+		trustsSender: true,
 		delaysRefusals: false,
 		environment: processSources().env,
 	});

@@ -72,8 +72,8 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		return this.#server.limits.maxJsonBytes;
 	}
 
-	get acceptsRequestIds(): boolean {
-		return this.#server.acceptsRequestIds;
+	get trustsSender(): boolean {
+		return this.#server.trustsSender;
 	}
 
 	clientAddress(forwardedFor: string | undefined): string {

@@ -17,8 +17,8 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 /** What a request needs from the server and its connection. Read only when a handler needs it. */
 export interface RequestContext {
 	readonly maxJsonBytes: number;
-	/** Whether requests come from another server: they keep the id of X-Request-Id, and the time limit of `TIMEOUT_HEADER`. */
-	readonly acceptsRequestIds: boolean;
+	/** Whether the sender is another node: its X-Request-Id and its `TIMEOUT_HEADER` hold. */
+	readonly trustsSender: boolean;
 	clientAddress(forwardedFor: string | undefined): string;
 	beginSpan(request: IncomingRequest): Span;
 }
@@ -64,7 +64,7 @@ export class IncomingRequest implements HttpRequest {
 		headers: readonly string[],
 		context: RequestContext,
 	) {
-		const given = context.acceptsRequestIds ? pairValue(headers, 'x-request-id') : undefined;
+		const given = context.trustsSender ? pairValue(headers, 'x-request-id') : undefined;
 		this.id = given !== undefined && isId('request', given) ? given : newId('request');
 		this.method = method;
 		this.path = path;
@@ -75,7 +75,7 @@ export class IncomingRequest implements HttpRequest {
 
 	/** What a server that passes requests on gives for the response (ms). */
 	get givenTimeoutMs(): number {
-		const given = this.#context.acceptsRequestIds ? Number(this.header(TIMEOUT_HEADER)) : Number.NaN;
+		const given = this.#context.trustsSender ? Number(this.header(TIMEOUT_HEADER)) : Number.NaN;
 		return given > 0 ? given : Number.POSITIVE_INFINITY;
 	}
 

@@ -14,8 +14,8 @@ export interface ServerContext {
 	readonly limits: HttpLimits;
 	readonly log: Log;
 	readonly clientAddress: ClientAddress;
-	/** Whether a request keeps the id that its X-Request-Id header names. */
-	readonly acceptsRequestIds: boolean;
+	/** Whether the sender is another node: its X-Request-Id and its `TIMEOUT_HEADER` hold. */
+	readonly trustsSender: boolean;
 	/** Null: refusals are not delayed. */
 	readonly refusalDelay: RefusalDelay | null;
 	/** Observe each request when its exchange is over. */

@@ -24,8 +24,8 @@ export interface HttpServerOptions {
 	log: Log;
 	/** Addresses and CIDR ranges whose X-Forwarded-For is trusted. Default: none. */
 	trustedProxies?: readonly string[];
-	/** Whether a request keeps the id that its X-Request-Id header names: only where every sender is known. Default: no. */
-	acceptsRequestIds?: boolean;
+	/** Whether senders decide on the id (X-Request-Id) and the time limit of a request: only where all are known. Default: no. */
+	trustsSender?: boolean;
 	/** Whether a client that is refused again and again waits for its refusals. Default: yes. */
 	delaysRefusals?: boolean;
 	/** Paths of routes (as in the table) that are served also while the server drains: liveness and metrics. */
@@ -103,7 +103,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		limits,
 		log: options.log,
 		clientAddress: createClientAddress(options.trustedProxies ?? [], options.host),
-		acceptsRequestIds: options.acceptsRequestIds ?? false,
+		trustsSender: options.trustsSender ?? false,
 		refusalDelay: options.delaysRefusals === false ? null : new RefusalDelay(),
 		observers,
 		tracer: options.tracer ?? null,

@@ -68,7 +68,7 @@ async function startNode(
 	const forClients = await start(t, forwardingRoutes(routes, keyOf, forwarder), { log });
 	const forNodes = await start(t, clusterOnly(ownedRoutes(routes, keyOf, placement), KEY), {
 		trustedProxies: ['0.0.0.0/0', '::/0'],
-		acceptsRequestIds: true,
+		trustsSender: true,
 	});
 	owners.addresses.set(id, `127.0.0.1:${forNodes.port}`);
 	return {
