@@ -67,7 +67,7 @@ mayImport.commands = [
 	'thesauri',
 ];
 mayImport.metrics = ['base', 'contract', 'store', 'models', 'webhooks', 'http'];
-mayImport.tracing = ['base', 'config', 'http'];
+mayImport.tracing = ['base', 'config', 'net', 'http'];
 
 /**
  * Algorithms without durable state: they get values and return values, so they run in any thread. Listed beside the table,

@@ -1,4 +1,5 @@
 export { CidrBlockList, isPublicAddress } from './address.ts';
+export { CollectorClient, type CollectorSettings } from './collector-client.ts';
 export { FileTooLargeError } from './decode.ts';
 export type { Download, DownloadOptions } from './download.ts';
 export { createNetwork, type Network } from './network.ts';

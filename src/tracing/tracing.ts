@@ -1,73 +1,57 @@
-import {
-	type Context,
-	DiagLogLevel,
-	diag,
-	type Span as OtelSpan,
-	ROOT_CONTEXT,
-	SpanKind,
-	SpanStatusCode,
-	type TextMapGetter,
-	type Tracer,
-	trace,
-} from '@opentelemetry/api';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import {
-	AppError,
-	type Log,
-	NO_SPAN,
-	type Span,
-	type SpanAttributes,
-	ThrottledLog,
-	withDeadline,
-} from '../base/index.ts';
+import { RandomIdGenerator, type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace';
+import { AppError, type Log, messageOf, NO_SPAN, type Span, ThrottledLog, withDeadline } from '../base/index.ts';
 import type { IncomingRequest, RequestObserver, RequestTracer } from '../http/index.ts';
+import { CollectorClient } from '../net/index.ts';
 import type { TracingSettings } from './environment.ts';
+import { RecordedSpan, type RecordedTrace } from './recorded-span.ts';
 import { samplerFor } from './sampler.ts';
+import { exportRequestFrom, SPAN_KINDS } from './span-message.ts';
+import { SpanQueue } from './span-queue.ts';
+import { callerContext, hexOfSpanId, randomHalf, spanIdOf, type TraceContext, traceHeaders } from './trace-context.ts';
 
 /** How long the last spans may take to be sent when the server stops (ms). */
 const SHUTDOWN_MS = 3_000;
-/** Characters of an attribute's value. */
-const MAX_VALUE_CHARACTERS = 200;
 /** Methods that name a span. A client may send any word. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-
-const propagator = new W3CTraceContextPropagator();
-const headersOfRequest: TextMapGetter<IncomingRequest> = {
-	keys: () => [],
-	get: (request, name) => request.header(name),
-};
+/** Of `traceparent`: the trace is recorded. */
+const SAMPLED = 1;
 
 type ExchangeEnd = Parameters<RequestObserver['onExchangeEnd']>;
 
-/** Sends the spans of requests, and of what they cause, to a collector of OpenTelemetry. */
+/**
+ * Sends the spans of requests, and of what they cause, to a collector of OpenTelemetry. Sampling, ids, the resource and the headers
+ * are those of OpenTelemetry's library. Spans are recorded and encoded here: with the library's, a traced message took a fifth more
+ * processor time.
+ */
 export class Tracing implements RequestTracer, RequestObserver, AsyncDisposable {
 	readonly readsAddress = false;
-	readonly #provider: TracerProvider;
-	readonly #tracer: Tracer;
+	readonly #sampler: Sampler;
+	readonly #ids = new RandomIdGenerator();
+	readonly #collector: CollectorClient;
+	readonly #queue: SpanQueue;
 
 	constructor(settings: TracingSettings, { version, log }: { version: string; log: Log }) {
-		reportProblems(log);
-		const exporter = new OTLPTraceExporter();
-		this.#provider = new TracerProvider({
-			resource: defaultResource()
-				.merge(resourceFromAttributes({ 'service.name': 'parley', 'service.version': version }))
-				.merge(detectResources({ detectors: [envDetector] })),
-			sampler: samplerFor(settings),
-			spanLimits: { attributeValueLengthLimit: MAX_VALUE_CHARACTERS },
-			spanProcessors: [
-				new BatchSpanProcessor({
-					exporter,
-					scheduledDelayMillis: settings.scheduleDelayMs,
-					maxQueueSize: settings.maxQueueSize,
-					maxExportBatchSize: settings.maxBatchSize,
-					exportTimeoutMillis: settings.exportTimeoutMs,
-				}),
-			],
-		});
-		this.#tracer = this.#provider.getTracer('parley', version);
+		const throttled = new ThrottledLog(log);
+		const resource = defaultResource()
+			.merge(resourceFromAttributes({ 'service.name': 'parley', 'service.version': version }))
+			.merge(detectResources({ detectors: [envDetector] }));
+		this.#sampler = samplerFor(settings);
+		this.#collector = new CollectorClient(settings.exporter);
+		this.#queue = new SpanQueue(
+			settings,
+			exportRequestFrom({ resource: resource.attributes, version }),
+			async (request) => {
+				try {
+					await this.#collector.send(request);
+				} catch (error) {
+					const problem = messageOf(error).slice(0, 500);
+					throttled.warn('traces', { problem }, 'traces could not be sent');
+				}
+			},
+			() => throttled.warn('spans', {}, 'spans were dropped: too many wait for the collector'),
+		);
 	}
 
 	/**
@@ -76,22 +60,28 @@ export class Tracing implements RequestTracer, RequestObserver, AsyncDisposable 
 	 */
 	beginRequest(request: IncomingRequest): Span {
 		if (request.sampled) return NO_SPAN;
-		const parent = request.continuesTrace ? propagator.extract(ROOT_CONTEXT, request, headersOfRequest) : ROOT_CONTEXT;
+		const callersContext = request.continuesTrace ? callerContext(request) : ROOT_CONTEXT;
+		const caller = trace.getSpanContext(callersContext);
+		const traceId = caller?.traceId ?? this.#ids.generateTraceId();
 		const method = METHODS.has(request.method) ? request.method : '_OTHER';
-		const span = this.#tracer.startSpan(
-			`${method === '_OTHER' ? 'HTTP' : method} ${request.route ?? ''}`.trim(),
-			{
-				kind: SpanKind.SERVER,
-				startTime: request.startedAt,
-				attributes: {
-					'http.request.method': method,
-					...(request.route === null ? {} : { 'http.route': request.route }),
-					'parley.request_id': request.id,
-				},
-			},
-			parent,
-		);
-		return span.isRecording() ? new TracedSpan(this.#tracer, span, parent) : new UnsampledSpan(span);
+		const name = `${method === '_OTHER' ? 'HTTP' : method} ${request.route ?? ''}`.trim();
+		const { decision } = this.#sampler.shouldSample(callersContext, traceId, name, SpanKind.SERVER, {}, []);
+		const isSampled = decision === SamplingDecision.RECORD_AND_SAMPLED;
+		const context: TraceContext = {
+			traceId,
+			traceFlags: isSampled ? SAMPLED : 0,
+			...(caller?.traceState === undefined ? {} : { traceState: caller.traceState }),
+		};
+		if (!isSampled) return new UnsampledSpan(context);
+		const recorded: RecordedTrace = { context, clockOffset: Date.now() - performance.now(), queue: this.#queue };
+		const parent = caller === undefined ? null : spanIdOf(caller.spanId);
+		const span = new RecordedSpan(recorded, name, SPAN_KINDS.server, request.startedAt, parent);
+		span.set({
+			'http.request.method': method,
+			...(request.route === null ? {} : { 'http.route': request.route }),
+			'parley.request_id': request.id,
+		});
+		return span;
 	}
 
 	onExchangeEnd(...[request, response, , outcome]: ExchangeEnd): void {
@@ -107,60 +97,25 @@ export class Tracing implements RequestTracer, RequestObserver, AsyncDisposable 
 	async [Symbol.asyncDispose](): Promise<void> {
 		// A collector that cannot be reached has been reported, and must not stop the server's stop.
 		await withDeadline(
-			this.#provider.shutdown(),
+			this.#queue.flush(),
 			SHUTDOWN_MS,
 			() => new Error('The last spans were not sent in time.'),
 		).catch(() => {});
-		diag.disable();
-	}
-}
-
-/** A span of a trace that is recorded. Its children are, too: each sampler decides by the trace or by the parent. */
-class TracedSpan implements Span {
-	readonly #tracer: Tracer;
-	readonly #span: OtelSpan;
-	readonly #context: Context;
-
-	constructor(tracer: Tracer, span: OtelSpan, parent: Context) {
-		this.#tracer = tracer;
-		this.#span = span;
-		this.#context = trace.setSpan(parent, span);
-	}
-
-	get headers(): Readonly<Record<string, string>> {
-		return headersOf(this.#context);
-	}
-
-	child(name: string, kind: 'internal' | 'client' = 'internal'): Span {
-		const options = { kind: kind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL };
-		return new TracedSpan(this.#tracer, this.#tracer.startSpan(name, options, this.#context), this.#context);
-	}
-
-	set(attributes: SpanAttributes): void {
-		this.#span.setAttributes(attributes);
-	}
-
-	end(error?: unknown): void {
-		if (!this.#span.isRecording()) return;
-		if (error !== undefined) {
-			// The code alone: messages may have what a person wrote.
-			const type = error instanceof AppError ? error.code : error instanceof Error ? error.name : 'error';
-			this.#span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR });
-		}
-		this.#span.end();
+		await this.#collector[Symbol.asyncDispose]();
 	}
 }
 
 /** The span of a trace that is not recorded, and all its children. Other services still learn that the trace is not recorded. */
 class UnsampledSpan implements Span {
-	readonly #span: OtelSpan;
+	readonly #context: TraceContext;
+	readonly #id = { high: randomHalf(), low: randomHalf() };
 
-	constructor(span: OtelSpan) {
-		this.#span = span;
+	constructor(context: TraceContext) {
+		this.#context = context;
 	}
 
 	get headers(): Readonly<Record<string, string>> {
-		return headersOf(trace.setSpan(ROOT_CONTEXT, this.#span));
+		return traceHeaders(this.#context, hexOfSpanId(this.#id));
 	}
 
 	child(): Span {
@@ -170,22 +125,4 @@ class UnsampledSpan implements Span {
 	set(): void {}
 
 	end(): void {}
-}
-
-function headersOf(context: Context): Record<string, string> {
-	const headers: Record<string, string> = {};
-	propagator.inject(context, headers, { set: (carrier, name, value) => (carrier[name] = value) });
-	return headers;
-}
-
-/** Writes what the library reports, such as a collector that cannot be reached, to the log. */
-function reportProblems(log: Log): void {
-	const throttled = new ThrottledLog(log);
-	const warn = (message: string) =>
-		throttled.warn('traces', { problem: message.slice(0, 500) }, 'traces could not be sent');
-	const ignore = () => {};
-	diag.setLogger(
-		{ error: warn, warn, info: ignore, debug: ignore, verbose: ignore },
-		{ logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-	);
 }

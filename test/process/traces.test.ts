@@ -251,7 +251,8 @@ test('a trace that is not sampled sends no span, and tells the model that it is 
 
 test('without the variables of OpenTelemetry nothing is sent or added, and a collector that is away stops no message', async () => {
 	await using model = await ModelServer.start();
-	for (const env of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }] as Record<string, string>[]) {
+	const away = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '300' };
+	for (const env of [{}, away] as Record<string, string>[]) {
 		await using server = await startServer(environment(model, env));
 		const assistant = await server.call('POST', '/api/v1/assistants', { name: 'Guide', model: 'stand-in/any' });
 		const deployment = await server.call('POST', '/api/v1/deployments', { assistant_id: assistant.body.id });

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { suite, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { AsyncDisposableStack } from '../../src/base/index.ts';
+import { CollectorClient, type CollectorSettings } from '../../src/net/index.ts';
+import { createCertificate } from '../support/certificate.ts';
+import { until } from '../support/until.ts';
+
+type Answer = (response: ServerResponse) => void;
+
+const status = (code: number, headers: Record<string, string> = {}, body = Buffer.alloc(0)): Answer => {
+	return (response) => response.writeHead(code, headers).end(body);
+};
+
+/** A collector that answers as told, in order; after that with 200. */
+async function startCollector(answers: Answer[], tls: { cert: string; key: string } | null = null) {
+	const received: { headers: IncomingMessage['headers']; body: Buffer }[] = [];
+	const onRequest = async (request: IncomingMessage, response: ServerResponse) => {
+		const chunks: Buffer[] = [];
+		for await (const chunk of request) chunks.push(chunk);
+		received.push({ headers: request.headers, body: Buffer.concat(chunks) });
+		(answers.shift() ?? status(200))(response);
+	};
+	const server = tls === null ? createServer(onRequest) : createSecureServer(tls, onRequest);
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const { port } = server.address() as AddressInfo;
+	return {
+		url: `${tls === null ? 'http' : 'https'}://127.0.0.1:${port}/v1/traces`,
+		received,
+		async [Symbol.asyncDispose]() {
+			server.closeAllConnections();
+			server.close();
+		},
+	};
+}
+
+async function start(answers: Answer[], settings: Partial<CollectorSettings> = {}) {
+	await using resources = new AsyncDisposableStack();
+	const collector = resources.use(await startCollector(answers));
+	const client = resources.use(clientOf(collector.url, settings));
+	const owned = resources.move();
+	return { ...collector, client, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+}
+
+function clientOf(url: string, settings: Partial<CollectorSettings> = {}) {
+	return new CollectorClient({ url, headers: {}, timeoutMs: 60_000, isCompressed: false, tls: {}, ...settings });
+}
+
+const BODY = Buffer.from('spans '.repeat(100));
+
+suite('the client of a collector', () => {
+	test('sends spans with its headers, compressed where it is asked to', async () => {
+		for (const isCompressed of [false, true]) {
+			await using collector = await start([], { headers: { authorization: 'Basic a' }, isCompressed });
+			await collector.client.send(BODY);
+			const [request] = collector.received;
+			assert.equal(request?.headers['content-type'], 'application/x-protobuf');
+			assert.equal(request.headers.authorization, 'Basic a');
+			assert.equal(request.headers['content-encoding'], isCompressed ? 'gzip' : undefined);
+			assert.deepEqual(isCompressed ? gunzipSync(request.body) : request.body, BODY);
+		}
+	});
+
+	test('repeats a request that a busy collector refuses, and one whose connection breaks', async () => {
+		const later = { 'retry-after': '0' };
+		const broken: Answer = (response) => response.destroy();
+		await using collector = await start([status(429, later), status(503, later), broken]);
+		await collector.client.send(BODY);
+		assert.equal(collector.received.length, 4);
+	});
+
+	test('does not repeat a request that is wrong, and gives up after five attempts', async () => {
+		const busy = Array.from({ length: 9 }, () => status(502, { 'retry-after': '0' }));
+		await using collector = await start([status(400), ...busy]);
+		await assert.rejects(collector.client.send(BODY), /The collector answered with status 400\./);
+		assert.equal(collector.received.length, 1);
+		await assert.rejects(collector.client.send(BODY), /status 502/);
+		assert.equal(collector.received.length, 6);
+	});
+
+	test('says when a part of the spans is rejected', async () => {
+		// partial_success with rejected_spans 3, and without.
+		const rejected = status(200, {}, Buffer.from([0x0a, 0x02, 0x08, 0x03]));
+		const empty = status(200, {}, Buffer.from([0x0a, 0x00]));
+		await using collector = await start([rejected, empty]);
+		await assert.rejects(collector.client.send(BODY), /rejected some of the spans/);
+		await collector.client.send(BODY);
+	});
+
+	test('stops at its time limit, also while it waits for another attempt', async () => {
+		await using silent = await start([() => {}], { timeoutMs: 50 });
+		await assert.rejects(silent.client.send(BODY), /did not answer in time/);
+		await using busy = await start([status(503, { 'retry-after': '3600' })], { timeoutMs: 50 });
+		await assert.rejects(busy.client.send(BODY), /status 503/);
+	});
+
+	test('ends what it sends when it is closed', async () => {
+		await using collector = await start([() => {}]);
+		const sent = assert.rejects(collector.client.send(BODY));
+		await until('the request has arrived', () => collector.received.length === 1);
+		await collector.client[Symbol.asyncDispose]();
+		await sent;
+	});
+
+	test('trusts the certificates that it is given, and no others', async () => {
+		const { certificate, key } = createCertificate();
+		await using collector = await startCollector([], { cert: certificate, key });
+		await using trusting = clientOf(collector.url, { tls: { ca: Buffer.from(certificate) } });
+		await trusting.send(BODY);
+		await using other = clientOf(collector.url);
+		await assert.rejects(other.send(BODY), /No trusted TLS connection/);
+		assert.equal(collector.received.length, 1);
+	});
+});
