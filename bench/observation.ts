@@ -1,9 +1,9 @@
 /**
  * npm run bench -- observation [--short]
  *
- * What metrics and traces cost a streamed message: four servers with the same load in turns. The first is not observed; the second's
- * metrics are read each second; the third sends each trace to a collector, the fourth one of ten. Servers run on one core; model, load
- * and collector on another. What it costs to count a message, which every server does, is measured alone. Takes about three minutes.
+ * What metrics and traces cost a streamed message. Two servers get the same load in turns: the metrics of the second are read each
+ * second. A third one records the traces of every other round and sends them to a collector. Servers run on one core; model, load
+ * and collector on another. What it costs to count a message, which every server does, is measured alone. Takes about five minutes.
  */
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -17,9 +17,13 @@ import { LOAD_CPU, pin, SERVER_CPU } from './load/cores.ts';
 import { CASES } from './messages/cases.ts';
 import { measureCase } from './messages/measure.ts';
 import { type ServerUnderTest, startLoad, startModel, startServerWithModel, warmUp } from './messages/processes.ts';
-import { observationFigures } from './observation/figures.ts';
+import { MOST_PERCENT, observationFigures } from './observation/figures.ts';
 import { microsToCountMessage } from './observation/message-metrics.ts';
+import { costOfTraces } from './observation/traces.ts';
 import { Report } from './report/report.ts';
+
+/** Of rounds with and without traces. */
+const TRACE_PAIRS = 40;
 
 const { values } = parseArgs({ options: { short: { type: 'boolean', default: false } } });
 const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
@@ -44,20 +48,15 @@ async function measure(): Promise<void> {
 		pin(server.pid, SERVER_CPU);
 		return { ...server, who: 'parley' };
 	};
-	const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
 	const observed = [
 		{ name: 'not observed', server: await start('plain') },
 		{ name: 'metrics read each second', server: await start('metrics') },
-		{ name: 'every trace', server: await start('traces', { ...traces, OTEL_TRACES_SAMPLER: 'always_on' }) },
-		{
-			name: 'one trace of ten',
-			server: await start('sampled', {
-				...traces,
-				OTEL_TRACES_SAMPLER: 'traceidratio',
-				OTEL_TRACES_SAMPLER_ARG: '0.1',
-			}),
-		},
 	];
+	const traced = await start('traces', {
+		OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+		OTEL_TRACES_SAMPLER: 'parentbased_always_off',
+	});
+	await warmUp(load, traced);
 	for (const { server } of observed) await warmUp(load, server);
 	using _reader = readMetricsEachSecond((observed[1] as (typeof observed)[number]).server);
 	const countMicros = microsToCountMessage();
@@ -67,6 +66,12 @@ async function measure(): Promise<void> {
 		const result = await measureCase({ model, load }, servers, given);
 		const names = observed.map(({ name }) => name);
 		report.add(...observationFigures(each.name, names, result, countMicros));
+		report.add({
+			name: `${each.name}, every trace: processor time added`,
+			unit: '%',
+			value: await costOfTraces({ model, load }, traced, each, values.short ? 1 : TRACE_PAIRS),
+			goal: { is: 'at most', bound: MOST_PERCENT },
+		});
 	}
 	report.add({ name: 'requests with spans that the collector got', unit: '', value: collector.requests() });
 	await report.close();

@@ -79,12 +79,17 @@ export async function warmUp(load: BenchProcesses['load'], server: ServerUnderTe
 export type StreamLoad = Pick<SustainCommand, 'streams' | 'spreadMs' | 'seconds'> &
 	Partial<Pick<SustainCommand, 'arrivalsPerSecond'>>;
 
-/** Streamed messages to a deployment, each the first of its conversation. */
-export function messagesTo(server: ApiClient, deployment: string, amount: StreamLoad): SustainCommand {
+/** Streamed messages to a deployment, each the first of its conversation. @param headers further ones */
+export function messagesTo(
+	server: ApiClient,
+	deployment: string,
+	amount: StreamLoad,
+	headers: readonly string[] = [],
+): SustainCommand {
 	const body = JSON.stringify({ deployment_id: deployment, content: QUESTION, stream: true });
 	return {
 		port: server.port,
-		request: post('/api/v1/messages', server.port, body, [`Authorization: Bearer ${server.key}`]),
+		request: post('/api/v1/messages', server.port, body, [`Authorization: Bearer ${server.key}`, ...headers]),
 		first: 'event: message.delta',
 		end: 'event: message.completed',
 		arrivalsPerSecond: null,

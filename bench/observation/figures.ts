@@ -4,9 +4,9 @@ import type { CaseResult, Round } from '../messages/measure.ts';
 import type { Figure } from '../report/figure.ts';
 
 /** Percent of the processor time of a message that metrics or traces may cost. */
-const MOST_PERCENT = 3;
+export const MOST_PERCENT = 3;
 
-/** What observation costs. The first server is not observed; `names` are those of all. */
+/** What metrics cost. The first server is not observed; `names` are those of all. */
 export function observationFigures(
 	caseName: string,
 	names: readonly string[],
