@@ -86,10 +86,11 @@ export const streamMutations = [
 		replace: '',
 	},
 	{
-		name: 'the stream of a turn ends with a failure that it does not show',
+		name: 'the reset of a reply that a stream has opened is not sent',
 		file: STREAM,
-		find: 'if (isSkipped) this.#awaitsRestart = true;',
-		replace: 'if (isSkipped) void this.close();',
+		find: 'const isOpened = this.#openedReplies.has(message_id);',
+		replace: 'const isOpened = false;',
 		seeds: 3_000,
+		nodes: 2,
 	},
 ];
