@@ -22,7 +22,7 @@ import { microsToCountMessage } from './observation/message-metrics.ts';
 import { costOfTraces } from './observation/traces.ts';
 import { Report } from './report/report.ts';
 
-/** Of rounds with and without traces. */
+/** Pairs of rounds, with and without recorded traces. */
 const TRACE_PAIRS = 40;
 
 const { values } = parseArgs({ options: { short: { type: 'boolean', default: false } } });

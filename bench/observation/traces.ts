@@ -17,7 +17,7 @@ const GROUPS = 4;
 const CALLER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331';
 
 /**
- * The processor time that traces add to a message, in percent. One server gets messages whose trace is recorded and others whose trace is
+ * The processor time that recording its trace adds to a message, in percent. One server gets messages whose trace is recorded and others whose trace is
  * not, in turns: two processes differ by more than this without any traces. The median is that of all rounds together, the lowest and the
  * highest are of parts of them.
  * @param server records the traces that the caller records
@@ -39,7 +39,8 @@ export async function costOfTraces(
 	};
 	for (let pair = -1; pair < pairs; pair++) {
 		// The first pair is not counted.
-		const [recorded, other] = groups[pair % groups.length] ?? ([new Sum(), new Sum()] as const);
+		const [recorded, other] =
+			pair < 0 ? [new Sum(), new Sum()] : (groups[pair % groups.length] as (typeof groups)[number]);
 		if (pair % 2 === 0) await measure(true, recorded);
 		await measure(false, other);
 		if (pair % 2 !== 0) await measure(true, recorded);

@@ -13,11 +13,12 @@ export const SAMPLERS = [
 	'parentbased_traceidratio',
 ] as const;
 
-/**
- * Spans that wait, and spans in a request. OpenTelemetry's defaults are a quarter of these: a request takes about as much processor time
- * as the spans of 50 messages, whatever its length.
- */
+/** Spans that wait at most. */
 const MAX_QUEUE_SIZE = 8_192;
+/**
+ * Spans of an export. OpenTelemetry's defaults are a quarter of these: an export takes about as much processor time as the spans of 50
+ * messages, whatever its length.
+ */
 const MAX_BATCH_SIZE = 2_048;
 
 /** How spans are sampled, collected and sent. */
@@ -46,7 +47,12 @@ export function readTracingSettings(env: Record<string, string | undefined>): Tr
 	if (exporter !== undefined && exporter !== 'otlp')
 		throw new ConfigError(`OTEL_TRACES_EXPORTER must be otlp or none, and not ${exporter}.`);
 	const maxQueueSize = variables.wholeNumber('OTEL_BSP_MAX_QUEUE_SIZE', MAX_QUEUE_SIZE, 1_000_000);
-	const maxBatchSize = variables.wholeNumber('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', MAX_BATCH_SIZE, 1_000_000);
+	const maxBatchSize = variables.wholeNumber(
+		'OTEL_BSP_MAX_EXPORT_BATCH_SIZE',
+		// There must be room for spans while a batch is sent.
+		Math.min(MAX_BATCH_SIZE, Math.ceil(maxQueueSize / 4)),
+		1_000_000,
+	);
 	const settings = readExporterSettings(variables);
 	const exportTimeoutMs = variables.wholeNumber('OTEL_BSP_EXPORT_TIMEOUT', 30_000, 3_600_000);
 	return {

@@ -4,10 +4,13 @@ import { ConfigError } from '../config/index.ts';
 import type { CollectorSettings } from '../net/index.ts';
 import type { Variables } from './variables.ts';
 
-/** Of a collector on this machine. */
+/** A collector on this machine. */
 const DEFAULT_URL = 'http://localhost:4318/v1/traces';
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 3_600_000;
+/** The client of the collector sets these itself. */
+const RESERVED_HEADERS = /^(connection|content-.*|expect|host|transfer-encoding|user-agent)$/i;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
@@ -56,8 +59,9 @@ function headersOf(variables: Variables): Record<string, string> {
 			const [key = '', ...rest] = pair.split('=');
 			const value = decoded(rest.join('=').trim());
 			// The message has no value: it is often a secret.
-			if (!HEADER_NAME.test(key.trim()) || rest.length === 0 || value === null || /[\r\n\0]/.test(value))
+			if (!HEADER_NAME.test(key.trim()) || rest.length === 0 || value === null || !HEADER_VALUE.test(value))
 				throw new ConfigError(`${name} must be pairs name=value with commas between them.`);
+			if (RESERVED_HEADERS.test(key.trim())) throw new ConfigError(`${name} must not set ${key.trim()}.`);
 			headers[key.trim().toLowerCase()] = value;
 		}
 	}

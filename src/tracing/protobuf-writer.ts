@@ -1,4 +1,4 @@
-/** Of a number up to 2^53: 7 bits in each byte. */
+/** The longest varint: a number up to 2^53, with 7 bits in each byte. */
 const MAX_VARINT_BYTES = 8;
 const TWO_TO_32 = 2 ** 32;
 

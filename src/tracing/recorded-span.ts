@@ -7,8 +7,8 @@ import { hexOfSpanId, randomHalf, type SpanId, type TraceContext, traceHeaders }
 export interface RecordedTrace {
 	readonly context: TraceContext;
 	/**
-	 * What has to be added to `performance.now()` for the milliseconds since 1970. It is one for the trace, so that a clock that is set
-	 * changes no duration.
+	 * What has to be added to `performance.now()` for the milliseconds since 1970. All spans of a trace share it, so that a clock that is
+	 * set changes no duration.
 	 */
 	readonly clockOffset: number;
 	readonly queue: SpanQueue;

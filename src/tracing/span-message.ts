@@ -5,13 +5,14 @@ import type { SpanId, TraceContext } from './trace-context.ts';
 /** A span's kind, as in OTLP. */
 export const SPAN_KINDS = { internal: 1, server: 2, client: 3 } as const;
 
-/** Of `Status.StatusCode`. */
+/** `Status.StatusCode` of a span that failed. */
 const STATUS_ERROR = 2;
-/** Of `SpanFlags`: it is known whether the parent is of another process; it is. */
+/** `SpanFlags`: whether the parent is of another process is known. */
 const KNOWS_REMOTE_PARENT = 0x100;
+/** `SpanFlags`: the parent is of another process. */
 const HAS_REMOTE_PARENT = 0x200;
 const NANOSECONDS = 1e6;
-/** Characters of an attribute's value. */
+/** Characters of the value of a span's attribute. */
 const MAX_VALUE_CHARACTERS = 200;
 const INITIAL_BYTES = 16 * 1024;
 
@@ -41,7 +42,10 @@ function writeSpan(writer: ProtobufWriter, span: EndedSpan): void {
 	writer.number(6, span.kind);
 	writer.fixed64(7, (span.startedAt + clockOffset) * NANOSECONDS);
 	writer.fixed64(8, (span.endedAt + clockOffset) * NANOSECONDS);
-	for (const name in span.attributes) writeAttribute(writer, 9, name, span.attributes[name]);
+	for (const name in span.attributes) {
+		const value = span.attributes[name];
+		writeAttribute(writer, 9, name, typeof value === 'string' ? value.slice(0, MAX_VALUE_CHARACTERS) : value);
+	}
 	if (span.failed) {
 		const status = writer.begin(15);
 		writer.number(3, STATUS_ERROR);
@@ -68,7 +72,7 @@ function writeAttribute(writer: ProtobufWriter, field: number, name: string, val
 	writer.text(1, name);
 	const any = writer.begin(2);
 	if (typeof value === 'boolean') writer.number(2, value ? 1 : 0);
-	else if (typeof value !== 'number') writer.text(1, String(value).slice(0, MAX_VALUE_CHARACTERS));
+	else if (typeof value !== 'number') writer.text(1, String(value));
 	else if (Number.isSafeInteger(value) && value >= 0) writer.number(3, value);
 	else writer.double(4, value);
 	writer.end(any);
@@ -76,13 +80,13 @@ function writeAttribute(writer: ProtobufWriter, field: number, name: string, val
 }
 
 /** Who sends the spans: the attributes of the resource, and the version of the instrumentation. */
-export interface Source {
+export interface SpanSource {
 	resource: Readonly<Record<string, unknown>>;
 	version: string;
 }
 
 /** Makes the body of an export (`ExportTraceServiceRequest`). */
-export function exportRequestFrom({ resource, version }: Source): (spans: readonly EndedSpan[]) => Buffer {
+export function exportRequestFrom({ resource, version }: SpanSource): (spans: readonly EndedSpan[]) => Buffer {
 	let capacity = INITIAL_BYTES;
 	return (spans) => {
 		const writer = new ProtobufWriter(capacity);

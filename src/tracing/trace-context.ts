@@ -37,7 +37,7 @@ export function traceHeaders(
 	return headers;
 }
 
-/** Half of a random id of a span. The id of zeros only, which is invalid, does not come about. */
+/** Half of a random id of a span. It is never 0, because an id of zeros is invalid. */
 export function randomHalf(): number {
 	return (1 + Math.random() * (TWO_TO_32 - 1)) | 0;
 }

@@ -1,5 +1,5 @@
 import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
-import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { RandomIdGenerator, type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace';
 import { AppError, type Log, messageOf, NO_SPAN, type Span, ThrottledLog, withDeadline } from '../base/index.ts';
 import type { IncomingRequest, RequestObserver, RequestTracer } from '../http/index.ts';
@@ -15,7 +15,7 @@ import { callerContext, hexOfSpanId, randomHalf, spanIdOf, type TraceContext, tr
 const SHUTDOWN_MS = 3_000;
 /** Methods that name a span. A client may send any word. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** Of `traceparent`: the trace is recorded. */
+/** The flag of `traceparent` for a trace that is recorded. */
 const SAMPLED = 1;
 
 type ExchangeEnd = Parameters<RequestObserver['onExchangeEnd']>;
@@ -34,17 +34,24 @@ export class Tracing implements RequestTracer, RequestObserver, AsyncDisposable 
 
 	constructor(settings: TracingSettings, { version, log }: { version: string; log: Log }) {
 		const throttled = new ThrottledLog(log);
-		const resource = defaultResource()
-			.merge(resourceFromAttributes({ 'service.name': 'parley', 'service.version': version }))
-			.merge(detectResources({ detectors: [envDetector] }));
+		const resource = resourceFromAttributes({
+			'service.name': 'parley',
+			'service.version': version,
+			'telemetry.sdk.name': 'parley',
+			'telemetry.sdk.language': 'nodejs',
+			'telemetry.sdk.version': version,
+		}).merge(detectResources({ detectors: [envDetector] }));
 		this.#sampler = samplerFor(settings);
-		this.#collector = new CollectorClient(settings.exporter);
+		this.#collector = new CollectorClient({
+			...settings.exporter,
+			headers: { ...settings.exporter.headers, 'user-agent': `parley/${version}` },
+		});
 		this.#queue = new SpanQueue(
 			settings,
 			exportRequestFrom({ resource: resource.attributes, version }),
-			async (request) => {
+			async (body) => {
 				try {
-					await this.#collector.send(request);
+					await this.#collector.send(body);
 				} catch (error) {
 					const problem = messageOf(error).slice(0, 500);
 					throttled.warn('traces', { problem }, 'traces could not be sent');
@@ -96,6 +103,7 @@ export class Tracing implements RequestTracer, RequestObserver, AsyncDisposable 
 	/** Sends the spans that wait, for a limited time. */
 	async [Symbol.asyncDispose](): Promise<void> {
 		// A collector that cannot be reached has been reported, and must not stop the server's stop.
+		this.#collector.stopRepeating();
 		await withDeadline(
 			this.#queue.flush(),
 			SHUTDOWN_MS,

@@ -16,7 +16,7 @@ const status = (code: number, headers: Record<string, string> = {}, body = Buffe
 	return (response) => response.writeHead(code, headers).end(body);
 };
 
-/** A collector that answers as told, in order; after that with 200. */
+/** A collector with these answers, one after the other; after them 200. */
 async function startCollector(answers: Answer[], tls: { cert: string; key: string } | null = null) {
 	const received: { headers: IncomingMessage['headers']; body: Buffer }[] = [];
 	const onRequest = async (request: IncomingMessage, response: ServerResponse) => {
@@ -83,28 +83,46 @@ suite('the client of a collector', () => {
 		assert.equal(collector.received.length, 6);
 	});
 
-	test('says when a part of the spans is rejected', async () => {
-		// partial_success with rejected_spans 3, and without.
-		const rejected = status(200, {}, Buffer.from([0x0a, 0x02, 0x08, 0x03]));
-		const empty = status(200, {}, Buffer.from([0x0a, 0x00]));
-		await using collector = await start([rejected, empty]);
+	test('says when a part of the spans is rejected, and why', async () => {
+		/** `partial_success` with these bytes and an `error_message`. */
+		const partial = (fields: number[], message: string): Answer => {
+			const text = Buffer.from(message);
+			const length = (bytes: number) => (bytes < 128 ? [bytes] : [(bytes & 0x7f) | 0x80, bytes >> 7]);
+			const content = Buffer.from([...fields, ...(message === '' ? [] : [0x12, ...length(text.length), ...text])]);
+			return status(200, {}, Buffer.from([0x0a, ...length(content.length), ...content]));
+		};
+		const rejected = [0x08, 0x03];
+		await using collector = await start([
+			partial(rejected, ''),
+			partial(rejected, `too many ${'x'.repeat(300)}`),
+			// Nothing is rejected; the lengths have a byte with the value of the field.
+			partial([], ''),
+			partial([], 'w'.repeat(1_100)),
+			partial([], 'w'.repeat(6)),
+		]);
 		await assert.rejects(collector.client.send(BODY), /rejected some of the spans/);
-		await collector.client.send(BODY);
+		await assert.rejects(collector.client.send(BODY), /rejected some of the spans \(.*too many x+\)\./);
+		for (let sent = 0; sent < 3; sent++) await collector.client.send(BODY);
 	});
 
-	test('stops at its time limit, also while it waits for another attempt', async () => {
+	test('stops at its time limit, and waits for no attempt that would come after it', async () => {
 		await using silent = await start([() => {}], { timeoutMs: 50 });
 		await assert.rejects(silent.client.send(BODY), /did not answer in time/);
-		await using busy = await start([status(503, { 'retry-after': '3600' })], { timeoutMs: 50 });
-		await assert.rejects(busy.client.send(BODY), /status 503/);
+		await using busy = await start([status(503, { 'retry-after': '99999999' }, Buffer.from('come later'))]);
+		await assert.rejects(busy.client.send(BODY), /status 503 \(come later\)\./);
+		assert.equal(busy.received.length, 1);
 	});
 
-	test('ends what it sends when it is closed', async () => {
-		await using collector = await start([() => {}]);
-		const sent = assert.rejects(collector.client.send(BODY));
-		await until('the request has arrived', () => collector.received.length === 1);
+	test('sends nothing again once it is asked to stop that, and ends what it sends when it is closed', async () => {
+		await using collector = await start([status(503, { 'retry-after': '30' }), () => {}]);
+		const refused = assert.rejects(collector.client.send(BODY), /status 503/);
+		await until('the first attempt has arrived', () => collector.received.length === 1);
+		collector.client.stopRepeating();
+		await refused;
+		const ended = assert.rejects(collector.client.send(BODY), /The server ends before the collector has answered\./);
+		await until('the next export has arrived', () => collector.received.length === 2);
 		await collector.client[Symbol.asyncDispose]();
-		await sent;
+		await ended;
 	});
 
 	test('trusts the certificates that it is given, and no others', async () => {

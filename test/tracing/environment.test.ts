@@ -30,7 +30,7 @@ test('settings have the defaults of OpenTelemetry, with larger batches', () => {
 	});
 	const own = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25', OTEL_BSP_MAX_QUEUE_SIZE: '100' };
 	const settings = readTracingSettings({ ...ENDPOINT, ...own });
-	assert.deepEqual([settings?.sampler, settings?.ratio, settings?.maxBatchSize], ['traceidratio', 0.25, 100]);
+	assert.deepEqual([settings?.sampler, settings?.ratio, settings?.maxBatchSize], ['traceidratio', 0.25, 25]);
 });
 
 test('an address for traces is used as it is, and the common one is a base', () => {
@@ -74,6 +74,8 @@ test('a value that is not supported is refused with a sentence that names it', (
 		['OTEL_EXPORTER_OTLP_HEADERS', 'secret', /must be pairs name=value/],
 		['OTEL_EXPORTER_OTLP_HEADERS', 'a=%zz', /must be pairs name=value/],
 		['OTEL_EXPORTER_OTLP_HEADERS', 'a=b%0d%0ac', /must be pairs name=value/],
+		['OTEL_EXPORTER_OTLP_HEADERS', 'a=%E2%82%AC', /must be pairs name=value/],
+		['OTEL_EXPORTER_OTLP_HEADERS', 'Content-Length=5', /must not set Content-Length/],
 		['OTEL_EXPORTER_OTLP_CERTIFICATE', '/does/not/exist.pem', /OTEL_EXPORTER_OTLP_CERTIFICATE names cannot be read/],
 	] as const) {
 		assert.throws(

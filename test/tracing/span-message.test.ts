@@ -71,8 +71,10 @@ suite('the body of an export of spans', () => {
 		for (const span of received.spans) assert.deepEqual(span.attributes, attributes);
 	});
 
-	test('has at most 200 characters of a value', () => {
+	test('has at most 200 characters of the value of a span, and the whole value of the resource', () => {
 		const [span] = readExport(encode([spanWith({ attributes: { long: 'x'.repeat(1_000) } })])).spans;
 		assert.equal(span?.attributes.long, 'x'.repeat(200));
+		const encodeFor = exportRequestFrom({ resource: { 'service.name': 'n'.repeat(255) }, version: '1' });
+		assert.equal(readExport(encodeFor([])).resource['service.name'], 'n'.repeat(255));
 	});
 });

@@ -61,6 +61,21 @@ suite('the queue of spans', () => {
 		assert.deepEqual(sent, ['a,b', 'c,f']);
 	});
 
+	test('sends a batch that is closed in any step after the end of the one before', async () => {
+		for (let steps = 0; steps < 8; steps++) {
+			const { queue, add, sent, waiting } = createQueue({ maxBatchSize: 1 });
+			add('a');
+			waiting[0]?.resolve();
+			for (let step = 0; step < steps; step++) await null;
+			add('b');
+			for (const each of waiting) each.resolve();
+			await until('the second batch is sent', () => sent.length === 2);
+			waiting[1]?.resolve();
+			await queue.flush();
+			assert.deepEqual(sent, ['a', 'b']);
+		}
+	});
+
 	test('sends everything when it is flushed', async () => {
 		const { queue, add, sent, waiting } = createQueue({});
 		add('a', 'b');
