@@ -214,7 +214,7 @@ function createAccess(foundation: Foundation, secrets: SecretBox, resources: Asy
 	const passwordSignIn = new PasswordSignIn({ isEnabled: settings.password_sign_in, ...cookies });
 	const secondFactor = new SecondFactor(secrets);
 	const steps = { pendingSignIns, passwordSignIn, secondFactor };
-	const sessions = new Sessions({ store, verifier, devices, ...steps, clock, secure });
+	const sessions = new Sessions({ store, verifier, devices, ...steps, clock, log, secure });
 	const totpSetup = new TotpSetup({ store, verifier, secondFactor, clock });
 	const ownAccount = new OwnAccount({ store, verifier, passwords, clock });
 	const dashboardNetworks = new DashboardNetworks(settings.dashboard_networks);

@@ -40,6 +40,14 @@ interface SignInAttempt {
 	refund: Refund;
 }
 
+/** What is done with the result of a verification. */
+interface Verified<T> {
+	/** @returns null where the account has changed meanwhile, which counts as a failed attempt */
+	use(user: UserRecord): Promise<T | null>;
+	/** Called for each account that was tried, where the password is that of none of them. */
+	onWrongPassword?(user: UserRecord): void;
+}
+
 /** Accounts whose password is tried where the sign-in names no workspace. */
 const MAX_CANDIDATES = 3;
 
@@ -63,14 +71,14 @@ export class PasswordVerifier {
 
 	/**
 	 * Verifies email and password, and calls `use` with the account that they match.
-	 * @param use returns null where the account has changed meanwhile, which counts as a failed attempt
 	 * @throws AppError `unauthorized`, `rate_limit_exceeded`, `unavailable`
 	 */
-	async verify<T>(credentials: SignIn, origin: SignInOrigin, use: (user: UserRecord) => Promise<T | null>): Promise<T> {
+	async verify<T>(credentials: SignIn, origin: SignInOrigin, { use, onWrongPassword }: Verified<T>): Promise<T> {
 		const { refund, ...attempt } = await this.#countAttempt(credentials, origin);
 		let result: T | null;
 		try {
-			const user = await this.#verifiedAccount(credentials, attempt);
+			const { user, tried } = await this.#verifiedAccount(credentials, attempt);
+			if (user === null) for (const each of tried) onWrongPassword?.(each);
 			result = user && (await use(user));
 		} catch (error) {
 			// The attempt did not fail because of the password.
@@ -92,9 +100,9 @@ export class PasswordVerifier {
 		if (password === undefined || !user) throw wrongPasswordError('is required with password');
 		const { email, workspace_id } = user;
 		try {
-			return await this.verify({ email, password, workspace_id }, origin, async (verified) =>
-				verified.id === userId ? verified.password_hash : null,
-			);
+			return await this.verify({ email, password, workspace_id }, origin, {
+				use: async (verified) => (verified.id === userId ? verified.password_hash : null),
+			});
 		} catch (error) {
 			if (error instanceof AppError && error.code === 'unauthorized') throw wrongPasswordError();
 			throw error;
@@ -162,7 +170,7 @@ export class PasswordVerifier {
 	}
 
 	/**
-	 * The account that email and password match: in the named workspace, else the oldest that matches.
+	 * The account that email and password match (in the named workspace, else the oldest that matches), and all that were tried.
 	 *
 	 * Users of one workspace must not learn about accounts in another, and an owner can create an account for any email. So neither
 	 * the cost of a sign-in nor the account that it finds may depend on accounts elsewhere. Each hash has its own salt: if only one
@@ -174,7 +182,7 @@ export class PasswordVerifier {
 	async #verifiedAccount(
 		credentials: SignIn,
 		{ onlyUserId, queue }: Pick<SignInAttempt, 'onlyUserId' | 'queue'>,
-	): Promise<UserRecord | null> {
+	): Promise<{ user: UserRecord | null; tried: UserRecord[] }> {
 		const { password } = credentials;
 		const accounts = await this.#candidateAccounts(credentials);
 		const candidates = accounts.map((user) => (onlyUserId === null || user?.id === onlyUserId ? user : undefined));
@@ -182,7 +190,8 @@ export class PasswordVerifier {
 		const isValid = await Promise.all(
 			candidates.map((user) => this.#passwords.verify(password, user?.password_hash ?? null, queue)),
 		);
-		return candidates[isValid.indexOf(true)] ?? null;
+		const tried = candidates.filter((user) => user !== undefined);
+		return { user: candidates[isValid.indexOf(true)] ?? null, tried };
 	}
 
 	/** The accounts that a sign-in is tried on, one per computed hash; undefined: a hash without an account. */

@@ -1,34 +1,46 @@
-import { type Clock, SlidingWindowLimiter } from '../base/index.ts';
+import { type Clock, type Log, SlidingWindowLimiter } from '../base/index.ts';
 import { requireCommitted, type Store, type UserRecord } from '../store/index.ts';
 import type { AuditWrites } from './audit-writes.ts';
 
-/** The action of the record in the audit log. */
-const REFUSAL_ACTION = 'refuseSecondFactor';
+/** The actions of the records in the audit log: a wrong password, a wrong code. */
+type RefusalAction = 'refusePassword' | 'refuseSecondFactor';
+
 const HOUR = 3_600_000;
-const MAX_TRACKED_ACCOUNTS = 100_000;
+/** Of accounts and actions. */
+const MAX_TRACKED = 100_000;
 
 /**
- * Records wrong codes in the audit log: who sends one knows the password. An account gets one record an hour from each node, so that
- * guesses do not fill the log.
+ * Records refused sign-ins in the audit log. An account gets one record of each action an hour from each node, so that guesses do not fill
+ * the log.
  */
-export class RefusedCodes {
+export class RefusedSignIns {
 	readonly #store: Pick<Store, 'commit'>;
+	readonly #log: Log;
 	readonly #recorded: SlidingWindowLimiter;
 
-	constructor(store: Pick<Store, 'commit'>, clock: Clock) {
+	constructor({ store, clock, log }: { store: Pick<Store, 'commit'>; clock: Clock; log: Log }) {
 		this.#store = store;
-		this.#recorded = new SlidingWindowLimiter(clock, HOUR, MAX_TRACKED_ACCOUNTS);
+		this.#log = log;
+		this.#recorded = new SlidingWindowLimiter(clock, HOUR, MAX_TRACKED);
 	}
 
 	/** @throws AppError where the record cannot be stored */
-	async record(user: UserRecord, audit: AuditWrites): Promise<void> {
-		if (this.#recorded.tryConsume(user.id, 1) > 0) return;
-		const write = audit(user, user, REFUSAL_ACTION);
+	async record(user: UserRecord, action: RefusalAction, audit: AuditWrites): Promise<void> {
+		const key = `${action}:${user.id}`;
+		if (this.#recorded.tryConsume(key, 1) > 0) return;
+		const write = audit(user, user, action);
 		try {
 			if (write.length > 0) requireCommitted(await this.#store.commit({ write }));
 		} catch (error) {
-			this.#recorded.refund(user.id);
+			this.#recorded.refund(key);
 			throw error;
 		}
+	}
+
+	/** Records it after the response, whose time must not show that the account exists. */
+	recordLater(user: UserRecord, action: RefusalAction, audit: AuditWrites): void {
+		this.record(user, action, audit).catch((err: unknown) => {
+			this.#log.warn({ err, user_id: user.id, action }, 'a refused sign-in is not in the audit log');
+		});
 	}
 }

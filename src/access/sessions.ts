@@ -1,4 +1,4 @@
-import { AppError, type Clock } from '../base/index.ts';
+import { AppError, type Clock, type Log } from '../base/index.ts';
 import type { SignIn } from '../contract/index.ts';
 import {
 	decideAndCommit,
@@ -15,7 +15,7 @@ import type { IdentityAccount, RefusedIdentity } from './oidc-accounts.ts';
 import type { PasswordSignIn } from './password-sign-in.ts';
 import type { PasswordVerifier, SignInOrigin } from './password-verifier.ts';
 import { type PendingSignIns, passwordDigest } from './pending-sign-ins.ts';
-import { RefusedCodes } from './refused-codes.ts';
+import { RefusedSignIns } from './refused-sign-ins.ts';
 import { hasTotp, type SecondFactor } from './second-factor.ts';
 import { createToken, hashToken } from './secret-token.ts';
 import { sessionCookie, sessionTokenIn } from './session-cookie.ts';
@@ -29,6 +29,7 @@ export interface SessionsOptions {
 	passwordSignIn: PasswordSignIn;
 	secondFactor: SecondFactor;
 	clock: Clock;
+	log: Log;
 	/** Whether browsers reach this server over https: then the cookie is sent over https only. */
 	secure: boolean;
 }
@@ -72,33 +73,39 @@ export class Sessions {
 	readonly #pendingSignIns: PendingSignIns;
 	readonly #passwordSignIn: PasswordSignIn;
 	readonly #secondFactor: SecondFactor;
-	readonly #refusedCodes: RefusedCodes;
+	readonly #refused: RefusedSignIns;
 	readonly #clock: Clock;
 	readonly #secure: boolean;
 
-	constructor({ store, verifier, devices, clock, secure, ...steps }: SessionsOptions) {
+	constructor({ store, verifier, devices, clock, log, secure, ...steps }: SessionsOptions) {
 		this.#store = store;
 		this.#verifier = verifier;
 		this.#devices = devices;
 		this.#pendingSignIns = steps.pendingSignIns;
 		this.#passwordSignIn = steps.passwordSignIn;
 		this.#secondFactor = steps.secondFactor;
-		this.#refusedCodes = new RefusedCodes(store, clock);
+		this.#refused = new RefusedSignIns({ store, clock, log });
 		this.#clock = clock;
 		this.#secure = secure;
 	}
 
-	/** @throws AppError `unauthorized`, `password_sign_in_disabled`, `account_deactivated`, `rate_limit_exceeded`, `unavailable` */
+	/**
+	 * Begins a session, or a sign-in that needs a code. Wrong passwords are recorded.
+	 * @throws AppError `unauthorized`, `password_sign_in_disabled`, `account_deactivated`, `rate_limit_exceeded`, `unavailable`
+	 */
 	async signIn(
 		credentials: SignIn,
 		origin: SignInOrigin,
 		audit: AuditWrites = () => [],
 	): Promise<NewSession | UnfinishedSignIn> {
 		this.#passwordSignIn.requireOffered(origin.cookies);
-		const result = await this.#verifier.verify<UserSession | UnfinishedSignIn>(credentials, origin, async (user) => {
-			if (!this.#passwordSignIn.isAllowed(user, origin.cookies)) return null;
-			if (hasTotp(user)) return { pendingCookie: this.#pendingSignIns.issue(user) };
-			return this.#createSession(user, origin, audit, () => ({}));
+		const result = await this.#verifier.verify<UserSession | UnfinishedSignIn>(credentials, origin, {
+			use: async (user) => {
+				if (!this.#passwordSignIn.isAllowed(user, origin.cookies)) return null;
+				if (hasTotp(user)) return { pendingCookie: this.#pendingSignIns.issue(user) };
+				return this.#createSession(user, origin, audit, () => ({}));
+			},
+			onWrongPassword: (user) => this.#refused.recordLater(user, 'refusePassword', audit),
 		});
 		return 'pendingCookie' in result ? result : this.#newSessionOf(result, origin);
 	}
@@ -120,7 +127,7 @@ export class Sessions {
 			}),
 		);
 		if (userSession === null) {
-			await this.#refusedCodes.record(user, audit);
+			await this.#refused.record(user, 'refuseSecondFactor', audit);
 			throw new AppError('unauthorized', 'The code is wrong, or was used before.');
 		}
 		return { ...this.#newSessionOf(userSession, origin), pendingCookie: this.#pendingSignIns.clear() };

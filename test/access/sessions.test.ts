@@ -15,7 +15,7 @@ import {
 	Sessions,
 	Users,
 } from '../../src/access/index.ts';
-import { deferred, newId, SecretBox } from '../../src/base/index.ts';
+import { createLog, deferred, newId, SecretBox } from '../../src/base/index.ts';
 import { workerEntry } from '../../src/pool/index.ts';
 import { openSqliteStore, type Store } from '../../src/store/index.ts';
 import { quickDerive } from '../support/app.ts';
@@ -64,7 +64,15 @@ function setUp({ derive = quickDerive, secure = false, on = store }: SetUp = {})
 	const secondFactor = new SecondFactor(secrets);
 	const passwordSignIn = new PasswordSignIn({ isEnabled: true, secrets, clock, secure });
 	const steps = { pendingSignIns, passwordSignIn, secondFactor };
-	const sessions = new PasswordSessions({ store: on, verifier, devices, ...steps, clock, secure });
+	const sessions = new PasswordSessions({
+		store: on,
+		verifier,
+		devices,
+		...steps,
+		clock,
+		log: createLog('silent'),
+		secure,
+	});
 	const person = async (email: string, { password = PASSWORD, workspace = '' } = {}) => {
 		const id = workspace || (await addWorkspace(on));
 		const { user, token } = await users.create(id, { email, role: 'owner' }, ALL).commit();

@@ -54,6 +54,30 @@ test('a sign-in and the current session return the user and the workspace', asyn
 	assert.equal((await browser.call('HEAD', SESSION)).status, 200);
 });
 
+test('the first wrong password of an account in an hour is in the audit log, and not of which password', async () => {
+	const email = fresh();
+	const id = await addUser(app, email, 'member');
+	const refusals = async () => {
+		const { body } = await app.call('GET', `/api/v1/audit-log?actor=${id}&action=refusePassword`);
+		return body.data;
+	};
+	const attempt = async (password: string, address: string) => {
+		const credentials = { email, password };
+		const browser = openCookieClient(app);
+		return (await browser.call('POST', SESSION, credentials, { 'x-forwarded-for': address })).status;
+	};
+	for (let guess = 0; guess < 3; guess++) assert.equal(await attempt('hunter2-is-wrong', '203.0.113.70'), 401);
+	await until('the refusal is recorded', async () => (await refusals()).length > 0);
+	const [record] = await refusals();
+	assert.deepEqual([record.resource.id, record.fields], [id, ['email', 'password']]);
+	assert.ok(!JSON.stringify(record).includes('hunter2'));
+	clock.advance(60 * MINUTE);
+	assert.equal(await attempt('hunter2-is-wrong', '203.0.113.71'), 401);
+	await until('the next one is recorded', async () => (await refusals()).length === 2);
+	assert.equal(await attempt(PASSWORD, '203.0.113.71'), 201);
+	assert.equal((await refusals()).length, 2);
+});
+
 test('a session has its own rate limit and its own Idempotency-Keys, as a key does', async () => {
 	await using limited = await startAppWithUsers({ settings: { rate_limit: 60 } });
 	const [one, two] = [limited.owner, await limited.signIn(OWNER)];
