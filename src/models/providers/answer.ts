@@ -10,6 +10,8 @@ const MAX_TEXT_CHARS = 200_000;
 /** Characters of all arguments of an answer's calls together. */
 const MAX_ARGUMENT_CHARS = 256 * 1024;
 const MAX_CALLS = 64;
+/** Several times the largest context. A larger count is an error of the provider, and must not use up a budget. */
+const MAX_TOKENS_OF_CALL = 10_000_000;
 const MAX_NAME_CHARS = 64;
 /** Far deeper than the arguments of any tool. */
 const MAX_ARGUMENT_DEPTH = 256;
@@ -141,7 +143,7 @@ export class Answer {
 
 /** A whole number of tokens, whatever number the provider sent. */
 function countOf(tokens = 0): number {
-	return Math.min(Math.max(0, Math.round(tokens)), Number.MAX_SAFE_INTEGER);
+	return Math.min(Math.max(0, Math.round(tokens)), MAX_TOKENS_OF_CALL);
 }
 
 /** The name of a function in a form that providers accept back. Models invent names of any length. */
