@@ -1,3 +1,6 @@
+/** Milliseconds of a day of UTC. */
+export const DAY_MS = 86_400_000;
+
 /** The source of the time. Tests pass their own. */
 export interface Clock {
 	/** Milliseconds since the epoch. */

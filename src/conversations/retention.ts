@@ -1,4 +1,4 @@
-import { type ClockJumpDetector, type Log, messageOf, PeriodicTask, sleep } from '../base/index.ts';
+import { type ClockJumpDetector, DAY_MS, type Log, messageOf, PeriodicTask, sleep } from '../base/index.ts';
 import {
 	CONVERSATION_ERASURE_JOB,
 	type FenceOf,
@@ -21,7 +21,6 @@ export interface RetentionOptions {
 	fenceOf?: FenceOf | undefined;
 }
 
-const DAY_MS = 24 * 3_600_000;
 /** A shortened retention takes effect within this time. */
 const SWEEP_INTERVAL_MS = 60_000;
 /** Conversations erased at once, and the messages that they may have together: other commits wait for the disk that long. */

@@ -1,4 +1,4 @@
-import { type Clock, type Log, messageOf, newId, timestamp } from '../base/index.ts';
+import { type Clock, DAY_MS, type Log, messageOf, newId, timestamp } from '../base/index.ts';
 import type { Budget } from '../contract/index.ts';
 import {
 	accountOf,
@@ -35,7 +35,6 @@ const NO_REFUSAL: Refusal = { exceeded: [], reserved: 0 };
 
 type Level = 'warning' | 'reached';
 
-const DAY_MS = 86_400_000;
 /** Percent of a budget from which on webhooks get a warning. */
 const WARNING_PERCENT = 80;
 /** A notice outlives its period by this time: the clock may be set back. */

@@ -1,4 +1,4 @@
-import { AppError, type Clock, timestamp } from '../base/index.ts';
+import { AppError, type Clock, DAY_MS, timestamp } from '../base/index.ts';
 import type { CostSum, CostsPage, CostsQuery } from '../contract/index.ts';
 import { dayOf, type ListPosition, type SpendingSum, type SpendingSums, type Store } from '../store/index.ts';
 
@@ -15,7 +15,6 @@ export interface CostsPosition {
 	limit: number;
 }
 
-const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 800;
 /** Times have four digits for the year. */

@@ -1,7 +1,6 @@
-import { AppError } from '../base/index.ts';
+import { AppError, DAY_MS } from '../base/index.ts';
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** The hours or days that a request asks for. */
 export interface StatisticsRange {

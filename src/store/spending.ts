@@ -1,6 +1,5 @@
+import { DAY_MS } from '../base/index.ts';
 // What was spent on replies. Amounts are whole micros of the server's currency; a day is its beginning in ms since the epoch, UTC.
-
-const DAY_MS = 86_400_000;
 
 /** The day of a time (ms since the epoch): its beginning, UTC. */
 export function dayOf(time: number): number {

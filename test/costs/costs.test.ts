@@ -176,8 +176,12 @@ test('lists costs by day, deployment and model, in pages', async () => {
 	assert.deepEqual([dayNext.data[0].cost_micros, dayNext.next_cursor], [2_000_000, null]);
 });
 
-test('refuses ranges that are empty or too long, and shows nothing of another workspace', async () => {
+test('refuses ranges that are empty, too long or too late, and shows nothing of another workspace', async () => {
 	assert.equal((await app.call('GET', '/api/v1/costs?from=2026-11-20T00:00:00Z&to=2026-11-19T00:00:00Z')).status, 400);
 	assert.equal((await app.call('GET', '/api/v1/costs?from=2020-11-20T00:00:00Z')).status, 400);
+	// The end would be in the year 10000.
+	const last = await app.call('GET', '/api/v1/costs?from=9999-12-30T00:00:00Z&to=9999-12-31T12:00:00Z');
+	assert.deepEqual([last.status, last.body.error.details[0].path], [400, '/to']);
+	assert.equal((await costs('from=9999-12-29T00:00:00Z&to=9999-12-30T12:00:00Z')).to, '9999-12-31T00:00:00.000Z');
 	assert.equal((await costs('group_by=deployment&deployment_id=dep_unknown')).data.length, 0);
 });

@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../../base/index.ts';
 
 /** A day of a year; of any year if it is null. */
 export interface CalendarDate {

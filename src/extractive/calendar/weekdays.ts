@@ -1,7 +1,7 @@
+import { DAY_MS } from '../../base/index.ts';
 import { hasClock } from '../question/values.ts';
 
 const FIRST_MONDAY = Date.UTC(2024, 0, 1);
-const DAY_MS = 86_400_000;
 /** A longer text has other words. */
 const MAX_ONLY_DAYS = 100;
 const WEEK = [1, 2, 3, 4, 5, 6, 7];

@@ -1,7 +1,7 @@
+import { DAY_MS } from '../../base/index.ts';
 import type { Addition } from './additions.ts';
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** The series of figures: by hour, by day, and the citations of documents by day. */
 export type Series = 'hour' | 'day' | 'document';

@@ -1,7 +1,7 @@
+import { DAY_MS } from '../../../base/index.ts';
 import type { SearchTerm } from '../../inbox.ts';
 import { wordsOf } from './words.ts';
 
-const DAY_MS = 24 * 3_600_000;
 /** A lexeme of PostgreSQL has at most 2,046 bytes; longer words are indexed by their beginning. A character is at most three bytes. */
 const MAX_LEXEME_CHARS = 500;
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../base/index.ts';
 import type { ErasureCounts } from '../../erasure-record.ts';
 import type { SpendingDimension, SpendingWrite } from '../../spending.ts';
 import { eraseEvents } from '../deliveries.ts';
@@ -7,7 +8,6 @@ import type { Sql } from '../sql.ts';
 type ErasedEvents = Pick<ErasureCounts, 'events' | 'deliveries' | 'delivery_attempts'>;
 
 const NO_EVENTS: ErasedEvents = { events: 0, deliveries: 0, delivery_attempts: 0 };
-const DAY_MS = 86_400_000;
 /** Days for which sums of visitors, and all others, are kept: 62 days, 25 months. */
 const VISITOR_DAYS = 62;
 const OTHER_DAYS = 762;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../base/index.ts';
 import {
 	accountOf,
 	type Spender,
@@ -27,7 +28,6 @@ interface Reservation extends Spender {
 
 const DIMENSIONS = ['workspace', 'deployment', 'visitor', 'model'] as const satisfies SpendingDimension[];
 const MAX_SUM = Number.MAX_SAFE_INTEGER;
-const DAY_MS = 86_400_000;
 /** Days for which sums of visitors, and all others, are kept: 62 days, 25 months. */
 const VISITOR_DAYS = 62;
 const OTHER_DAYS = 762;
