@@ -10,8 +10,8 @@ export type AttackOrder =
 	| { hold: number; port: number; requests: string[]; stalled: boolean; dripMs: number | null }
 	/** Sends a request on each of some connections again and again; opens another where one is closed. */
 	| { flood: string; port: number; connections: number; seconds: number }
-	/** Closes what is held. */
-	| { release: true };
+	/** Tells what the held connections have got by now. */
+	| { report: true };
 
 export interface AttackResult {
 	/** Connections that were open at once at the end of the order. */
@@ -29,9 +29,8 @@ const CONCURRENT_CONNECTS = 100;
 setPriority(constants.priority.PRIORITY_LOW);
 
 const held = new Set<Socket>();
-const drips = new Set<NodeJS.Timeout>();
 let closed = 0;
-let statuses: Record<string, number> = {};
+const statuses: Record<string, number> = {};
 
 function countStatuses(text: string): void {
 	for (const [, status = ''] of text.matchAll(/HTTP\/1\.1 (\d{3})/g)) statuses[status] = (statuses[status] ?? 0) + 1;
@@ -81,7 +80,6 @@ function drip(socket: Socket, text: string, everyMs: number): void {
 		if (socket.destroyed || at >= text.length) clearInterval(timer);
 		else socket.write(text[at++] as string);
 	}, everyMs);
-	drips.add(timer);
 }
 
 async function flood({
@@ -112,20 +110,8 @@ async function flood({
 	await Promise.all(Array.from({ length: connections }, one));
 }
 
-function release(): void {
-	for (const timer of drips) clearInterval(timer);
-	drips.clear();
-	for (const socket of held) socket.destroy();
-	held.clear();
-}
-
 serveCommands<AttackOrder, AttackResult>(async (order) => {
-	if ('release' in order) release();
-	else {
-		closed = 0;
-		statuses = {};
-		if ('hold' in order) await hold(order);
-		else await flood(order);
-	}
+	if ('hold' in order) await hold(order);
+	else if ('flood' in order) await flood(order);
 	return { open: held.size, closed, statuses };
 });

@@ -94,7 +94,11 @@ async function carryOut(server: ServerProcess, scenario: Scenario, deployment: s
 	try {
 		results = await Promise.all(attackers.map(({ order, process }) => process.send(order, ATTACK_LIMIT_MS)));
 		await scenario.meanwhile?.();
-		if (scenario.orders.some((order) => 'hold' in order)) await sleep(seconds * 1000);
+		if (scenario.orders.some((order) => 'hold' in order)) {
+			await sleep(seconds * 1000);
+			// Held connections get most of their answers meanwhile.
+			results = await Promise.all(attackers.map(({ process }) => process.send({ report: true }, ATTACK_LIMIT_MS)));
+		}
 	} catch (error) {
 		console.log(`FAILED ${scenario.name}: could not be carried out: ${(error as Error).message}`);
 		return false;
