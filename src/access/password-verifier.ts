@@ -44,7 +44,7 @@ interface SignInAttempt {
 interface Verified<T> {
 	/** @returns null where the account has changed meanwhile, which counts as a failed attempt */
 	use(user: UserRecord): Promise<T | null>;
-	/** Called for each account that was tried, where the password is that of none of them. */
+	/** Called where the password of the account is another, and no account of another workspace was tried. */
 	onWrongPassword?(user: UserRecord): void;
 }
 
@@ -77,8 +77,8 @@ export class PasswordVerifier {
 		const { refund, ...attempt } = await this.#countAttempt(credentials, origin);
 		let result: T | null;
 		try {
-			const { user, tried } = await this.#verifiedAccount(credentials, attempt);
-			if (user === null) for (const each of tried) onWrongPassword?.(each);
+			const { user, onlyTried } = await this.#verifiedAccount(credentials, attempt);
+			if (user === null && onlyTried !== undefined) onWrongPassword?.(onlyTried);
 			result = user && (await use(user));
 		} catch (error) {
 			// The attempt did not fail because of the password.
@@ -170,7 +170,7 @@ export class PasswordVerifier {
 	}
 
 	/**
-	 * The account that email and password match (in the named workspace, else the oldest that matches), and all that were tried.
+	 * The account that email and password match (in the named workspace, else the oldest that matches), and the account that was tried alone.
 	 *
 	 * Users of one workspace must not learn about accounts in another, and an owner can create an account for any email. So neither
 	 * the cost of a sign-in nor the account that it finds may depend on accounts elsewhere. Each hash has its own salt: if only one
@@ -182,7 +182,7 @@ export class PasswordVerifier {
 	async #verifiedAccount(
 		credentials: SignIn,
 		{ onlyUserId, queue }: Pick<SignInAttempt, 'onlyUserId' | 'queue'>,
-	): Promise<{ user: UserRecord | null; tried: UserRecord[] }> {
+	): Promise<{ user: UserRecord | null; onlyTried: UserRecord | undefined }> {
 		const { password } = credentials;
 		const accounts = await this.#candidateAccounts(credentials);
 		const candidates = accounts.map((user) => (onlyUserId === null || user?.id === onlyUserId ? user : undefined));
@@ -190,8 +190,9 @@ export class PasswordVerifier {
 		const isValid = await Promise.all(
 			candidates.map((user) => this.#passwords.verify(password, user?.password_hash ?? null, queue)),
 		);
-		const tried = candidates.filter((user) => user !== undefined);
-		return { user: candidates[isValid.indexOf(true)] ?? null, tried };
+		// With accounts elsewhere, one workspace would learn of attempts that are meant for another.
+		const onlyTried = accounts.length === 1 ? candidates[0] : undefined;
+		return { user: candidates[isValid.indexOf(true)] ?? null, onlyTried };
 	}
 
 	/** The accounts that a sign-in is tried on, one per computed hash; undefined: a hash without an account. */

@@ -6,7 +6,7 @@ import type { AuditWrites } from './audit-writes.ts';
 type RefusalAction = 'refusePassword' | 'refuseSecondFactor';
 
 const HOUR = 3_600_000;
-/** Of accounts and actions. */
+/** Pairs of account and action that are remembered. */
 const MAX_TRACKED = 100_000;
 
 /**
@@ -37,7 +37,7 @@ export class RefusedSignIns {
 		}
 	}
 
-	/** Records it after the response, whose time must not show that the account exists. */
+	/** Records it without a wait: the time of the response must not show that the account exists. */
 	recordLater(user: UserRecord, action: RefusalAction, audit: AuditWrites): void {
 		this.record(user, action, audit).catch((err: unknown) => {
 			this.#log.warn({ err, user_id: user.id, action }, 'a refused sign-in is not in the audit log');

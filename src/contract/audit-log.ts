@@ -14,7 +14,7 @@ export const AuditLogRecord = Type.Object({
 	}),
 	action: Type.String({
 		description:
-			'The operationId of the operation; `completeErasure` for the end of an erasure, `refusePassword` and `refuseSecondFactor` for a sign-in with a wrong password or code: then the actor is the account that was tried.',
+			'The operationId of the operation; `completeErasure` for the end of an erasure, `refusePassword` and `refuseSecondFactor` for a sign-in with a wrong password or code, of which the actor is the account that was tried.',
 		examples: ['updateAssistant'],
 	}),
 	resource: Type.Object({

@@ -54,7 +54,7 @@ test('a sign-in and the current session return the user and the workspace', asyn
 	assert.equal((await browser.call('HEAD', SESSION)).status, 200);
 });
 
-test('the first wrong password of an account in an hour is in the audit log, and not of which password', async () => {
+test('the first wrong password of an account in an hour is in the audit log, without the password', async () => {
 	const email = fresh();
 	const id = await addUser(app, email, 'member');
 	const refusals = async () => {
@@ -76,6 +76,29 @@ test('the first wrong password of an account in an hour is in the audit log, and
 	await until('the next one is recorded', async () => (await refusals()).length === 2);
 	assert.equal(await attempt(PASSWORD, '203.0.113.71'), 201);
 	assert.equal((await refusals()).length, 2);
+});
+
+test('a wrong password is recorded on a server with several workspaces only if the sign-in names one', async () => {
+	await using several = await startAppWithUsers();
+	{
+		await using store = await openStoreDirectly(several.app);
+		await addWorkspace(store);
+	}
+	const { workspace, user } = (await several.owner.call('GET', SESSION)).body;
+	const attempt = async (more: object) => {
+		const credentials = { email: user.email, password: 'hunter2-is-wrong', ...more };
+		assert.equal((await openCookieClient(several.app).call('POST', SESSION, credentials)).status, 401);
+	};
+	await attempt({});
+	await attempt({ workspace_id: workspace.id });
+	const refusals = await until('a refusal is recorded', async () => {
+		const { body } = await several.app.call('GET', '/api/v1/audit-log?action=refusePassword');
+		return body.data.length > 0 && body.data;
+	});
+	assert.deepEqual(
+		refusals.map(({ fields }: { fields: string[] }) => fields),
+		[['email', 'password', 'workspace_id']],
+	);
 });
 
 test('a session has its own rate limit and its own Idempotency-Keys, as a key does', async () => {

@@ -164,7 +164,8 @@ export const access: AccessStrings = {
 		send: 'Gesendet',
 		erase: 'Löschung beauftragt',
 		complete: 'Löschung abgeschlossen',
-		refuse: 'Zweiter Faktor abgelehnt',
+		refusePassword: 'Falsches Passwort',
+		refuseSecondFactor: 'Zweiter Faktor abgelehnt',
 	},
 	kinds: {
 		assistant: 'Assistent',

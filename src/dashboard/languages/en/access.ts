@@ -162,7 +162,8 @@ export const access = {
 		send: 'Sent',
 		erase: 'Erasure requested',
 		complete: 'Erasure completed',
-		refuse: 'Second factor refused',
+		refusePassword: 'Wrong password',
+		refuseSecondFactor: 'Second factor refused',
 	},
 	kinds: {
 		assistant: 'Assistant',

@@ -4,11 +4,12 @@ import type { AccessStrings } from '../../languages/strings.ts';
 type Verb = keyof AccessStrings['verbs'];
 type Kind = keyof AccessStrings['kinds'];
 
-/** What was done, in words, from the first word of the operation: `updateAssistant` is a change. */
+/** What was done, in words: those of the whole action, or of its first word. `updateAssistant` is a change. */
 export function verbOf(action: string): string {
 	const { verbs } = strings().accessPages;
-	const [verb = ''] = /^[a-z]+/.exec(action) ?? [];
-	return Object.hasOwn(verbs, verb) ? verbs[verb as Verb] : action;
+	const [firstWord = ''] = /^[a-z]+/.exec(action) ?? [];
+	const known = [action, firstWord].find((verb) => Object.hasOwn(verbs, verb));
+	return known === undefined ? action : verbs[known as Verb];
 }
 
 /** The kind of a resource, in words. */
