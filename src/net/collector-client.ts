@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { Agent, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import { anySignal, messageOf, rejectOnAbort, retryAfterMs, sleep } from '../base/index.ts';
 import { connectionFailure } from './send-request.ts';
 
 /** After these the same export may succeed (https://opentelemetry.io/docs/specs/otlp, "Retryable Response Codes"). */
 const TEMPORARY_STATUS: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** Codes of a connection that may succeed later: not of a certificate, and not of an export that is wrong. */
-const TEMPORARY_FAILURE =
+/** Codes of failures after which another connection may succeed. */
+const TEMPORARY_FAILURE_CODE =
 	/^(ECONN|EPIPE|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|ENETUNREACH|EHOSTUNREACH|UND_ERR_(SOCKET|CONNECT_TIMEOUT|HEADERS_TIMEOUT)$)/;
 const MAX_ATTEMPTS = 5;
 /** The first wait before another attempt (ms); each further one is twice as long. */
@@ -51,7 +51,7 @@ class SendError extends Error {
 export class CollectorClient implements AsyncDisposable {
 	readonly #settings: CollectorSettings;
 	readonly #agent: Agent;
-	readonly #lastAttempts = new AbortController();
+	readonly #noRetries = new AbortController();
 	readonly #closed = new AbortController();
 
 	constructor(settings: CollectorSettings) {
@@ -74,23 +74,24 @@ export class CollectorClient implements AsyncDisposable {
 			try {
 				return await this.#sendOnce(sent, signal);
 			} catch (error) {
-				if (!(error instanceof SendError) || !error.isTemporary || attempt === MAX_ATTEMPTS) throw error;
-				// Servers that were refused together must not come back together.
+				if (!(error instanceof SendError) || !error.isTemporary || attempt >= MAX_ATTEMPTS) throw error;
+				if (this.#noRetries.signal.aborted) throw error;
+				// Servers that failed together must not come back together, unless the collector says when.
 				const waitMs = error.waitMs ?? ownWaitMs * (0.5 + Math.random());
 				if (performance.now() + waitMs > endsAt) throw error;
-				await sleep(waitMs, this.#lastAttempts.signal);
-				if (this.#lastAttempts.signal.aborted) throw error;
+				await sleep(waitMs, this.#noRetries.signal);
+				if (this.#noRetries.signal.aborted) attempt = MAX_ATTEMPTS - 1;
 			}
 		}
 	}
 
-	/** From now on nothing is sent again: the server ends soon. */
-	stopRepeating(): void {
-		this.#lastAttempts.abort();
+	/** Ends the waits before attempts, each of which is the last one: the server ends soon. */
+	stopRetrying(): void {
+		this.#noRetries.abort();
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
-		this.stopRepeating();
+		this.stopRetrying();
 		this.#closed.abort(new SendError('The server ends before the collector has answered.', false));
 		await this.#agent.destroy();
 	}
@@ -111,17 +112,31 @@ export class CollectorClient implements AsyncDisposable {
 			if (this.#closed.signal.aborted) throw this.#closed.signal.reason;
 			if (signal.aborted) throw new SendError('The collector did not answer in time.', false);
 			const sentence = connectionFailure(error, new URL(url)) ?? messageOf(error);
-			throw new SendError(sentence, TEMPORARY_FAILURE.test(String(error.code)));
+			throw new SendError(sentence, TEMPORARY_FAILURE_CODE.test(String(error.code)));
 		});
 		const { statusCode } = response;
 		const answer = await firstBytes(response.body);
 		if (statusCode < 200 || statusCode > 299) {
 			const waitMs = retryAfterMs([response.headers['retry-after'] ?? []].flat()[0], Date.now());
-			const sentence = `The collector answered with status ${statusCode}${reasonIn(answer)}.`;
+			const sentence = `The collector answered with status ${statusCode}${this.#reasonIn(response, answer)}.`;
 			throw new SendError(sentence, TEMPORARY_STATUS.has(statusCode), waitMs);
 		}
-		if (rejectsSpans(answer))
-			throw new SendError(`The collector rejected some of the spans${reasonIn(answer)}.`, false);
+		// Its field 1, `rejected_spans`, is not written if it is 0.
+		if (partialSuccessIn(answer)[0] === 0x08)
+			throw new SendError(`The collector rejected some of the spans${this.#reasonIn(response, answer)}.`, false);
+	}
+
+	/** What the collector says, for the end of a sentence; empty: nothing. A collector may repeat the headers, which have secrets. */
+	#reasonIn({ headers }: Dispatcher.ResponseData, answer: Buffer): string {
+		const isProtobuf = headers['content-type']?.includes('application/x-protobuf') === true;
+		// `error_message` of a partial success, `message` of a Status.
+		const message = isProtobuf ? fieldIn(fieldIn(answer, 1) ?? answer, 2) : answer;
+		let text = (message ?? '').toString();
+		for (const value of Object.values(this.#settings.headers))
+			for (const secret of [value, ...value.split(' ').slice(1)])
+				if (secret !== '') text = text.replaceAll(secret, '***');
+		text = text.replaceAll(/[^\p{L}\p{N}\p{P}\p{S} ]+/gu, ' ').trim();
+		return text === '' ? '' : ` (${text.slice(0, MAX_REASON_CHARACTERS)})`;
 	}
 }
 
@@ -141,20 +156,30 @@ async function firstBytes(body: Readable): Promise<Buffer> {
 	return Buffer.concat(chunks);
 }
 
-/** Whether an `ExportTraceServiceResponse` has a `partial_success` (field 1) with `rejected_spans` (its field 1, not written if it is 0). */
-function rejectsSpans(response: Buffer): boolean {
-	if (response[0] !== 0x0a) return false;
-	// Behind the length, whose last byte is below 128.
-	let at = 1;
-	while ((response[at] ?? 0) > 0x7f) at++;
-	return response[at + 1] === 0x08;
+/** The `partial_success` (field 1) of an `ExportTraceServiceResponse`; empty: there is none. */
+function partialSuccessIn(response: Buffer): Buffer {
+	return fieldIn(response, 1) ?? Buffer.alloc(0);
 }
 
-/** What a response says, as text or in a message of Protocol Buffers, for the end of a sentence; empty: nothing. */
-function reasonIn(response: Buffer): string {
-	const text = response
-		.toString()
-		.replaceAll(/[^\p{L}\p{N}\p{P}\p{S} ]+/gu, ' ')
-		.trim();
-	return text === '' ? '' : ` (${text.slice(0, MAX_REASON_CHARACTERS)})`;
+/** A field with a length, of a message of Protocol Buffers; null where it is missing, or where the message is malformed. */
+function fieldIn(message: Buffer, field: number): Buffer | null {
+	let at = 0;
+	const readVarint = () => {
+		let value = 0;
+		for (let factor = 1; at < message.length; factor *= 0x80) {
+			const byte = message[at++] as number;
+			value += (byte & 0x7f) * factor;
+			if (byte < 0x80) break;
+		}
+		return value;
+	};
+	while (at < message.length) {
+		const tag = readVarint();
+		const value = readVarint();
+		if (tag % 8 === 0) continue;
+		if (tag % 8 !== 2) return null;
+		at += value;
+		if (tag >> 3 === field) return message.subarray(at - value, at);
+	}
+	return null;
 }

@@ -9,7 +9,7 @@ const DEFAULT_URL = 'http://localhost:4318/v1/traces';
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 3_600_000;
 /** The client of the collector sets these itself. */
-const RESERVED_HEADERS = /^(connection|content-.*|expect|host|transfer-encoding|user-agent)$/i;
+const RESERVED_HEADERS = /^(connection|content-.*|expect|host|keep-alive|transfer-encoding|upgrade|user-agent)$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 

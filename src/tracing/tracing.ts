@@ -21,8 +21,8 @@ const SAMPLED = 1;
 type ExchangeEnd = Parameters<RequestObserver['onExchangeEnd']>;
 
 /**
- * Sends the spans of requests, and of what they cause, to a collector of OpenTelemetry. Sampling, ids, the resource and the headers
- * are those of OpenTelemetry's library. Spans are recorded and encoded here: with the library's, a traced message took a fifth more
+ * Sends the spans of requests, and of what they cause, to a collector of OpenTelemetry. Sampling, ids of traces, attributes by
+ * variables and the headers are those of OpenTelemetry's library. Spans are recorded and encoded here: with the library's, a traced message took a fifth more
  * processor time.
  */
 export class Tracing implements RequestTracer, RequestObserver, AsyncDisposable {
@@ -103,7 +103,7 @@ export class Tracing implements RequestTracer, RequestObserver, AsyncDisposable 
 	/** Sends the spans that wait, for a limited time. */
 	async [Symbol.asyncDispose](): Promise<void> {
 		// A collector that cannot be reached has been reported, and must not stop the server's stop.
-		this.#collector.stopRepeating();
+		this.#collector.stopRetrying();
 		await withDeadline(
 			this.#queue.flush(),
 			SHUTDOWN_MS,
