@@ -10,8 +10,8 @@ const MAX_TEXT_CHARS = 200_000;
 /** Characters of all arguments of an answer's calls together. */
 const MAX_ARGUMENT_CHARS = 256 * 1024;
 const MAX_CALLS = 64;
-/** Several times the largest context. A larger count is an error of the provider, and must not use up a budget. */
-const MAX_TOKENS_OF_CALL = 10_000_000;
+/** The largest context that a setting may name. A larger count is an error of the provider. */
+const MAX_TOKENS_OF_CALL = 100_000_000;
 const MAX_NAME_CHARS = 64;
 /** Far deeper than the arguments of any tool. */
 const MAX_ARGUMENT_DEPTH = 256;

@@ -279,7 +279,7 @@ const ODDITIES: ProviderFault[] = [
 		what: 'says that the answer cost more than can be counted',
 		scripts: [[said('Fine.'), finished({ prompt_tokens: 1e300, completion_tokens: 2 ** 60 }), DONE, { end: true }]],
 		...completed(),
-		usage: { input_tokens: 10_000_000, output_tokens: 10_000_000 },
+		usage: { input_tokens: 100_000_000, output_tokens: 100_000_000 },
 	},
 	{
 		what: 'cuts a character in two',
