@@ -33,6 +33,14 @@ export function timestamp(ms: number): string {
 	return new Date(ms).toISOString();
 }
 
+const FIRST_YEAR = Date.parse('0000-01-01T00:00:00Z');
+const AFTER_LAST_YEAR = Date.parse('9999-12-31T23:59:59.999Z') + 1;
+
+/** Whether the year of a time has four digits, as the API writes and reads it. */
+export function hasFourDigitYear(ms: number): boolean {
+	return ms >= FIRST_YEAR && ms < AFTER_LAST_YEAR;
+}
+
 /** As `timestamp`, for a time that may be absent. */
 export function timestampOrNull(ms: number | null): string | null {
 	return ms === null ? null : timestamp(ms);

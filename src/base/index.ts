@@ -3,7 +3,16 @@ export { type Deferred, deferred, rejectOnAbort, sleep, withDeadline } from './a
 export { AsyncDisposableStack } from './async-disposable-stack.ts';
 export { type CertificateSummary, readCertificate, type TlsFiles, validityProblem } from './certificate.ts';
 export { clientNetwork } from './client-network.ts';
-export { type Clock, DAY_MS, elapsedMs, monotonicTimeFrom, systemClock, timestamp, timestampOrNull } from './clock.ts';
+export {
+	type Clock,
+	DAY_MS,
+	elapsedMs,
+	hasFourDigitYear,
+	monotonicTimeFrom,
+	systemClock,
+	timestamp,
+	timestampOrNull,
+} from './clock.ts';
 export { ClockJumpDetector } from './clock-jump-detector.ts';
 export { CpuBudgets } from './cpu-budgets.ts';
 export { descriptorShares, readLimit } from './descriptor-limit.ts';

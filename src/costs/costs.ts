@@ -1,4 +1,4 @@
-import { AppError, type Clock, DAY_MS, timestamp } from '../base/index.ts';
+import { AppError, type Clock, DAY_MS, hasFourDigitYear, timestamp } from '../base/index.ts';
 import type { CostSum, CostsPage, CostsQuery } from '../contract/index.ts';
 import { dayOf, type ListPosition, type SpendingSum, type SpendingSums, type Store } from '../store/index.ts';
 
@@ -17,8 +17,6 @@ export interface CostsPosition {
 
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 800;
-/** Times have four digits for the year. */
-const LAST_END = Date.UTC(9999, 11, 31);
 
 /** What replies have cost. */
 export class Costs {
@@ -88,7 +86,8 @@ function presentSums({ spent, reserved }: SpendingSums): Pick<CostSum, 'cost_mic
 function rangeOf({ from, to }: Pick<CostsQuery, 'from' | 'to'>, now: number): { from: number; to: number } {
 	const end = dayOf((to === undefined ? now + 1 : Date.parse(to)) - 1) + DAY_MS;
 	const start = from === undefined ? end - DEFAULT_DAYS * DAY_MS : dayOf(Date.parse(from));
-	if (end > LAST_END) throw invalid('/to', 'must be before the last day of the year 9999');
+	if (!hasFourDigitYear(end)) throw invalid('/to', 'must be before the last day of the year 9999');
+	if (!hasFourDigitYear(start)) throw invalid('/from', 'must not be before the year 0');
 	if (end <= start) throw invalid('/to', 'must be after from');
 	if ((end - start) / DAY_MS > MAX_DAYS) throw invalid('/from', `must be at most ${MAX_DAYS} days before to`);
 	return { from: start, to: end };

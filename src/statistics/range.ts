@@ -1,4 +1,4 @@
-import { AppError, DAY_MS } from '../base/index.ts';
+import { AppError, DAY_MS, hasFourDigitYear } from '../base/index.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -32,6 +32,8 @@ export function rangeOf(
 		query.from === undefined
 			? to - DEFAULT_COUNT[series] * length
 			: Math.floor(Date.parse(query.from) / length) * length;
+	if (!hasFourDigitYear(to)) throw invalid('/to', `must be before the last ${series} of the year 9999`);
+	if (!hasFourDigitYear(from)) throw invalid('/from', 'must not be before the year 0');
 	if (to <= from) throw invalid('/to', 'must be after from');
 	const max = MAX_COUNT[series];
 	if ((to - from) / length > max) throw invalid('/from', `must be at most ${max} ${series}s before to`);

@@ -182,6 +182,7 @@ test('refuses ranges that are empty, too long or too late, and shows nothing of 
 	// The end would be in the year 10000.
 	const last = await app.call('GET', '/api/v1/costs?from=9999-12-30T00:00:00Z&to=9999-12-31T12:00:00Z');
 	assert.deepEqual([last.status, last.body.error.details[0].path], [400, '/to']);
+	assert.equal((await app.call('GET', '/api/v1/costs?to=0000-01-05T00:00:00Z')).status, 400);
 	assert.equal((await costs('from=9999-12-29T00:00:00Z&to=9999-12-30T12:00:00Z')).to, '9999-12-31T00:00:00.000Z');
 	assert.equal((await costs('group_by=deployment&deployment_id=dep_unknown')).data.length, 0);
 });
