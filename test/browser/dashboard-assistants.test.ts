@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { openCookieClient, PASSWORD } from '../access/people.ts';
 import { axeFindings } from '../support/axe.ts';
 import { noBrowser as skip, startBrowser } from '../support/browser.ts';
-import { openDashboard, overflowOf, signIn, startOwnedApp } from './dashboard.ts';
+import { loseSession, openDashboard, overflowOf, signIn, startOwnedApp } from './dashboard.ts';
 
 const app = await startOwnedApp();
 after(() => app[Symbol.asyncDispose]());
@@ -164,7 +164,7 @@ test('a session that ends asks for the password, and the same page with its chan
 	await using owner = await openDashboard(app, browser, {}, `#/assistants/${id}`);
 	const { page } = owner;
 	await page.getByLabel('Description').fill('Kept');
-	await owner.context.clearCookies();
+	await loseSession(owner, 'PATCH');
 	await page.getByRole('button', { name: 'Save', exact: true }).click();
 	await page.getByText('Your session has ended').waitFor();
 	await signIn(page);
@@ -184,7 +184,7 @@ test('another person who signs in in the same tab sees no changes of the person 
 	await using owner = await openDashboard(app, browser, {}, `#/assistants/${id}`);
 	const { page } = owner;
 	await page.getByLabel('Description').fill('For my eyes only');
-	await owner.context.clearCookies();
+	await loseSession(owner, 'PATCH');
 	await page.getByRole('button', { name: 'Save', exact: true }).click();
 	await page.getByText('Your session has ended').waitFor();
 	await signIn(page, 'other@example.com');

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { addUser, PASSWORD } from '../access/people.ts';
 import { axeFindings } from '../support/axe.ts';
 import { noBrowser as skip, startBrowser } from '../support/browser.ts';
-import { openDashboard, overflowOf, signIn, startOwnedApp } from './dashboard.ts';
+import { loseSession, openDashboard, overflowOf, signIn, startOwnedApp } from './dashboard.ts';
 
 const app = await startOwnedApp();
 after(() => app[Symbol.asyncDispose]());
@@ -96,13 +96,7 @@ test('signing out after the session has ended forgets what was shown', { skip },
 	await using owner = await openDashboard(app, browser, {}, '#/assistants');
 	const { page } = owner;
 	await page.getByRole('heading', { name: 'Assistants' }).waitFor();
-	// Signing out is to be the first request without a session: another one would show the form for signing in by itself.
-	let isSigningOut = false;
-	await page.route('**/api/**', (route) => {
-		isSigningOut ||= route.request().method() === 'DELETE';
-		return isSigningOut ? route.continue() : route.abort();
-	});
-	await owner.context.clearCookies();
+	await loseSession(owner, 'DELETE');
 	await page.getByRole('button', { name: 'Sign out' }).click();
 	await page.getByRole('heading', { name: 'Sign in to Parley' }).waitFor();
 	assert.equal(await page.evaluate('sessionStorage.length'), 0);

@@ -53,6 +53,19 @@ export async function signIn(page: Page, email = OWNER): Promise<void> {
 	await page.getByRole('navigation').first().waitFor();
 }
 
+/**
+ * Takes the session from the browser. The next request with this method is the first that finds out: others fail until then, because they
+ * would show the form for signing in by themselves.
+ */
+export async function loseSession({ page, context }: Visitor, method: string): Promise<void> {
+	let isFound = false;
+	await page.route('**/api/**', (route) => {
+		isFound ||= route.request().method() === method;
+		return isFound ? route.continue() : route.abort();
+	});
+	await context.clearCookies();
+}
+
 /** A website with the widget, and a server on which the owner and an agent, Anna, can sign in. */
 export async function openStaffedShop(): Promise<Shop> {
 	const shop = await openShop({}, ({ settings, overrides } = {}) => startOwnedApp(settings, overrides));
