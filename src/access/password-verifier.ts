@@ -44,7 +44,7 @@ interface SignInAttempt {
 interface Verified<T> {
 	/** @returns null where the account has changed meanwhile, which counts as a failed attempt */
 	use(user: UserRecord): Promise<T | null>;
-	/** Called where the password of the account is another, and no account of another workspace was tried. */
+	/** Called for the account whose password is wrong, unless accounts of several workspaces were tried. */
 	onWrongPassword?(user: UserRecord): void;
 }
 
@@ -170,7 +170,7 @@ export class PasswordVerifier {
 	}
 
 	/**
-	 * The account that email and password match (in the named workspace, else the oldest that matches), and the account that was tried alone.
+	 * The account that email and password match (in the named workspace, else the oldest that matches), and the only account that was tried.
 	 *
 	 * Users of one workspace must not learn about accounts in another, and an owner can create an account for any email. So neither
 	 * the cost of a sign-in nor the account that it finds may depend on accounts elsewhere. Each hash has its own salt: if only one

@@ -85,7 +85,7 @@ export class CollectorClient implements AsyncDisposable {
 		}
 	}
 
-	/** Ends the waits before attempts, each of which is the last one: the server ends soon. */
+	/** Ends the wait for another attempt, which is the last one of its export. The server ends soon. */
 	stopRetrying(): void {
 		this.#noRetries.abort();
 	}

@@ -1,4 +1,4 @@
-import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
+import { ROOT_CONTEXT, SpanKind, TraceFlags, trace } from '@opentelemetry/api';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { RandomIdGenerator, type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace';
 import { AppError, type Log, messageOf, NO_SPAN, type Span, ThrottledLog, withDeadline } from '../base/index.ts';
@@ -15,15 +15,13 @@ import { callerContext, hexOfSpanId, randomHalf, spanIdOf, type TraceContext, tr
 const SHUTDOWN_MS = 3_000;
 /** Methods that name a span. A client may send any word. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** The flag of `traceparent` for a trace that is recorded. */
-const SAMPLED = 1;
 
 type ExchangeEnd = Parameters<RequestObserver['onExchangeEnd']>;
 
 /**
- * Sends the spans of requests, and of what they cause, to a collector of OpenTelemetry. Sampling, ids of traces, attributes by
- * variables and the headers are those of OpenTelemetry's library. Spans are recorded and encoded here: with the library's, a traced message took a fifth more
- * processor time.
+ * Sends the spans of requests, and of what they cause, to a collector of OpenTelemetry. OpenTelemetry's library samples, makes the ids of
+ * traces, and reads and writes their headers. Spans are recorded and encoded here: with the library's recorder, a traced message took a
+ * fifth more processor time.
  */
 export class Tracing implements RequestTracer, RequestObserver, AsyncDisposable {
 	readonly readsAddress = false;
@@ -76,7 +74,7 @@ export class Tracing implements RequestTracer, RequestObserver, AsyncDisposable 
 		const isSampled = decision === SamplingDecision.RECORD_AND_SAMPLED;
 		const context: TraceContext = {
 			traceId,
-			traceFlags: isSampled ? SAMPLED : 0,
+			traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
 			...(caller?.traceState === undefined ? {} : { traceState: caller.traceState }),
 		};
 		if (!isSampled) return new UnsampledSpan(context);
