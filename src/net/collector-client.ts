@@ -10,6 +10,7 @@ const TEMPORARY_STATUS: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** Codes of failures after which another connection may succeed. */
 const TEMPORARY_FAILURE_CODE =
 	/^(ECONN|EPIPE|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|ENETUNREACH|EHOSTUNREACH|UND_ERR_(SOCKET|CONNECT_TIMEOUT|HEADERS_TIMEOUT)$)/;
+const BROKEN_OFF_CODE = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
 const MAX_ATTEMPTS = 5;
 /** The first wait before another attempt (ms); each further one is twice as long. */
 const FIRST_WAIT_MS = 500;
@@ -111,8 +112,11 @@ export class CollectorClient implements AsyncDisposable {
 		).catch((error) => {
 			if (this.#closed.signal.aborted) throw this.#closed.signal.reason;
 			if (signal.aborted) throw new SendError('The collector did not answer in time.', false);
-			const sentence = connectionFailure(error, new URL(url)) ?? messageOf(error);
-			throw new SendError(sentence, TEMPORARY_FAILURE_CODE.test(String(error.code)));
+			const target = new URL(url);
+			const code = String(error.code);
+			const brokenOff = `The connection to ${target.host} broke off before there was a response.`;
+			const otherwise = BROKEN_OFF_CODE.test(code) ? brokenOff : messageOf(error);
+			throw new SendError(connectionFailure(error, target) ?? otherwise, TEMPORARY_FAILURE_CODE.test(code));
 		});
 		const { statusCode } = response;
 		const answer = await firstBytes(response.body);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
+import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { suite, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
@@ -17,7 +17,7 @@ const status = (code: number, headers: Record<string, string> = {}, body = Buffe
 };
 
 /** A collector with these answers, one after the other; after them 200. */
-async function startCollector(answers: Answer[], tls: { cert: string; key: string } | null = null) {
+async function startCollector(answers: Answer[], tls: ServerOptions | null = null) {
 	const received: { headers: IncomingMessage['headers']; body: Buffer }[] = [];
 	const onRequest = async (request: IncomingMessage, response: ServerResponse) => {
 		const chunks: Buffer[] = [];
@@ -149,6 +149,21 @@ suite('the client of a collector', () => {
 		await trusting.send(BODY);
 		await using other = clientOf(collector.url);
 		await assert.rejects(other.send(BODY), /No trusted TLS connection/);
+		assert.equal(collector.received.length, 1);
+	});
+
+	test('shows the collector its own certificate', async () => {
+		const { certificate, key } = createCertificate();
+		const own = createCertificate({ name: 'parley' });
+		const askForCertificate = { requestCert: true, rejectUnauthorized: true, ca: own.certificate };
+		await using collector = await startCollector([], { cert: certificate, key, ...askForCertificate });
+		const ca = Buffer.from(certificate);
+		const tls = { ca, cert: Buffer.from(own.certificate), key: Buffer.from(own.key) };
+		await using known = clientOf(collector.url, { tls });
+		await known.send(BODY);
+		await using unknown = clientOf(collector.url, { tls: { ca } });
+		unknown.stopRetrying();
+		await assert.rejects(unknown.send(BODY), /No trusted TLS connection|broke off before there was a response/);
 		assert.equal(collector.received.length, 1);
 	});
 });
