@@ -28,8 +28,9 @@ export interface Figures {
 	/** System calls that failed, kills, damaged files: by name. */
 	injected: Record<string, number>;
 	refusals: Record<string, number>;
-	/** Milliseconds to the line that the server listens: by the clock on the wall, and processor time of the process. */
-	slowestStartMs: number;
+	/** Milliseconds from the start of each process to the line that the server listens. */
+	startsMs: number[];
+	/** The most processor time of a process until that line (ms). */
 	slowestStartCpuMs: number;
 	/** The longest wait of a client of a cluster for its answer (ms), by the fault. */
 	waits: Record<string, number>;
@@ -43,7 +44,7 @@ export function noFigures(): Figures {
 		compared: 0,
 		injected: {},
 		refusals: {},
-		slowestStartMs: 0,
+		startsMs: [],
 		slowestStartCpuMs: 0,
 		waits: {},
 	};
@@ -137,7 +138,7 @@ export class World implements AsyncDisposable {
 			},
 		});
 		this.#key = server.key;
-		this.figures.slowestStartMs = Math.max(this.figures.slowestStartMs, server.readyMs);
+		this.figures.startsMs.push(server.readyMs);
 		this.figures.slowestStartCpuMs = Math.max(this.figures.slowestStartCpuMs, server.readyCpuMs);
 		if (server.readyCpuMs > MAX_START_CPU_MS)
 			this.ledger.faults.push(`The server took ${server.readyCpuMs} ms of processor time until it was ready.`);

@@ -16,7 +16,7 @@ const MIB = 1024 * 1024;
 export const shortage: Round = {
 	name: 'shortage',
 	summary: 'no further file descriptors, or no further memory, under load',
-	repeats: { short: 1, long: 6 },
+	repeats: { short: 2, long: 6 },
 	rounds: 3,
 	skip: () =>
 		process.platform === 'linux' && findProgram('prlimit') !== null ? false : 'skipped: there is no prlimit here',
@@ -27,7 +27,7 @@ export const shortage: Round = {
 			const load = world.load(server);
 			const before = world.ledger.acknowledged;
 			await until('a change is acknowledged', () => world.ledger.acknowledged > before);
-			const resource = world.random.pick<'nofile' | 'as'>(['nofile', 'as']);
+			const resource = at % 2 === 0 ? 'nofile' : 'as';
 			const isSet = limit(server.pid, resource, usedOf(server.pid, resource, world));
 			world.count(resource === 'nofile' ? 'shortages of descriptors' : 'shortages of memory');
 			await sleep(world.random.between(MAX_SHORTAGE_MS / 3, MAX_SHORTAGE_MS));

@@ -17,7 +17,7 @@ const MAX_DELAY_MS = 500;
 export const workerDeath: Round = {
 	name: 'worker-death',
 	summary: 'the parsing process is killed, or a thread of the server ends, under load',
-	repeats: { short: 1, long: 8 },
+	repeats: { short: 2, long: 8 },
 	rounds: 3,
 	skip: () => (process.env.PARLEY_BINARY === undefined ? false : 'skipped: the executable has no inspector'),
 	async run(world, repeats) {
@@ -28,7 +28,7 @@ export const workerDeath: Round = {
 			const before = world.ledger.acknowledged;
 			await until('a change is acknowledged', () => world.ledger.acknowledged > before);
 			await sleep(world.random.between(0, MAX_DELAY_MS));
-			if (world.random.chance(0.3)) killChildren(world, server);
+			if (at % 4 === 1) killChildren(world, server);
 			else {
 				const threads = await Threads.of(server);
 				const title = world.random.pick(threads.titles as [string, ...string[]]);
