@@ -59,9 +59,9 @@ export async function runTests(all, args, prepare) {
 export async function prepareTests(files) {
 	const browser = await ensureBrowser();
 	await ensureTracer();
+	await ensurePostgres();
 	if (files.some((path) => path.includes('behind-proxies'))) await ensureProxies();
 	if (files.some((path) => path.includes('prometheus'))) await ensurePrometheus();
-	if (files.some((path) => /postgres|\/cluster\/|store\/search/.test(path))) await ensurePostgres();
 	if (files.some((path) => path.includes('systemd-unit'))) await ensureSystemdAnalyze();
 	await ensureBuilt();
 	await ensureDescription();

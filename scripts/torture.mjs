@@ -2,10 +2,12 @@
 // options and the kinds of rounds.
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
+import { ensurePostgres } from './programs.mjs';
 import { main, run } from './project.mjs';
 
 await main(async () => {
 	await ensureInstalled();
+	await ensurePostgres();
 	await ensureBuilt();
 	const { code } = await run(process.execPath, ['--import', 'tsx', 'test/torture/main.ts', ...process.argv.slice(2)]);
 	return code;
