@@ -84,6 +84,16 @@ export async function ensureSystemdAnalyze() {
 	);
 }
 
+/** The path of systemd-nspawn, which boots a Debian for the test of the service; null if there is none. */
+export async function ensureContainers() {
+	const find = () => findProgram('systemd-nspawn');
+	return (
+		find() ??
+		(await install('systemd-container', find)) ??
+		reportMissing('systemd-nspawn', 'the test of the service', 'install it (Debian: apt-get install systemd-container)')
+	);
+}
+
 function reportMissing(program, tests, remedy) {
 	say(`There is no ${program}, so ${tests} will be skipped. To run them, ${remedy}.`);
 	return null;

@@ -2,35 +2,25 @@
 // it. Needs root and a mirror of Debian. Option: --root=FOLDER, a Debian from debootstrap instead of a new one.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import {
-	copyFileSync,
-	existsSync,
-	lstatSync,
-	mkdtempSync,
-	readFileSync,
-	rmSync,
-	statSync,
-	writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, lstatSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { buildDeb } from './deb.mjs';
+import { debianFolder } from './debian-folder.mjs';
 import { ensureInstalled } from './install.mjs';
-import { installProgram } from './programs.mjs';
 import { main, run, say, UserError } from './project.mjs';
 
 const VERSION = '0.0.1~test1';
 const NEXT_VERSION = '0.0.1~test2';
 const START_MS = 120_000;
 /** Packages that the scripts of the package need. */
-const INCLUDED = 'adduser,init-system-helpers';
+const INCLUDED = ['adduser', 'init-system-helpers'];
 
 await main(async () => {
 	if (process.getuid() !== 0) throw new UserError('A chroot needs root.');
 	await ensureInstalled();
 	const packages = [await buildDeb(VERSION), await buildDeb(NEXT_VERSION)];
 	const given = process.argv.find((arg) => arg.startsWith('--root='))?.slice('--root='.length);
-	const folder = given ?? (await bootstrap());
+	const folder = given ?? (await debianFolder(INCLUDED));
 	try {
 		for (const path of packages) copyFileSync(path, join(folder, 'tmp', basename(path)));
 		await testPackage(folder, ...packages.map((path) => `/tmp/${basename(path)}`));
@@ -40,16 +30,6 @@ await main(async () => {
 		for (const path of packages) rmSync(path);
 	}
 });
-
-async function bootstrap() {
-	if ((await installProgram('debootstrap')) === null) throw new UserError('debootstrap is missing.');
-	const folder = mkdtempSync(join(tmpdir(), 'parley-debian-'));
-	say('Installing a Debian in a folder …');
-	const args = ['--variant=minbase', `--include=${INCLUDED}`, 'bookworm', folder];
-	const { code, output } = await run('debootstrap', args, { quiet: true });
-	if (code !== 0) throw new UserError(`debootstrap failed:\n${output.trim().split('\n').slice(-5).join('\n')}`);
-	return folder;
-}
 
 async function testPackage(folder, first, next) {
 	const inside = async (...command) => {
