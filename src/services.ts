@@ -164,7 +164,7 @@ export function createServices(foundation: Foundation, resources: AsyncDisposabl
 		erasures,
 		inbox: new Inbox({ store, projector: inboxProjector, clock, freshnessMs: overrides.inboxFreshnessMs }),
 		inboxProjector,
-		idempotency: new Idempotency({ store, clock, jumpDetector }),
+		idempotency: new Idempotency({ store, jumpDetector }),
 		knowledge,
 		notices,
 		outbox,

@@ -1,4 +1,4 @@
-import { AppError, type Clock, type ClockJumpDetector, type Deferred, deferred, rejectOnAbort } from '../base/index.ts';
+import { AppError, type ClockJumpDetector, type Deferred, deferred, rejectOnAbort } from '../base/index.ts';
 import {
 	type CompleteReceipt,
 	type CompleteResponse,
@@ -52,24 +52,20 @@ interface InFlightRequest {
 /** Requests with an Idempotency-Key: each is executed once, and its repeats get the same response for 24 hours. */
 export class Idempotency {
 	readonly #store: Pick<Store, 'commit' | 'get' | 'idempotency'>;
-	readonly #clock: Clock;
 	/** Requests in flight, by scope and key. Each has a connection, and the connection limit bounds them. */
 	readonly #inFlight = new Map<string, InFlightRequest>();
 
-	readonly #jumpDetector: Pick<ClockJumpDetector, 'isSuspect'>;
+	readonly #jumpDetector: Pick<ClockJumpDetector, 'isSuspect' | 'startOfLifetime'>;
 
 	constructor({
 		store,
-		clock,
 		jumpDetector,
 	}: {
 		store: Pick<Store, 'commit' | 'get' | 'idempotency'>;
-		clock: Clock;
-		jumpDetector: Pick<ClockJumpDetector, 'isSuspect'>;
+		jumpDetector: Pick<ClockJumpDetector, 'isSuspect' | 'startOfLifetime'>;
 	}) {
 		this.#store = store;
 		this.#jumpDetector = jumpDetector;
-		this.#clock = clock;
 	}
 
 	/**
@@ -99,7 +95,7 @@ export class Idempotency {
 			scope: request.scope,
 			key: request.key,
 			body_hash: request.fingerprint,
-			expires_at: this.#clock.now() + KEY_LIFETIME_MS,
+			expires_at: this.#jumpDetector.startOfLifetime() + KEY_LIFETIME_MS,
 			accept_expired,
 		});
 		const claim: IdempotencyClaim = {

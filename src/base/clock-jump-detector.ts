@@ -6,6 +6,8 @@ const JUMP_MS = 3_600_000;
 const DISTRUST_MS = 10 * 60_000;
 /** A clock that is ahead of the shared clock by more than this is wrong. */
 const MAX_AHEAD_MS = 5 * 60_000;
+/** A clock that is set back further was wrong before. */
+const MAX_BEHIND_MS = 31 * 86_400_000;
 
 /**
  * Compares the clock with the monotonic time. Code that erases expired data for good asks first, so that a clock that is far
@@ -17,6 +19,10 @@ export class ClockJumpDetector {
 	#wallClockOffset: number;
 	/** In monotonic time. */
 	#distrustedUntil = Number.NEGATIVE_INFINITY;
+	/** The last difference that was not suspect. */
+	#trustedOffset: number;
+	/** Since when the clock is behind the trusted difference, in monotonic time; null: it is not. */
+	#behindSince: number | null = null;
 	/** Whether the clock was ahead of the shared one at the last comparison. */
 	#isAhead = false;
 
@@ -29,7 +35,10 @@ export class ClockJumpDetector {
 		const now = clock.now();
 		const elapsed = clock.monotonicNow?.() ?? now;
 		this.#wallClockOffset = now - elapsed;
-		if (lastTrustedTime !== null && now - lastTrustedTime > JUMP_MS) this.#distrustedUntil = elapsed + DISTRUST_MS;
+		this.#trustedOffset = this.#wallClockOffset;
+		if (lastTrustedTime === null || Math.abs(now - lastTrustedTime) <= JUMP_MS) return;
+		this.#trustedOffset = lastTrustedTime - elapsed;
+		if (now > lastTrustedTime) this.#distrustedUntil = elapsed + DISTRUST_MS;
 	}
 
 	/**
@@ -50,9 +59,30 @@ export class ClockJumpDetector {
 		const now = this.#clock.now();
 		const elapsed = this.#clock.monotonicNow?.();
 		if (elapsed === undefined) return this.#isAhead ? null : now;
+		this.#observe(now, elapsed);
+		return elapsed < this.#distrustedUntil || this.#isAhead ? null : now;
+	}
+
+	/**
+	 * The time from which a lifetime counts. For ten minutes after the clock was set back by more than an hour, it is the time by the
+	 * former clock: what is stored meanwhile must not have expired when the clock is right again.
+	 */
+	startOfLifetime(): number {
+		const now = this.#clock.now();
+		const elapsed = this.#clock.monotonicNow?.();
+		if (elapsed === undefined) return now;
+		this.#observe(now, elapsed);
+		return Math.max(now, Math.min(elapsed + this.#trustedOffset, now + MAX_BEHIND_MS));
+	}
+
+	/** Notices whether the clock was set since the last check. */
+	#observe(now: number, elapsed: number): void {
 		const offset = now - elapsed;
 		if (offset - this.#wallClockOffset > JUMP_MS) this.#distrustedUntil = elapsed + DISTRUST_MS;
 		this.#wallClockOffset = offset;
-		return elapsed < this.#distrustedUntil || this.#isAhead ? null : now;
+		const isBehind = this.#trustedOffset - offset > JUMP_MS;
+		this.#behindSince = isBehind ? (this.#behindSince ?? elapsed) : null;
+		const isOld = this.#behindSince === null || elapsed - this.#behindSince >= DISTRUST_MS;
+		if (isOld && elapsed >= this.#distrustedUntil) this.#trustedOffset = offset;
 	}
 }

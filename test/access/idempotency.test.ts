@@ -6,7 +6,7 @@ import { conversation } from '../store/samples.ts';
 import { openTemporaryStore } from '../support/temporary-store.ts';
 
 const store = await openTemporaryStore();
-const idempotency = new Idempotency({ store, clock: systemClock, jumpDetector: new ClockJumpDetector(systemClock) });
+const idempotency = new Idempotency({ store, jumpDetector: new ClockJumpDetector(systemClock) });
 const freshKey = () => ({ scope: newId('workspace'), key: 'once', fingerprint: 'the same' });
 const signal = new AbortController().signal;
 const noRepeat = { replay: () => assert.fail('it was not answered before') };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { addUser, openCookieClient, PASSWORD, startAppWithUsers } from '../access/people.ts';
+import { startTestApp } from '../support/app.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const DAY = 24 * 3_600_000;
@@ -31,6 +32,19 @@ test('while the clock is 45 days ahead, a repeat creates nothing twice, and a se
 
 	clock.adjust(-45 * DAY);
 	assert.equal(await statusOfSession(browser), 200, 'the session still exists');
+});
+
+test('a response stored while the clock is 20 days behind is repeated after a restart with the right time', async () => {
+	const clock = new ManualClock(Date.now());
+	const early = await startTestApp({ overrides: { clock } });
+	clock.adjust(-20 * DAY);
+	const headers = { 'idempotency-key': 'one assistant' };
+	const first = await early.call('POST', ASSISTANTS, { name: 'Once' }, headers);
+	assert.equal(first.status, 201);
+	clock.adjust(20 * DAY);
+	await using late = await early.restart();
+	const repeat = await late.call('POST', ASSISTANTS, { name: 'Once' }, headers);
+	assert.deepEqual([repeat.status, repeat.body], [201, first.body]);
 });
 
 async function statusOfSession(browser: ReturnType<typeof openCookieClient>): Promise<number> {

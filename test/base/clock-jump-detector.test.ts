@@ -88,3 +88,30 @@ test('a clock that is ahead of the shared one is suspect until it is not', () =>
 	watch.compare(clock.now() + HOUR);
 	assert.equal(watch.trustedNow(), clock.now(), 'nothing expires too early by a clock that is behind');
 });
+
+test('for ten minutes after the clock was set back, lifetimes count from the time of the former clock', () => {
+	const clock = new ManualClock();
+	const watch = new ClockJumpDetector(clock);
+	const start = clock.now();
+	assert.equal(watch.startOfLifetime(), start);
+	clock.adjust(-20 * 24 * HOUR);
+	assert.equal(watch.startOfLifetime(), start);
+	clock.advance(9 * MINUTE);
+	assert.equal(watch.startOfLifetime(), start + 9 * MINUTE);
+	clock.advance(MINUTE);
+	assert.equal(watch.startOfLifetime(), clock.now());
+});
+
+test('lifetimes never count from a suspect time, nor from one more than a month ahead', () => {
+	const clock = new ManualClock();
+	const start = clock.now();
+	const watch = new ClockJumpDetector(clock);
+	clock.adjust(45 * 24 * HOUR);
+	assert.equal(watch.startOfLifetime(), clock.now(), 'what is stored now has this time');
+	clock.adjust(-65 * 24 * HOUR);
+	assert.equal(watch.startOfLifetime(), start);
+	const restarted = new ClockJumpDetector(clock, start);
+	assert.equal(restarted.startOfLifetime(), start, 'the time stored by an earlier process counts, too');
+	const wrong = new ClockJumpDetector(clock, start + 400 * 24 * HOUR);
+	assert.equal(wrong.startOfLifetime(), clock.now() + 31 * 24 * HOUR);
+});

@@ -106,7 +106,7 @@ export class SimulatedServer implements Owner {
 			tools: { functionsOf: async (tools) => tools.map(({ id }) => model.toolFunction(this, id)) },
 			models: createModels({ providers: [{ id: 'simulated', models: null, chat: model.chatModel(this) }] }),
 		});
-		this.idempotency = new Idempotency({ store, clock, jumpDetector });
+		this.idempotency = new Idempotency({ store, jumpDetector });
 		this.#inboxProjector = new InboxProjector({ store, log });
 		this.inbox = new Inbox({ store, projector: this.#inboxProjector, clock });
 		this.#retention = new Retention({ store, conversations: this.conversations, jumpDetector, log });
