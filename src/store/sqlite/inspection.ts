@@ -84,7 +84,7 @@ function inspect(file: string, dataDir: string): DatabaseReport | null {
 		isRepairable: false,
 	};
 	try {
-		const damage = findWalDamage(`${file}-wal`);
+		const damage = findWalDamage(file);
 		const db = openReadOnly(file);
 		try {
 			report.schema = db.pragma('user_version', { simple: true }) as number;
@@ -94,7 +94,9 @@ function inspect(file: string, dataDir: string): DatabaseReport | null {
 				report.problems.unshift(`${LOST} (bring back parley.db and parley.db-wal, or restore a backup)`);
 			// First, because a server refuses to start on it.
 			if (damage !== null)
-				report.problems.unshift(`${walSentence(damage)} (restore a backup, or run "parley database repair")`);
+				report.problems.unshift(
+					`${walSentence(damage)} (restore a backup${damage.isCopied ? '' : ', or run "parley database repair"'})`,
+				);
 			if (report.schema === MIGRATIONS.length) {
 				const missing = missingTables(db);
 				report.isRepairable = missing.includes(REPAIRABLE);

@@ -12,6 +12,8 @@ export interface WalDamage {
 	frame: number;
 	/** Commits from there on, which cannot be read. */
 	commits: number;
+	/** Whether the database file has pages of these commits: then it cannot go on without them. */
+	isCopied: boolean;
 }
 
 /**
@@ -20,45 +22,59 @@ export interface WalDamage {
  * each other, cannot be an interrupted commit: the second was written after the first was synced. Commits that failed leave frames, too,
  * but each of them has a chain of checksums of its own. A damaged last commit cannot be told from an interrupted one.
  * The format is in https://www.sqlite.org/fileformat2.html#the_write_ahead_log.
+ * @param database the path of the database, beside which its log is
  * @returns null for a sound log, and where there is none
  */
-export function findWalDamage(file: string): WalDamage | null {
-	const found = readLog(file);
+export function findWalDamage(database: string): WalDamage | null {
+	const found = readLog(database);
 	if (found === null) return null;
 	// Beside a running server the log may have been started again during the first look.
-	const again = readLog(file);
+	const again = readLog(database);
 	return again?.frame === found.frame ? again : null;
 }
 
-function readLog(file: string): WalDamage | null {
-	let descriptor: number;
+function readLog(database: string): WalDamage | null {
+	const log = openIfThere(`${database}-wal`);
+	if (log === null) return null;
 	try {
-		descriptor = openSync(file, 'r');
+		const found = readFrames(log);
+		if (found === null) return null;
+		const { lastCommit, ...damage } = found;
+		return { ...damage, isCopied: isCopiedFrom(log, database, found) };
+	} finally {
+		closeSync(log);
+	}
+}
+
+function openIfThere(file: string): number | null {
+	try {
+		return openSync(file, 'r');
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
 		throw error;
 	}
-	try {
-		return readFrames(descriptor);
-	} finally {
-		closeSync(descriptor);
-	}
 }
 
-function readFrames(descriptor: number): WalDamage | null {
+/** The damage that the frames show, and the last frame before it that ends a commit; 0 where there is none. */
+interface FoundDamage extends Pick<WalDamage, 'frame' | 'commits'> {
+	lastCommit: number;
+}
+
+function readFrames(descriptor: number): FoundDamage | null {
 	const header = Buffer.alloc(HEADER_BYTES);
 	const bytes = readSync(descriptor, header, 0, HEADER_BYTES, 0);
 	if (bytes === 0) return null;
 	const magic = header.readUInt32BE(0);
 	const pageBytes = header.readUInt32BE(8);
 	const isLog = (magic === MAGIC_LITTLE_ENDIAN || magic === MAGIC_BIG_ENDIAN) && isPageSize(pageBytes);
-	if (bytes < HEADER_BYTES || !isLog) return { frame: 0, commits: 0 };
+	if (bytes < HEADER_BYTES || !isLog) return { frame: 0, commits: 0, lastCommit: 0 };
 	const isBigEndian = magic === MAGIC_BIG_ENDIAN;
 	let previous = addChecksum([0, 0], header.subarray(0, 24), isBigEndian);
-	if (!hasChecksum(header, 24, previous)) return { frame: 0, commits: 0 };
+	if (!hasChecksum(header, 24, previous)) return { frame: 0, commits: 0, lastCommit: 0 };
 	const frame = Buffer.alloc(FRAME_HEADER_BYTES + pageBytes);
 	let damagedFrame: number | null = null;
 	let commits = 0;
+	let lastCommit = 0;
 	/** Commits that end in frames whose checksums follow each other. */
 	let commitsInChain = 0;
 	let longestChain = 0;
@@ -70,7 +86,10 @@ function readFrames(descriptor: number): WalDamage | null {
 		const checksum = addChecksum(head, frame.subarray(FRAME_HEADER_BYTES), isBigEndian);
 		const follows = hasSalt && hasChecksum(frame, 16, checksum);
 		previous = [frame.readUInt32BE(16), frame.readUInt32BE(20)];
-		if (follows && damagedFrame === null) continue;
+		if (follows && damagedFrame === null) {
+			if (frame.readUInt32BE(4) > 0) lastCommit = number;
+			continue;
+		}
 		damagedFrame ??= number;
 		// A frame that ends a commit has the size of the database after it. Frames with another salt are of the log before.
 		const endsCommit = hasSalt && frame.readUInt32BE(4) > 0;
@@ -81,7 +100,50 @@ function readFrames(descriptor: number): WalDamage | null {
 		}
 		longestChain = Math.max(longestChain, commitsInChain);
 	}
-	return damagedFrame !== null && longestChain > 1 ? { frame: damagedFrame, commits } : null;
+	return damagedFrame !== null && longestChain > 1 ? { frame: damagedFrame, commits, lastCommit } : null;
+}
+
+/**
+ * Whether the database file has a page of a commit that cannot be read. SQLite copies pages of the log into the database
+ * when the log is long (a checkpoint), and does not record durably up to which commit.
+ */
+function isCopiedFrom(log: number, database: string, { frame: damagedFrame, lastCommit }: FoundDamage): boolean {
+	const file = openIfThere(database);
+	if (file === null) return false;
+	try {
+		const pageBytes = pageBytesOf(file);
+		if (pageBytes === null) return false;
+		const frame = Buffer.alloc(FRAME_HEADER_BYTES + pageBytes);
+		const page = Buffer.alloc(pageBytes);
+		const readFrame = (number: number) =>
+			readSync(log, frame, 0, frame.length, HEADER_BYTES + (number - 1) * frame.length) === frame.length;
+		const salt = Buffer.alloc(8);
+		// Frames with another salt are of the log before, whose pages were all copied. A damaged header cannot tell.
+		readSync(log, salt, 0, salt.length, damagedFrame === 0 ? HEADER_BYTES + 8 : 16);
+		/** Pages that the readable commits bring back to their state. */
+		const readable = new Set<number>();
+		for (let number = 1; readFrame(number); number++) {
+			if (frame.compare(salt, 0, 8, 8, 16) !== 0) continue;
+			const pageNumber = frame.readUInt32BE(0);
+			if (number <= lastCommit) readable.add(pageNumber);
+			else if (pageNumber > 0 && !readable.has(pageNumber)) {
+				const read: number = readSync(file, page, 0, pageBytes, (pageNumber - 1) * pageBytes);
+				if (read === pageBytes && frame.compare(page, 0, pageBytes, FRAME_HEADER_BYTES) === 0) return true;
+			}
+		}
+		return false;
+	} finally {
+		closeSync(file);
+	}
+}
+
+/** The size of the pages in the head of a database; null where there is none. */
+function pageBytesOf(file: number): number | null {
+	const head = Buffer.alloc(18);
+	if (readSync(file, head, 0, head.length, 0) < head.length) return null;
+	const bytes = head.readUInt16BE(16);
+	const size = bytes === 1 ? 65_536 : bytes;
+	return isPageSize(size) ? size : null;
 }
 
 const isPageSize = (bytes: number) => bytes >= 512 && bytes <= 65_536 && (bytes & (bytes - 1)) === 0;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cp, open, rm, stat } from 'node:fs/promises';
+import { cp, open, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseFile } from '../../../src/store/index.ts';
@@ -12,6 +12,9 @@ import type { Round } from './round.ts';
 const LOAD_MS = 700;
 /** The sentence of a server that does not start, or an error of the API. A stack is neither. */
 const REFUSED = /^(parley: .* is damaged: .*\. \(SQLITE_\w+\)|Delete .*)$/;
+/** The same where a checkpoint has copied a part of the commits that cannot be read. */
+const COPIED_LOG_REFUSED =
+	/^parley: .* is damaged: .*write-ahead log .* cannot continue without them\. Restore a backup\.$/m;
 /** The sentence of a server whose log is damaged in its middle. */
 const LOG_REFUSED = /^parley: .* is damaged: .*write-ahead log .* run "parley database repair" .*\.$/m;
 
@@ -81,6 +84,14 @@ async function startOn(world: World, dataDir: string, isLog: boolean): Promise<s
 		const { code, err } = await runProgram(dataDir, ['database', 'repair']);
 		assert.equal(code, 0, err);
 		return `refused, then ${await startOn(world, dataDir, isLog)}`;
+	}
+	if (server instanceof Error && isLog && COPIED_LOG_REFUSED.test(server.message)) {
+		const before = await readFile(`${databaseFile(dataDir)}-wal`);
+		const { code, err } = await runProgram(dataDir, ['database', 'repair']);
+		assert.equal(code, 1, err);
+		assert.match(err, /cannot be repaired: .* Nothing was changed\. Restore a backup\.\n$/);
+		assert.deepEqual(await readFile(`${databaseFile(dataDir)}-wal`), before);
+		return 'refused, and so is the repair after a checkpoint';
 	}
 	if (server instanceof Error) {
 		const [, ...lines] = server.message.trim().split('\n');
