@@ -2,6 +2,7 @@ import {
 	AppError,
 	anySignal,
 	type Clock,
+	deferred,
 	KeyedLock,
 	type Log,
 	messageOf,
@@ -56,6 +57,12 @@ const WAIT_MS = 100;
 /** In a cluster: the longest time between two looks for conversations that came to this node, or that others still erase. */
 const MAX_CLUSTER_WAIT_MS = 1_000;
 
+/** A pass over the files, and the erasures whose rows were removed before it began. */
+interface OverwritingPass {
+	erasures: readonly ErasureRecord[];
+	end: Promise<boolean>;
+}
+
 /**
  * Erases end users. Each erasure is a record, which is the only state: after a crash the next process continues.
  * 1. `erasing`: the actors of the end user's conversations erase them, in batches. Messages of the end user are refused; a
@@ -64,7 +71,8 @@ const MAX_CLUSTER_WAIT_MS = 1_000;
  * 3. `overwriting`: what stays of the rows in the files is overwritten.
  * 4. `done`: committed with the receipt in the audit log.
  *
- * An erasure that fails, or takes too long, is tried again after growing delays, and does not hold up the others.
+ * An erasure that fails, or takes too long, is tried again after growing delays, and does not hold up the others. Nor does the
+ * overwriting, which may wait for long: as long as a backup, or a program that replicates the database, reads it.
  *
  * In a cluster each node erases the conversations that it serves, until no erasure is `erasing`. One node does all the rest.
  */
@@ -76,6 +84,8 @@ export class EndUserErasures implements AsyncDisposable {
 	/** Two requests at once make one erasure. */
 	readonly #locks = new KeyedLock();
 	#isRequested = false;
+	/** Resolves with the next request. */
+	#nextRequest = deferred<void>();
 	#unsubscribe: () => void = () => {};
 	/** The next process continues. */
 	#isStopped = false;
@@ -156,6 +166,8 @@ export class EndUserErasures implements AsyncDisposable {
 	#wake(): void {
 		if (this.#isStopped) return;
 		this.#isRequested = true;
+		this.#nextRequest.resolve();
+		this.#nextRequest = deferred();
 		this.#task
 			.run()
 			.then(() => {
@@ -170,14 +182,21 @@ export class EndUserErasures implements AsyncDisposable {
 	async #continueAll(signal: AbortSignal): Promise<void> {
 		this.#isRequested = false;
 		await this.#options.conversations.runningErasures.refresh();
+		let pass: OverwritingPass | undefined;
 		for (let waitMs = WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_CLUSTER_WAIT_MS)) {
+			const request = this.#nextRequest.promise;
 			const erasing = await this.#withStatus('erasing');
 			const overwriting = this.#isResponsible ? await this.#withStatus('overwriting') : [];
 			if (signal.aborted || erasing.length + overwriting.length === 0) return;
 			for (const erasure of erasing) await this.#attempt(erasure, signal, (until) => this.#eraseRows(erasure, until));
-			// Many erasures share one pass over the files.
-			if (erasing.length === 0) await this.#overwrite(overwriting, signal);
-			else if (this.#options.fenceOf !== undefined) await sleep(waitMs, signal);
+			if (erasing.length === 0) {
+				// Many erasures share one pass over the files.
+				pass ??= this.#startPass(overwriting);
+				const hasEnded = await rejectOnAbort(Promise.race([pass.end, request.then(() => false)]), signal);
+				if (!hasEnded) continue;
+				await this.#complete(pass.erasures, signal);
+				pass = undefined;
+			} else if (this.#options.fenceOf !== undefined) await sleep(waitMs, signal);
 		}
 	}
 
@@ -286,10 +305,17 @@ export class EndUserErasures implements AsyncDisposable {
 		}
 	}
 
-	async #overwrite(erasures: readonly ErasureRecord[], signal: AbortSignal): Promise<void> {
+	/** Overwrites what stays of erasures. It waits for readers such as a backup. */
+	#startPass(erasures: readonly ErasureRecord[]): OverwritingPass {
+		const end = this.#options.store.overwriteErased().then(() => true);
+		// Its failure is thrown where its end is awaited.
+		end.catch(() => {});
+		return { erasures, end };
+	}
+
+	/** Ends erasures whose rest has been overwritten. */
+	async #complete(erasures: readonly ErasureRecord[], signal: AbortSignal): Promise<void> {
 		const { store, clock, log, backupExpiry } = this.#options;
-		// It waits for readers such as a backup.
-		await rejectOnAbort(store.overwriteErased(), signal);
 		for (const erasure of erasures) {
 			if (signal.aborted) return;
 			await this.#attempt(erasure, signal, async () => {

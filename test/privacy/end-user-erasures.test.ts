@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AppError, ClockJumpDetector, createLog, type Log, newId } from '../../src/base/index.ts';
+import { AppError, ClockJumpDetector, createLog, deferred, type Log, newId } from '../../src/base/index.ts';
 import { Conversations, Retention } from '../../src/conversations/index.ts';
 import { createModels } from '../../src/models/index.ts';
 import { Outbox } from '../../src/outbox/index.ts';
@@ -210,6 +210,36 @@ test('messages are accepted again although the answer to the end of the erasure 
 		return (await store.get('erasures', id))?.status === 'done';
 	});
 	requireRunningTurn(await process.conversations.send(message('Hello again.')));
+});
+
+test('rows of an end user are erased although the overwriting for another waits for a reader', async () => {
+	const [first, second] = [await shop(), await shop()];
+	await storeConversation(first.workspace_id, first.endUser.id, 3);
+	await storeConversation(second.workspace_id, second.endUser.id, 3);
+	const reader = deferred<void>();
+	const busy = new Proxy(store, {
+		get(target, name) {
+			if (name === 'overwriteErased') {
+				return async () => {
+					await reader.promise;
+					await target.overwriteErased();
+				};
+			}
+			const value: unknown = Reflect.get(target, name, target);
+			return typeof value === 'function' ? value.bind(target) : value;
+		},
+	});
+	await using process = startProcess(busy);
+	const ids: string[] = [];
+	const areAll = async (status: string) =>
+		(await Promise.all(ids.map((id) => store.get('erasures', id)))).every((erasure) => erasure?.status === status);
+	for (const { workspace_id, endUser, left } of [first, second]) {
+		ids.push((await process.erasures.request(workspace_id, endUser.id).commit()).id);
+		await until('its rows are gone', () => areAll('overwriting'));
+		assert.equal(await left(), 0);
+	}
+	reader.resolve();
+	await until('both are done', () => areAll('done'));
 });
 
 for (const [name, attemptMs, erase] of [
