@@ -1,8 +1,8 @@
 // Node 22 of a pinned version, from the npm package that has its executable and the headers for native parts.
-import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { ensureNpmPackage } from './npm-package.mjs';
 import { findProgram, root, run, say, UserError } from './project.mjs';
 
 export const NODE_22 = '22.23.3';
@@ -28,30 +28,7 @@ export function node22UnsupportedReason() {
 export async function ensureNode22() {
 	const why = node22UnsupportedReason();
 	if (why !== null) throw new UserError(why);
-	const name = `node-linux-${process.arch}`;
-	const folder = join(root, '.build', `${name}-${NODE_22}`);
-	if (existsSync(folder)) return folder;
-	say(`Getting Node ${NODE_22} from the npm registry …`);
-	mkdirSync(dirname(folder), { recursive: true });
-	const partial = mkdtempSync(`${folder}-`);
-	try {
-		const { code, output } = await run(
-			...npm('pack', '--silent', '--pack-destination', partial, `${name}@${NODE_22}`),
-			{ quiet: true },
-		);
-		if (code !== 0)
-			throw new UserError(`Node ${NODE_22} could not be fetched from the npm registry:\n${output.trim()}`);
-		const archive = join(partial, `${name}-${NODE_22}.tgz`);
-		const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
-		if (found !== INTEGRITY[process.arch]) throw new UserError(`${name}@${NODE_22} is not the package that is pinned.`);
-		const unpacked = await run('tar', ['-xzf', archive, '-C', partial], { quiet: true });
-		if (unpacked.code !== 0)
-			throw new UserError(`${name}@${NODE_22} could not be unpacked:\n${unpacked.output.trim()}`);
-		renameSync(join(partial, 'package'), folder);
-	} finally {
-		rmSync(partial, { recursive: true, force: true });
-	}
-	return folder;
+	return ensureNpmPackage(`node-linux-${process.arch}`, NODE_22, INTEGRITY[process.arch]);
 }
 
 /** The environment in which `node`, and what npm compiles, is this Node 22. */
@@ -89,12 +66,6 @@ export async function ensureSqliteForNode22(folder) {
 		rmSync(copy, { recursive: true, force: true });
 	}
 	return compiled;
-}
-
-/** The npm that started this script, else the one on PATH, as a command and its arguments. */
-function npm(...args) {
-	const script = process.env.npm_execpath;
-	return script?.endsWith('npm-cli.js') ? [process.execPath, [script, ...args]] : ['npm', args];
 }
 
 /** node-gyp is a part of npm. */
