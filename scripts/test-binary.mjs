@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBinary } from './binary.mjs';
 import { ensureInstalled } from './install.mjs';
-import { ensureBrowser, ensureTracer } from './programs.mjs';
+import { ensureBrowser, ensureLitestream, ensureTracer } from './programs.mjs';
 import { filesBelow, main, root } from './project.mjs';
 import { runTests } from './test.mjs';
 
@@ -17,6 +17,11 @@ await main(async () => {
 	return runTests(all, process.argv.slice(2), async () => {
 		const browser = await ensureBrowser();
 		await ensureTracer();
-		return { PARLEY_BINARY: await ensureBinary(), ...(browser === null ? {} : { PARLEY_CHROMIUM: browser }) };
+		const litestream = await ensureLitestream();
+		return {
+			PARLEY_BINARY: await ensureBinary(),
+			...(browser === null ? {} : { PARLEY_CHROMIUM: browser }),
+			...(litestream === null ? {} : { PARLEY_LITESTREAM: litestream }),
+		};
 	});
 });

@@ -9,6 +9,7 @@ import { ensureInstalled } from './install.mjs';
 import { ensureDescription } from './openapi.mjs';
 import {
 	ensureBrowser,
+	ensureLitestream,
 	ensurePostgres,
 	ensurePrometheus,
 	ensureProxies,
@@ -63,10 +64,14 @@ export async function prepareTests(files) {
 	if (files.some((path) => path.includes('behind-proxies'))) await ensureProxies();
 	if (files.some((path) => path.includes('prometheus'))) await ensurePrometheus();
 	if (files.some((path) => path.includes('systemd-unit'))) await ensureSystemdAnalyze();
+	const litestream = files.some((path) => path.includes('litestream')) ? await ensureLitestream() : null;
 	await ensureBuilt();
 	await ensureDescription();
 	if (files.some((path) => path.startsWith('test/binary/')) && binaryUnsupportedReason() === null) await ensureBinary();
-	return browser === null ? {} : { PARLEY_CHROMIUM: browser };
+	return {
+		...(browser === null ? {} : { PARLEY_CHROMIUM: browser }),
+		...(litestream === null ? {} : { PARLEY_LITESTREAM: litestream }),
+	};
 }
 
 if (isEntry(import.meta.url)) {

@@ -43,6 +43,14 @@ for (const [name, read] of Object.entries(UNITS)) {
 	});
 }
 
+test('systemd finds no mistake in the unit for Litestream', { skip }, async (t) => {
+	const unit = await readFile(fileURLToPath(new URL('../../deploy/litestream.service', import.meta.url)), 'utf8');
+	const path = join(await temporaryFolder(t), 'litestream.service');
+	await writeFile(path, unit.replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'));
+	const { stdout, stderr } = await runFile(program as string, ['verify', '--man=no', path]);
+	assert.equal(stdout + stderr, '');
+});
+
 test('systemd finds a misspelled setting', { skip }, async (t) => {
 	const unit = (await UNITS['deploy/parley.service']?.()) ?? '';
 	const path = await copyOf(t, unit.replace('PrivateTmp=yes', 'PrivateTemp=yes'));
