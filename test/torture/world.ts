@@ -14,7 +14,7 @@ import { Ledger, replyTo } from './ledger.ts';
 import { Load, type LoadOptions, type Scene } from './load.ts';
 
 /** The target is a start within two seconds of an idle machine. Processor time does not depend on other work, and this leaves a margin. */
-const MAX_START_CPU_MS = 5_000;
+const MAX_START_CPU_MS = 2_500;
 
 /** The figures of rounds. */
 export interface Figures {
