@@ -4,14 +4,27 @@ import { constants, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serveCommands } from '../../bench/load/load-process.ts';
 
+/** A request as text. It may have a part that is too long to be sent from process to process. */
+export interface FloodRequest {
+	head: string;
+	/** Bytes between the head and the tail. */
+	fillerBytes?: number;
+	tail?: string;
+}
+
 /** An order of the parent process. */
 export type AttackOrder =
 	/** Opens connections that send their requests, one each, in turn, and that read nothing if they are `stalled`. */
 	| { hold: number; port: number; requests: string[]; stalled: boolean; dripMs: number | null }
-	/** Sends a request on each of some connections again and again; opens another where one is closed. */
-	| { flood: string; port: number; connections: number; seconds: number }
-	/** Tells what the held connections have got by now. */
-	| { report: true };
+	/**
+	 * Sends a request on each of some connections again and again; opens another where one is closed. Goes on after the seconds until an
+	 * answer has one of the expected statuses: a busy machine takes longer to exceed a limit.
+	 */
+	| { flood: FloodRequest; port: number; connections: number; seconds: number; expected: readonly number[] }
+	/** Tells what the connections have got by now. */
+	| { report: true }
+	/** Closes all connections, and forgets what they have got. */
+	| { release: true };
 
 export interface AttackResult {
 	/** Connections that were open at once at the end of the order. */
@@ -24,13 +37,15 @@ export interface AttackResult {
 
 /** Connections that are opened at the same time: more would overflow the queue of the listening socket. */
 const CONCURRENT_CONNECTS = 100;
+/** A flood ends after this time, whatever it was answered. */
+const FLOOD_LIMIT_MS = 90_000;
 
 // Attackers have machines of their own: on this one they must not take the processor from the server and the honest clients.
 setPriority(constants.priority.PRIORITY_LOW);
 
-const held = new Set<Socket>();
+const sockets = new Set<Socket>();
 let closed = 0;
-const statuses: Record<string, number> = {};
+let statuses: Record<string, number> = {};
 
 function countStatuses(text: string): void {
 	for (const [, status = ''] of text.matchAll(/HTTP\/1\.1 (\d{3})/g)) statuses[status] = (statuses[status] ?? 0) + 1;
@@ -39,10 +54,11 @@ function countStatuses(text: string): void {
 function open(port: number): Promise<Socket | null> {
 	return new Promise((resolve) => {
 		const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+		sockets.add(socket);
 		socket.once('connect', () => resolve(socket));
 		socket.on('error', () => {});
 		socket.once('close', () => {
-			held.delete(socket);
+			sockets.delete(socket);
 			closed++;
 			resolve(null);
 		});
@@ -59,7 +75,6 @@ async function hold({
 	const openOne = async (index: number) => {
 		const socket = await open(port);
 		if (socket === null) return;
-		held.add(socket);
 		if (stalled) socket.pause();
 		else socket.on('data', (bytes) => countStatuses(bytes.toString('latin1')));
 		const request = requests[index % Math.max(1, requests.length)] ?? '';
@@ -83,14 +98,26 @@ function drip(socket: Socket, text: string, everyMs: number): void {
 }
 
 async function flood({
-	flood: request,
+	flood: { head, fillerBytes = 0, tail = '' },
 	port,
 	connections,
 	seconds,
-}: Extract<AttackOrder, { flood: string }>): Promise<void> {
-	const end = performance.now() + seconds * 1000;
+	expected,
+}: Extract<AttackOrder, { flood: FloodRequest }>): Promise<void> {
+	const begun = performance.now();
+	const filler = Buffer.alloc(fillerBytes, 'x');
+	const isOver = () => {
+		const elapsed = performance.now() - begun;
+		const isSatisfied = expected.length === 0 || expected.some((status) => status in statuses);
+		return elapsed >= FLOOD_LIMIT_MS || (elapsed >= seconds * 1000 && isSatisfied);
+	};
+	const send = (socket: Socket) => {
+		socket.write(head);
+		if (fillerBytes > 0) socket.write(filler);
+		if (tail !== '') socket.write(tail);
+	};
 	const one = async () => {
-		while (performance.now() < end) {
+		while (!isOver()) {
 			const socket = await open(port);
 			if (socket === null) {
 				await sleep(10);
@@ -99,19 +126,27 @@ async function flood({
 			socket.on('data', (bytes) => {
 				const text = bytes.toString('latin1');
 				countStatuses(text);
-				if (performance.now() >= end) socket.destroy();
-				else if (text.includes('HTTP/1.1 ')) socket.write(request);
+				if (isOver()) socket.destroy();
+				else if (text.includes('HTTP/1.1 ')) send(socket);
 			});
-			socket.write(request);
-			while (!socket.destroyed && performance.now() < end) await sleep(20);
+			send(socket);
+			while (!socket.destroyed && !isOver()) await sleep(20);
 			socket.destroy();
 		}
 	};
 	await Promise.all(Array.from({ length: connections }, one));
 }
 
+async function release(): Promise<void> {
+	for (const socket of sockets) socket.destroy();
+	while (sockets.size > 0) await sleep(5);
+	closed = 0;
+	statuses = {};
+}
+
 serveCommands<AttackOrder, AttackResult>(async (order) => {
 	if ('hold' in order) await hold(order);
 	else if ('flood' in order) await flood(order);
-	return { open: held.size, closed, statuses };
+	else if ('release' in order) await release();
+	return { open: sockets.size, closed, statuses };
 });

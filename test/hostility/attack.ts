@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type LoadProcess, startLoadProcess } from '../../bench/load/load-process.ts';
+import { descriptorsOf, residentBytesOf } from '../soak/process-figures.ts';
+import { until } from '../support/until.ts';
+import type { AttackOrder, AttackResult } from './attacker.ts';
+import { type HonestFigures, useHonestly } from './honest-clients.ts';
+import { type Extent, MIB, type Scenario } from './scenario.ts';
+import { heldBy, type ServerSize, startTarget, type Target } from './target.ts';
+
+/** An attack ends after this time, whatever happens. */
+const ATTACK_LIMIT_MS = 120_000;
+/** How long honest clients are measured without an attack, at most (s). */
+const MAX_QUIET_SECONDS = 4;
+/** A busy machine takes longer to answer or to close connections. */
+const DEADLINE_MS = 60_000;
+/** Descriptors that a server may open for itself meanwhile: a worker's, a file's. */
+const OWN_DESCRIPTORS = 24;
+
+/** What was seen of a scenario. */
+export interface Outcome {
+	name: string;
+	/** Figures of honest clients without and during the attack. */
+	quiet: HonestFigures;
+	busy: HonestFigures;
+	attack: AttackResult;
+	growthBytes: number;
+	/** The most descriptors at a time. */
+	descriptors: number;
+	/** Sentences about what must never happen, however busy the machine is. */
+	problems: string[];
+}
+
+/** Carries out scenarios, one after the other, on servers that it starts. Yields what was seen of each. */
+export async function* carryOut(scenarios: readonly Scenario[], extent: Extent): AsyncGenerator<Outcome> {
+	using attacker = startLoadProcess<AttackOrder, AttackResult>(new URL('./attacker.ts', import.meta.url));
+	for (const size of ['large', 'small'] satisfies ServerSize[]) {
+		const own = scenarios.filter((scenario) => (scenario.size ?? 'large') === size);
+		if (own.length === 0) continue;
+		await using target = await startTarget(size);
+		await useHonestly(target, AbortSignal.timeout(1_000));
+		const { descriptors } = await heldBy(target.server);
+		for (const scenario of own) yield await attack(target, attacker, scenario, extent, descriptors);
+	}
+}
+
+/** @param descriptors those of the server before all attacks */
+async function attack(
+	target: Target,
+	attacker: LoadProcess<AttackOrder, AttackResult>,
+	scenario: Scenario,
+	{ seconds, spareBytes }: Extent,
+	descriptors: number,
+): Promise<Outcome> {
+	const { server } = target;
+	const order = await scenario.order(target);
+	const quiet = await useHonestly(target, AbortSignal.timeout(Math.min(seconds, MAX_QUIET_SECONDS) * 1000));
+	const base = await residentBytesOf(server.pid);
+
+	const during = new AbortController();
+	const load = useHonestly(target, during.signal);
+	const most = watch(server.pid, during.signal);
+	const begun = performance.now();
+	let result: AttackResult;
+	try {
+		result = await attacker.send(order, ATTACK_LIMIT_MS);
+		await scenario.meanwhile?.(target);
+		// Held connections get most of their answers meanwhile.
+		if ('hold' in order) result = await held(attacker, scenario, seconds);
+	} finally {
+		during.abort();
+		await Promise.all([load, most]);
+	}
+	const minutes = (performance.now() - begun) / 60_000;
+	await attacker.send({ release: true }, ATTACK_LIMIT_MS);
+	const [busy, peak] = await Promise.all([load, most]);
+	const growthBytes = peak.bytes - base;
+	const maxGrowthBytes = scenario.maxGrowthBytes + spareBytes;
+	const problems = problemsOf({ ...scenario, maxGrowthBytes }, { busy, attack: result, growthBytes, minutes });
+	problems.push(...(await whatIsStillHeld(target, descriptors)));
+	return { name: scenario.name, quiet, busy, attack: result, growthBytes, descriptors: peak.descriptors, problems };
+}
+
+/** The highest resident memory and the most descriptors while the signal is not aborted. */
+async function watch(pid: number, signal: AbortSignal): Promise<{ bytes: number; descriptors: number }> {
+	const most = { bytes: 0, descriptors: 0 };
+	while (!signal.aborted) {
+		most.bytes = Math.max(most.bytes, await residentBytesOf(pid));
+		most.descriptors = Math.max(most.descriptors, await descriptorsOf(pid));
+		await sleep(100);
+	}
+	return most;
+}
+
+/** Holds the connections for some seconds, and until one has an expected answer. */
+async function held(
+	attacker: LoadProcess<AttackOrder, AttackResult>,
+	{ expected }: Scenario,
+	seconds: number,
+): Promise<AttackResult> {
+	await sleep(seconds * 1000);
+	const deadline = performance.now() + DEADLINE_MS;
+	for (;;) {
+		const result = await attacker.send({ report: true }, ATTACK_LIMIT_MS);
+		if (!expected || hasStatus(result, expected) || performance.now() > deadline) return result;
+		await sleep(100);
+	}
+}
+
+function hasStatus({ statuses }: AttackResult, expected: readonly number[]): boolean {
+	return expected.some((status) => status in statuses);
+}
+
+function problemsOf(
+	{ maxGrowthBytes, expected, maxAdmitted }: Scenario,
+	seen: Pick<Outcome, 'busy' | 'attack' | 'growthBytes'> & { minutes: number },
+): string[] {
+	const { busy, attack, growthBytes, minutes } = seen;
+	const admitted = (attack.statuses[200] ?? 0) + (attack.statuses[201] ?? 0);
+	const limit = maxAdmitted?.(minutes) ?? Number.POSITIVE_INFINITY;
+	return [
+		growthBytes > maxGrowthBytes && `the memory grew beyond ${Math.round(maxGrowthBytes / MIB)} MiB`,
+		busy.failed.length > 0 && `honest requests failed: ${[...new Set(busy.failed)].slice(0, 3).join(', ')}`,
+		expected && !hasStatus(attack, expected) && `no answer has status ${expected.join(' or ')}`,
+		admitted > limit && `${admitted} hostile requests were admitted, ${limit} may be`,
+		'500' in attack.statuses && 'an answer has status 500',
+	].filter((problem) => typeof problem === 'string');
+}
+
+/** Waits until the server has released what the attack held. @returns a sentence if it has not */
+async function whatIsStillHeld({ server }: Target, descriptors: number): Promise<string[]> {
+	let last = '';
+	const isReleased = async () => {
+		const held = await heldBy(server);
+		last = JSON.stringify(held);
+		// One connection is that of the request for these figures.
+		const isBefore = held.descriptors <= descriptors + OWN_DESCRIPTORS;
+		return held.connections <= 1 && held.streams === 0 && held.waiting === 0 && isBefore;
+	};
+	return until('everything is released', isReleased, DEADLINE_MS).then(
+		() => [],
+		() => [
+			`the server still holds ${last}, and had ${descriptors} descriptors before\n${server.output().slice(-2_000)}`,
+		],
+	);
+}
