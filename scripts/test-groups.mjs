@@ -62,6 +62,7 @@ const SECONDS = {
 	'conversations/faults/tool-faults': 7,
 	'deployments/visitor-limits': 5,
 	'fuzz/short-form': 15,
+	'hostility/short-form': 35,
 	'http/json-body': 7,
 	'knowledge/embedders': 16,
 	'knowledge/embedders-retries': 45,

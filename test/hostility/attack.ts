@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LoadProcess, startLoadProcess } from '../../bench/load/load-process.ts';
 import { descriptorsOf, residentBytesOf } from '../soak/process-figures.ts';
+import { heldBy } from '../support/held-by-server.ts';
 import { until } from '../support/until.ts';
 import type { AttackOrder, AttackResult } from './attacker.ts';
 import { type HonestFigures, useHonestly } from './honest-clients.ts';
 import { type Extent, MIB, type Scenario } from './scenario.ts';
-import { heldBy, type ServerSize, startTarget, type Target } from './target.ts';
+import { type ServerSize, startTarget, type Target } from './target.ts';
 
 /** An attack ends after this time, whatever happens. */
 const ATTACK_LIMIT_MS = 120_000;

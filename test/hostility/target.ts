@@ -1,6 +1,5 @@
 import { call, deploy } from '../../bench/load/deploy.ts';
 import { AsyncDisposableStack } from '../../src/base/index.ts';
-import { descriptorsOf } from '../soak/process-figures.ts';
 import { ModelServer } from '../support/model-server.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
@@ -100,30 +99,4 @@ async function createKnowledgeBase(server: ServerProcess): Promise<string> {
 		async () => (await call(server, 'GET', `${documents}/${document.id}`)).status === 'indexed',
 	);
 	return id;
-}
-
-/** What a server holds for its clients. */
-export interface Held {
-	connections: number;
-	streams: number;
-	/** Messages that wait for an actor. */
-	waiting: number;
-	descriptors: number;
-}
-
-/** Reads what a server holds for its clients, the connection of this request included. */
-export async function heldBy(server: ServerProcess): Promise<Held> {
-	const response = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${server.key}` } });
-	const text = await response.text();
-	const sum = (name: string) => {
-		const values = [...text.matchAll(new RegExp(`^parley_${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))];
-		if (values.length === 0) throw new Error(`/metrics has no ${name}: ${response.status}`);
-		return values.reduce((total, [, value]) => total + Number(value), 0);
-	};
-	return {
-		connections: sum('http_open_connections'),
-		streams: sum('http_open_streams'),
-		waiting: sum('actor_waiting_messages'),
-		descriptors: await descriptorsOf(server.pid),
-	};
 }
