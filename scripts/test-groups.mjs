@@ -102,6 +102,7 @@ const SECONDS = {
 	'process/training-after-kill': 28,
 	'process/webhooks-after-kill': 23,
 	'simulation/simulation': 15,
+	'soak/short-form': 21,
 	'store/search/same-rankings': 20,
 	'torture/check': 5,
 	'torture/late-commit': 10,

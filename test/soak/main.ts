@@ -2,13 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { call } from '../../bench/load/deploy.ts';
-import { inspectable, settledMemory } from '../../bench/load/memory.ts';
-import { seeded } from '../../bench/search/random.ts';
-import { type ModelBehaviour, ModelServer } from '../support/model-server.ts';
-import { type ServerProcess, startServer } from '../support/server-process.ts';
+import { settledMemory } from '../../bench/load/memory.ts';
+import type { ServerProcess } from '../support/server-process.ts';
 import { descriptorsOf, threadsOf } from './process-figures.ts';
 import { type Point, percentile, slopeOf } from './slope.ts';
-import { Workload } from './workload.ts';
+import { startSoak } from './soak.ts';
 
 const SAMPLE_MS = 10_000;
 const PROBE_MS = 200;
@@ -33,21 +31,6 @@ const { values } = parseArgs({
 });
 const minutes = Number(values.minutes);
 if (!(minutes > 0)) throw new Error('--minutes needs a number above 0.');
-
-/** What the model does: mostly answer, also fail in every way. */
-function behaviour(random: () => number): ModelBehaviour {
-	const words = [{ say: 'It left ' }, { pause: 50 }, { say: 'the house ' }, { pause: 50 }, { say: 'today.' }];
-	return () => {
-		const dice = random();
-		if (dice < 0.03) return [{ status: 500, body: '{}' }];
-		if (dice < 0.05) return [{ status: 429, body: '{}' }];
-		if (dice < 0.07) return [...words, { die: true }];
-		if (dice < 0.08) return [{ say: 'It' }, { reset: true }];
-		if (dice < 0.09) return [...words, { error: { message: 'no more' } }];
-		if (dice < 0.1) return [{ say: 'It' }, { raw: 'data: {"choi\n\n' }];
-		return words;
-	};
-}
 
 /** Milliseconds of a request. */
 async function timed(work: Promise<unknown>): Promise<number> {
@@ -93,25 +76,13 @@ async function measure(server: ServerProcess, signal: AbortSignal): Promise<Reco
 	return points;
 }
 
-const random = seeded(Number(values.seed));
-await using model = await ModelServer.start();
-model.setDefault(behaviour(random));
-const providers = [{ id: 'soak', type: 'openai-compatible', base_url: model.baseUrl }];
-await using server = await startServer({
-	env: {
-		PARLEY_PROVIDERS: JSON.stringify(providers),
-		PARLEY_ALLOW_PRIVATE_NETWORK: '1',
-		PARLEY_LOG_LEVEL: 'fatal',
-		PARLEY_REQUEST_LOG: '0',
-	},
-	wrapperCommand: inspectable(),
-});
+await using soak = await startSoak({ seed: Number(values.seed) });
 const signal = AbortSignal.timeout(minutes * 60_000);
-const workload = await Workload.open(server, 'soak/small', random, signal);
-const [points] = await Promise.all([measure(server, signal), workload.run()]);
+const { server, workload } = soak;
+const [points] = await Promise.all([measure(server, signal), workload.run(signal)]);
 
 console.log(
-	`\n${Object.entries(workload.counts)
+	`\n${Object.entries({ ...workload.counts, ...soak.faults })
 		.sort()
 		.map(([name, count]) => `${name}: ${count}`)
 		.join(', ')}\n`,
@@ -127,9 +98,6 @@ for (const [name, bound] of Object.entries(BOUNDS)) {
 		`${isBounded ? 'ok    ' : 'FAILED'} ${name}: ${slope.toFixed(3)} a minute (bound ${bound}), ${Math.min(...range).toFixed(1)} to ${Math.max(...range).toFixed(1)} in ${measured.length} samples`,
 	);
 }
-// A reply that the model failed to give is answered 500 `model_error`.
-const refused = Object.keys(workload.counts).filter(
-	(name) => / 5\d\d/.test(name) && !/ (?:503|500 model_error)/.test(name),
-);
-if (refused.length > 0) console.log(`FAILED: answers that no client may get: ${refused.join(', ')}`);
-process.exitCode = failed === 0 && refused.length === 0 ? 0 : 1;
+const wrong = workload.wrongAnswers();
+if (wrong.length > 0) console.log(`FAILED: answers that no client may get: ${wrong.join(', ')}`);
+process.exitCode = failed === 0 && wrong.length === 0 ? 0 : 1;
