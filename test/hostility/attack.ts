@@ -10,8 +10,6 @@ import { type ServerSize, startTarget, type Target } from './target.ts';
 
 /** An attack ends after this time, whatever happens. */
 const ATTACK_LIMIT_MS = 120_000;
-/** How long honest clients are measured without an attack, at most (s). */
-const MAX_QUIET_SECONDS = 4;
 /** A busy machine takes longer to answer or to close connections. */
 const DEADLINE_MS = 60_000;
 /** Descriptors that a server may open for itself meanwhile: a worker's, a file's. */
@@ -49,12 +47,12 @@ async function attack(
 	target: Target,
 	attacker: LoadProcess<AttackOrder, AttackResult>,
 	scenario: Scenario,
-	{ seconds, spareBytes }: Extent,
+	{ seconds, quietSeconds, spareBytes }: Extent,
 	descriptors: number,
 ): Promise<Outcome> {
 	const { server } = target;
 	const order = await scenario.order(target);
-	const quiet = await useHonestly(target, AbortSignal.timeout(Math.min(seconds, MAX_QUIET_SECONDS) * 1000));
+	const quiet = await useHonestly(target, AbortSignal.timeout(quietSeconds * 1000));
 	const base = await residentBytesOf(server.pid);
 
 	const during = new AbortController();

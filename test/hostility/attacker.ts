@@ -7,7 +7,7 @@ import { serveCommands } from '../../bench/load/load-process.ts';
 /** A request as text. It may have a part that is too long to be sent from process to process. */
 export interface FloodRequest {
 	head: string;
-	/** Bytes between the head and the tail. */
+	/** Bytes between the head and the tail. They are sent with about 32 MB/s. */
 	fillerBytes?: number;
 	tail?: string;
 }
@@ -37,6 +37,9 @@ export interface AttackResult {
 
 /** Connections that are opened at the same time: more would overflow the queue of the listening socket. */
 const CONCURRENT_CONNECTS = 100;
+/** A long request is sent in such pieces. At full speed, four of them take a gigabit a second. */
+const PIECE_BYTES = 256 * 1024;
+const PIECE_MS = 8;
 /** A flood ends after this time, whatever it was answered. */
 const FLOOD_LIMIT_MS = 90_000;
 
@@ -105,16 +108,21 @@ async function flood({
 	expected,
 }: Extract<AttackOrder, { flood: FloodRequest }>): Promise<void> {
 	const begun = performance.now();
-	const filler = Buffer.alloc(fillerBytes, 'x');
+	const piece = Buffer.alloc(PIECE_BYTES, 'x');
 	const isOver = () => {
 		const elapsed = performance.now() - begun;
 		const isSatisfied = expected.length === 0 || expected.some((status) => status in statuses);
 		return elapsed >= FLOOD_LIMIT_MS || (elapsed >= seconds * 1000 && isSatisfied);
 	};
-	const send = (socket: Socket) => {
+	const send = async (socket: Socket) => {
 		socket.write(head);
-		if (fillerBytes > 0) socket.write(filler);
-		if (tail !== '') socket.write(tail);
+		if (fillerBytes === 0) return;
+		for (let left = fillerBytes; left > 0 && !socket.destroyed; left -= PIECE_BYTES) {
+			socket.write(piece.subarray(0, Math.min(left, PIECE_BYTES)));
+			await sleep(PIECE_MS);
+			while (socket.writableNeedDrain && !socket.destroyed) await sleep(PIECE_MS);
+		}
+		socket.write(tail);
 	};
 	const one = async () => {
 		while (!isOver()) {
@@ -123,13 +131,20 @@ async function flood({
 				await sleep(10);
 				continue;
 			}
+			let isSending = false;
+			const sendNext = async () => {
+				isSending = true;
+				await send(socket);
+				isSending = false;
+			};
 			socket.on('data', (bytes) => {
 				const text = bytes.toString('latin1');
 				countStatuses(text);
-				if (isOver()) socket.destroy();
-				else if (text.includes('HTTP/1.1 ')) send(socket);
+				// A request that is answered before its end cannot be followed by another.
+				if (isOver() || isSending) socket.destroy();
+				else if (text.includes('HTTP/1.1 ')) void sendNext();
 			});
-			send(socket);
+			void sendNext();
 			while (!socket.destroyed && !isOver()) await sleep(20);
 			socket.destroy();
 		}

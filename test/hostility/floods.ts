@@ -119,7 +119,7 @@ function uploads(): Array<Flood & { name: string }> {
 		httpRequest('POST', `/api/v1/knowledge-bases/${knowledgeBase}/documents`, [
 			...[keyHeader(hostileKey), 'Content-Type: multipart/form-data; boundary=boundary', framing],
 		]);
-	// A file that arrives faster than the disk takes it is in memory.
+	// The HTTP library reads all that the kernel has received, also while it is paused: up to the whole file.
 	const maxGrowthMib = 64 + (UPLOADS * fillerBytes) / MIB;
 	const more = { status: 413, maxGrowthMib, connections: UPLOADS, maxAdmitted: () => 0 };
 	return [

@@ -22,7 +22,7 @@ export function heldConnections({ scale }: Extent): Scenario[] {
 			name: '5,000 event streams that read nothing, and messages for them',
 			order: (target) => hold(target, count(5_000), followersOf(target), { stalled: true }),
 			meanwhile: async (target) => {
-				for (let round = 0; round < 5; round++) await sendMuch(target);
+				for (let round = 0; round < count(5); round++) await sendMuch(target);
 			},
 			// At most 64 KiB wait for a stream before it is disconnected.
 			maxGrowthBytes: count(5_000) * 72 * KIB + 64 * MIB,

@@ -14,7 +14,7 @@ scenarios whose names have one of them.
   --seconds N   how long a flood lasts, and how long connections are held (default: 8)
 
 Scenarios:
-${scenariosOf({ scale: 1, seconds: 1, spareBytes: 0 })
+${scenariosOf({ scale: 1, seconds: 1, quietSeconds: 0, spareBytes: 0 })
 	.map(({ name }) => `  ${name}`)
 	.join('\n')}
 `;
@@ -22,6 +22,7 @@ ${scenariosOf({ scale: 1, seconds: 1, spareBytes: 0 })
 /** The latency that honest clients may have in any case (ms), or twice their latency without an attack. */
 const MAX_P95_MS = { reads: 10, messages: 50 };
 const MAX_RATIO = 2;
+const MAX_QUIET_SECONDS = 4;
 
 const { values, positionals: words } = parseArgs({
 	allowPositionals: true,
@@ -31,7 +32,13 @@ const { values, positionals: words } = parseArgs({
 		help: { type: 'boolean' },
 	},
 });
-const extent = { seconds: Number(values.seconds), scale: Number(values.scale), spareBytes: 0 };
+const seconds = Number(values.seconds);
+const extent = {
+	seconds,
+	scale: Number(values.scale),
+	quietSeconds: Math.min(seconds, MAX_QUIET_SECONDS),
+	spareBytes: 0,
+};
 
 async function main(): Promise<number> {
 	if (values.help === true) {

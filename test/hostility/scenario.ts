@@ -27,6 +27,8 @@ export interface Extent {
 	scale: number;
 	/** How long a flood lasts, and how long connections are held. */
 	seconds: number;
+	/** How long honest clients are measured before each attack. */
+	quietSeconds: number;
 	/** Memory that the server may have in addition to the bound of a scenario. */
 	spareBytes: number;
 }

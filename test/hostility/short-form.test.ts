@@ -6,7 +6,7 @@ import { MIB } from './scenario.ts';
 import { scenariosOf } from './scenarios.ts';
 
 /** The short form of `npm run hostility`. How long honest clients wait is not compared: it depends on the machine. */
-const EXTENT = { scale: 0.02, seconds: 0.4, spareBytes: 128 * MIB };
+const EXTENT = { scale: 0.02, seconds: 0.4, quietSeconds: 0.05, spareBytes: 128 * MIB };
 
 test('hostile clients exceed no limit, take a bounded part of the memory, and leave nothing behind', {
 	skip: process.platform === 'linux' ? false : 'this system has no /proc, and one loopback address',
