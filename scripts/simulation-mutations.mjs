@@ -6,22 +6,30 @@ import { bundleSimulation, playSeeds } from './simulation.mjs';
 
 /** Plays one seed with a planted fault, and prints its trace. @returns the exit code: 1 where the seed finds it */
 export async function playMutation(words, seed) {
-	const [mutation, ...others] = chosenBy(words);
+	const [mutation, ...others] = mutationsNamed(words);
 	if (others.length > 0) throw new UserError(`One seed plays one fault, not ${others.length + 1}: name more of it.`);
 	const program = await bundleSimulation(mutation);
 	const args = ['--seed', seed, '--nodes', String(mutation.nodes ?? 1)];
 	return (await playSeeds(program, args, { prints: true })).code;
 }
 
-function chosenBy(words) {
-	const chosen = mutations.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+/**
+ * The faults whose names have one of the words. A word that is the whole name of a fault selects this one only: the name may be part of
+ * another's.
+ */
+export function mutationsNamed(words, all = mutations) {
+	if (words.length === 0) return all;
+	const names = new Set(all.map(({ name }) => name));
+	const chosen = all.filter(({ name }) =>
+		words.some((word) => (names.has(word) ? name === word : name.includes(word))),
+	);
 	if (chosen.length === 0) throw new UserError(`No fault has a name with ${words.join(' or ')}.`);
 	return chosen;
 }
 
-/** @param words parts of the names of faults; none: all. @returns the exit code: 1 where a fault is not found */
+/** @param words names of faults, or parts of them; none: all faults. @returns the exit code: 1 where a fault is not found */
 export async function playMutations(words) {
-	const chosen = chosenBy(words);
+	const chosen = mutationsNamed(words);
 	const missed = [];
 	const waiting = [...chosen];
 	const work = async () => {
