@@ -133,7 +133,7 @@ export class Ledger {
 		this.acknowledged++;
 	}
 
-	/** Records a refusal: a it must be a sentence with a code of a server in trouble. */
+	/** Records a refusal, which must be a sentence with a code of a server in trouble. */
 	refuse(request: string, status: number, body: object | null): void {
 		const { code = '', message = '' } = (body as { error?: { code?: string; message?: string } } | null)?.error ?? {};
 		this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1);
