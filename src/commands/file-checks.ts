@@ -54,7 +54,7 @@ export function fileSentence(report: FileReport): string {
 	const { missing, orphans, orphanBytes } = report;
 	const sizes = `Uploaded: ${report.files}, with ${formatBytes(report.bytes)}. Log of the database: ${formatBytes(report.logBytes)}.`;
 	if (missing.length > 0) {
-		return `Missing: ${missing.length}, for example ${missing[0]}. Copy them from a backup into blobs, or upload their documents again. ${sizes}`;
+		return `${sizes} Missing: ${missing.length}, for example ${missing[0]}. Copy them from a backup into blobs, or upload their documents again.`;
 	}
 	if (orphans === 0) return sizes;
 	return `${sizes} Of no document: ${orphans}, with ${formatBytes(orphanBytes)}. The server removes them at its next start.`;

@@ -1,14 +1,8 @@
-import { formatBytes, messageOf } from '../base/index.ts';
+import { AppError, formatBytes, messageOf } from '../base/index.ts';
 import type { Settings } from '../config/index.ts';
 import { databaseError, inspectPostgres, openPostgresStore, type PostgresReport } from '../store/index.ts';
+import { type Finding, failed, failedWith, passed } from './finding.ts';
 import { checkKeyOfCluster } from './server-key-check.ts';
-
-/** The result of one check. */
-interface Finding {
-	ok: boolean;
-	subject: string;
-	message: string;
-}
 
 /** Checks PostgreSQL, and what Parley has in it. */
 export async function checkPostgres(settings: Settings, url: string): Promise<Finding[]> {
@@ -16,25 +10,25 @@ export async function checkPostgres(settings: Settings, url: string): Promise<Fi
 	try {
 		report = await inspectPostgres(url);
 	} catch (error) {
-		return [{ ok: false, subject: 'database', message: messageOf(databaseError(error) ?? error) }];
+		return [unusable('database', error)];
 	}
 	const { server, schema, currentSchema, content } = report;
 	const findings: Finding[] = [
-		{ ok: true, subject: 'database', message: `PostgreSQL ${server} answers.${content ? sizeOf(content.bytes) : ''}` },
+		passed('database', `PostgreSQL ${server} answers.${content ? sizeOf(content.bytes) : ''}`),
 		commits(report),
 	];
 	if (schema === null || content === null) {
 		const message = 'There is nothing of Parley in the database yet: start a node on it once.';
-		return [...findings, { ok: false, subject: 'schema', message }];
+		return [...findings, failedWith('schema', message)];
 	}
 	const isCurrent = schema === currentSchema;
 	const version = `Version ${schema}${isCurrent ? ', the current one' : `, which this Parley can use; it knows ${currentSchema}`}.`;
 	const servers = content.servers === 1 ? '1 node runs' : `${content.servers} nodes run`;
 	return [
 		...findings,
-		{ ok: true, subject: 'schema', message: version },
-		{ ok: true, subject: 'nodes', message: `${servers}. "parley cluster status" shows their shards.` },
-		{ ok: true, subject: 'jobs', message: `${content.dueJobs} are due and wait for a node.` },
+		passed('schema', version),
+		passed('nodes', `${servers}. "parley cluster status" shows their shards.`),
+		passed('jobs', `${content.dueJobs} are due and wait for a node.`),
 		files(content),
 		...(await checkKey(settings, url)),
 	];
@@ -45,22 +39,27 @@ function sizeOf(bytes: number): string {
 }
 
 function commits({ synchronousCommit }: PostgresReport): Finding {
-	const ok = synchronousCommit !== 'off';
-	const message = ok
-		? `Commits are on disk before they are acknowledged (synchronous_commit is ${synchronousCommit}).`
-		: 'Commits are acknowledged before they are on disk (synchronous_commit is off): a crash loses some. Switch it on.';
-	return { ok, subject: 'commits', message };
+	const subject = 'commits';
+	if (synchronousCommit !== 'off') {
+		return passed(
+			subject,
+			`Commits are on disk before they are acknowledged (synchronous_commit is ${synchronousCommit}).`,
+		);
+	}
+	const problem = 'Commits are acknowledged before they are on disk (synchronous_commit is off): a crash loses some';
+	return failed(subject, problem, 'Set synchronous_commit to on.');
 }
 
 function files({ files: count, fileBytes, missingFiles, orphans }: NonNullable<PostgresReport['content']>): Finding {
+	const subject = 'files';
 	const sizes = `Uploaded: ${count}, with ${formatBytes(fileBytes)}.`;
 	const [first] = missingFiles;
 	if (first !== undefined) {
-		const message = `Missing: ${missingFiles.length}, for example ${first}. Upload their documents again. ${sizes}`;
-		return { ok: false, subject: 'files', message };
+		const problem = `${sizes} Missing: ${missingFiles.length}, for example ${first}`;
+		return failed(subject, problem, 'Upload their documents again.');
 	}
-	const others = orphans === 0 ? '' : ` Of no document: ${orphans}.`;
-	return { ok: true, subject: 'files', message: `${sizes}${others}` };
+	const others = orphans === 0 ? '' : ` Of no document: ${orphans}. A node removes them.`;
+	return passed(subject, `${sizes}${others}`);
 }
 
 async function checkKey(settings: Settings, url: string): Promise<Finding[]> {
@@ -69,7 +68,13 @@ async function checkKey(settings: Settings, url: string): Promise<Finding[]> {
 		await using store = await openPostgresStore({ url, role: 'tool' });
 		return (await checkKeyOfCluster(store, settings)).map((finding) => ({ ...finding, subject }));
 	} catch (error) {
-		const problem = messageOf(databaseError(error) ?? error).replace(/\.$/, '');
-		return [{ ok: false, subject, message: `The secret key cannot be checked: ${problem}.` }];
+		return [unusable(subject, error)];
 	}
+}
+
+/** An error of the database. Sentences of Parley about its schema have no cause and say what to do. */
+function unusable(subject: string, thrown: unknown): Finding {
+	const error = databaseError(thrown) ?? thrown;
+	if (error instanceof AppError && error.cause === undefined) return failedWith(subject, error.message);
+	return failed(subject, messageOf(error), 'Start PostgreSQL, or correct PARLEY_DATABASE_URL.');
 }

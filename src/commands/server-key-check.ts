@@ -27,7 +27,9 @@ export async function checkServerKey(settings: Settings): Promise<KeyFinding[]> 
 		if (problems.length === 0) return [{ ok: true, message: 'It decrypts everything that is encrypted.' }];
 		return problems.map((message) => ({ ok: false, message }));
 	} catch (error) {
-		return [{ ok: false, message: `The secret key cannot be checked: ${messageOf(error)}.` }];
+		const problem = messageOf(error).replace(/\.$/, '');
+		const message = `The secret key cannot be checked: ${problem}. Mend what the other checks found, and run the doctor again.`;
+		return [{ ok: false, message }];
 	}
 }
 
@@ -57,5 +59,7 @@ async function unreadableWith(store: Pick<Readers, 'idempotency' | 'list'>, key:
 	const [first] = ids;
 	if (first === undefined) return [];
 	const others = ids.length > 1 ? ` and ${ids.length - 1} more` : '';
-	return [`The key cannot decrypt the secrets of ${first}${others}. "parley secrets reset" lists and removes them.`];
+	return [
+		`The key cannot decrypt the secrets of ${first}${others}. Bring the key back, or remove them: "parley secrets reset" lists them first.`,
+	];
 }

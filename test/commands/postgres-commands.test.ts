@@ -76,10 +76,7 @@ suite('commands on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 		const gone = { ...env, PARLEY_DATABASE_URL: 'postgres://parley@localhost/none?host=/no/such/folder' };
 		assert.match((await runInProcess(gone, 'keys', 'list')).problem ?? '', /^The PostgreSQL database cannot be used: /);
 		await using cluster = await startNode('newer');
-		const client = new pg.Client(cluster.url);
-		await client.connect();
-		await client.query('UPDATE parley.schema_version SET version = version + 2');
-		await client.end();
+		await changeDatabase(cluster.url, 'UPDATE parley.schema_version SET version = version + 2');
 		assert.match(
 			(await cluster.run('keys', 'list')).problem ?? '',
 			/^The nodes on this database run another version of Parley: /,
@@ -166,7 +163,15 @@ suite('commands on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 
 	test('the doctor checks PostgreSQL and the secret key', async () => {
 		const none = { PARLEY_DATABASE_URL: await databaseUrl(server, 'doctor_empty'), PARLEY_SECRET_KEY: KEY };
-		assert.match((await runInProcess(none, 'doctor')).out.join('\n'), /^FAILED {2}schema +There is nothing of Parley/m);
+		assert.match(
+			(await runInProcess(none, 'doctor')).out.join('\n'),
+			/^FAILED {2}schema +There is nothing of Parley .+: start a node on it once\.$/m,
+		);
+		const gone = { ...none, PARLEY_DATABASE_URL: 'postgres://parley@localhost/none?host=/no/such/folder' };
+		assert.match(
+			(await runInProcess(gone, 'doctor')).out.join('\n'),
+			/^FAILED {2}database +The PostgreSQL database cannot be used: .+\. Start PostgreSQL, or correct PARLEY_DATABASE_URL\.$/m,
+		);
 		await using cluster = await startNode('doctor');
 		const text = succeeded(await cluster.run('doctor')).out.join('\n');
 		for (const line of [
@@ -181,11 +186,24 @@ suite('commands on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 			assert.match(text, line);
 		}
 		assert.doesNotMatch(text, /disk {2}|data folder|backups/);
+		await changeDatabase(cluster.url, 'ALTER DATABASE doctor SET synchronous_commit = off');
+		assert.match(
+			(await cluster.run('doctor')).out.join('\n'),
+			/^FAILED {2}commits +Commits are acknowledged before .+\. Set synchronous_commit to on\.$/m,
+		);
 		const other = await runInProcess({ ...cluster.env, PARLEY_SECRET_KEY: OTHER_KEY }, 'doctor');
 		assert.match(other.out.join('\n'), /^FAILED {2}secret key +PARLEY_SECRET_KEY is not the key/m);
 		const record = document({ workspace_id: 'ws_1', blob: 'a'.repeat(64) });
 		await cluster.node.commit({ write: [{ op: 'insert', kind: 'documents', record }] });
-		assert.match((await cluster.run('doctor')).out.join('\n'), /^FAILED {2}files +Missing: 1, for example aaaa/m);
+		assert.match(
+			(await cluster.run('doctor')).out.join('\n'),
+			/^FAILED {2}files +Uploaded: 0, .* Missing: 1, for example a{64}\. Upload their documents again\.$/m,
+		);
+		await changeDatabase(cluster.url, 'UPDATE parley.schema_version SET version = version + 2');
+		assert.match(
+			(await cluster.run('doctor')).out.join('\n'),
+			/^FAILED {2}database +The nodes on this database run another version .+ Run the command with the version of the nodes\.$/m,
+		);
 	});
 
 	test('the status of the cluster shows nodes, shards, jobs and projections', async () => {
@@ -219,6 +237,13 @@ suite('commands on PostgreSQL', { skip: skipWithoutPostgres }, () => {
 		assert.match(embedded.problem ?? '', /^The database is embedded/);
 	});
 });
+
+async function changeDatabase(url: string, statement: string): Promise<void> {
+	const client = new pg.Client(url);
+	await client.connect();
+	await client.query(statement);
+	await client.end();
+}
 
 function succeeded(finished: Finished): Finished {
 	assert.equal(finished.problem, null, finished.err.join('\n'));

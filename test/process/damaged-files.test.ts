@@ -54,7 +54,10 @@ test('a server whose write-ahead log is damaged refuses to start until it is rep
 
 	const { code, out } = await runProgram(dataDir, ['doctor']);
 	assert.equal(code, 1);
-	assert.match(out, /^FAILED +database .*its write-ahead log is damaged at frame \d+, and \d+ commits from there on/m);
+	assert.match(
+		out,
+		/^FAILED +database .*its write-ahead log is damaged at frame \d+, and \d+ commits from there on cannot be read.*\. Stop the server\. Restore a backup, or run "parley database repair"\.$/m,
+	);
 	const damaged = await readFile(log);
 	const damage =
 		/^parley: The database in .+ is damaged: its write-ahead log is damaged at frame \d+, and \d+ commits from there on cannot be read\. Restore a backup, or run "parley database repair" to continue without them\.\n$/;

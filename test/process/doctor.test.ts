@@ -81,9 +81,12 @@ test('the doctor names the failing provider and the reason, exits with 1, and sh
 	assert.match(out, /^FAILED {2}provider strict +The model provider did not accept this server's key\. \(Wrong key: /m);
 	assert.match(
 		out,
-		/^FAILED {2}provider gone +The model provider could not be reached\. \(Could not connect to 127\.0\.0\.1:\d+\.\) Asked: the model small\.$/m,
+		/^FAILED {2}provider gone +The model provider could not be reached\. \(Could not connect to 127\.0\.0\.1:\d+\.\) Asked: the model small\. Start the provider, or correct base_url in PARLEY_PROVIDERS\.$/m,
 	);
-	assert.match(out, /^FAILED {2}provider elsewhere +There is nothing at .*\/v2\/models\. Is base_url right\?$/m);
+	assert.match(
+		out,
+		/^FAILED {2}provider elsewhere +There is nothing at .*\/v2\/models\. Correct base_url and the name of the model in PARLEY_PROVIDERS\.$/m,
+	);
 	assert.ok(!out.includes(KEY) && !out.includes('\u001b'), out);
 });
 
@@ -92,7 +95,7 @@ test('the doctor fails where the server should make backups and the newest is to
 	const backups = await temporaryFolder(t);
 	const env = { PARLEY_BACKUP_DIR: backups, PARLEY_BACKUP_EVERY: '1d' };
 	const found = async (expected: RegExp) => assert.match((await doctor(dataDir, env)).out, expected);
-	await found(/^FAILED {2}backups +There is none in .*\.$/m);
+	await found(/^FAILED {2}backups +There is none in .*\. Look for 'a backup has failed' in the log/m);
 	await writeFile(join(backups, `parley-${backupSeries(dataDir)}-20260101T120000.000Z.tar`), '');
 	await found(/^FAILED {2}backups +1 in .*, the newest of 2026-01-01T12:00:00\.000Z, which is longer ago than twice/m);
 	assert.equal((await runProgram(dataDir, ['backup', backups])).code, 0);
@@ -103,7 +106,7 @@ test('the doctor fails from 14 days before the end of the certificate, and says 
 	const dataDir = await usedFolder(t);
 	for (const [days, expected] of [
 		[20, /^ok {2}certificate +It is for chat\.example\.com, .*until [\d-]+T[\d:.]+Z\.$/m],
-		[10, /^FAILED {2}certificate +It is for .*Z\. That is in less than 14 days: renew it, then send SIGHUP/m],
+		[10, /^FAILED {2}certificate +It is for .*Z\. That is in less than 14 days\. Renew it, then send SIGHUP/m],
 	] as const) {
 		const validTo = new Date(Date.now() + days * 86_400_000);
 		const { certificate, key } = await certificateFiles(t, { name: 'chat.example.com', validTo });
@@ -153,7 +156,7 @@ test('the doctor counts uploaded files, finds missing ones, and names those of n
 	await rm(blob(hash));
 	const { code, out } = await doctor(dataDir);
 	assert.equal(code, 1, out);
-	assert.match(out, new RegExp(`^FAILED {2}files +Missing: 1, for example ${hash}\\. Copy them`, 'm'));
+	assert.match(out, new RegExp(`^FAILED {2}files +Uploaded: 0, .* Missing: 1, for example ${hash}\\. Copy them`, 'm'));
 });
 
 test('the doctor accepts a missing secret key where nothing is encrypted with it, as the start does', async (t) => {
@@ -177,7 +180,7 @@ test('the doctor finds a damaged database', async (t) => {
 	await file.close();
 	const { code, out } = await doctor(dataDir);
 	assert.equal(code, 1, out);
-	assert.match(out, /^FAILED {2}database +.* is damaged: /m);
+	assert.match(out, /^FAILED {2}database +.* is damaged: .*\. Stop the server\. Restore a backup\.$/m);
 });
 
 test('the doctor detects a file that is no database, a newer schema, and a missing database', async (t) => {
@@ -193,7 +196,10 @@ test('the doctor detects a file that is no database, a newer schema, and a missi
 	await file.close();
 	const text = await doctor(dataDir);
 	assert.equal(text.code, 1);
-	assert.match(text.out, /^FAILED {2}database +.* is damaged: file is not a database\.$/m);
+	assert.match(
+		text.out,
+		/^FAILED {2}database +.* is damaged: file is not a database\. Stop the server\. Restore a backup\.$/m,
+	);
 	const nowhere = await doctor(join(dataDir, 'mistyped'));
 	assert.equal(nowhere.code, 1);
 	assert.match(
@@ -215,6 +221,6 @@ test('the doctor requests a vector from the embedder and reports why it fails', 
 	assert.equal(ill.code, 1);
 	assert.match(
 		ill.out,
-		/^FAILED {2}embedder +The model provider does not know the model\. \(.*embed not found.*\) Asked: local\/embed\.$/m,
+		/^FAILED {2}embedder +The model provider does not know the model\. \(.*embed not found.*\) Asked: local\/embed\. Correct base_url and the name of the model in PARLEY_PROVIDERS\.$/m,
 	);
 });

@@ -103,7 +103,7 @@ test('a damaged header of a log is found, and the inspection of the database nam
 	await flip(`${path}-wal`, HEADER + FRAME + 99);
 	const [problem] = inspectDatabase(join(path, '..'))?.problems ?? [];
 	assert.match(
-		problem ?? '',
+		problem?.problem ?? '',
 		/^its write-ahead log is damaged at frame 2, and \d commits from there on cannot be read/,
 	);
 });

@@ -1,6 +1,5 @@
-import { AppError, messageOf } from '../../base/index.ts';
-import type { ProbeOutcome } from '../providers/index.ts';
-import { ProviderError } from '../providers/provider-failure.ts';
+import { AppError } from '../../base/index.ts';
+import { failedProbe, type ProbeOutcome } from '../providers/index.ts';
 import type { Embedder } from './embedder.ts';
 
 /** A machine that has to load its model may need most of this time. */
@@ -15,11 +14,12 @@ export async function probeEmbedder(embedder: Embedder): Promise<ProbeOutcome> {
 	try {
 		const vector = await embedder.sample(controller.signal);
 		const elapsedMs = Math.round(performance.now() - started);
-		return { ok: true, sentence: `${embedder.id} gives vectors of ${vector.length} values, within ${elapsedMs} ms.` };
+		return {
+			sentence: `${embedder.id} gives vectors of ${vector.length} values, within ${elapsedMs} ms.`,
+			remedy: null,
+		};
 	} catch (error) {
-		const detail = error instanceof AppError && error.cause instanceof ProviderError ? error.cause.failure.detail : '';
-		const operatorDetail = detail === '' || messageOf(error).includes(detail) ? '' : ` (${detail})`;
-		return { ok: false, sentence: `${messageOf(error)}${operatorDetail} Asked: ${embedder.id}.` };
+		return failedProbe(error, ` Asked: ${embedder.id}.`);
 	} finally {
 		clearTimeout(timer);
 	}

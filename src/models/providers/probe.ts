@@ -3,14 +3,15 @@ import type { Network } from '../../net/index.ts';
 import type { ChatRequest } from '../chat-model.ts';
 import { ANTHROPIC_VERSION } from './anthropic/index.ts';
 import { createProviders, type ProviderDependencies } from './create-providers.ts';
-import { classifyFailure, ProviderError } from './provider-failure.ts';
+import { classifyFailure, ProviderError, type ProviderFailure, providerError } from './provider-failure.ts';
 import type { ProviderSettings } from './settings.ts';
 
 /** The outcome of a test of a provider. */
 export interface ProbeOutcome {
-	ok: boolean;
 	/** The test and its result, in one sentence. */
 	sentence: string;
+	/** A sentence that says what the operator can do; null: the test has passed. */
+	remedy: string | null;
 }
 
 const LIST_TIMEOUT_MS = 30_000;
@@ -30,20 +31,39 @@ export async function probeProvider(
 	try {
 		if (name === null) {
 			await listModels(settings, dependencies.network);
-			return { ok: true, sentence: `The provider answers at ${settings.base_url}, within ${took()}.` };
+			return { sentence: `The provider answers at ${settings.base_url}, within ${took()}.`, remedy: null };
 		}
 		await awaitFirstToken(settings, name, dependencies);
-		return { ok: true, sentence: `The model ${name} began to answer after ${took()}.` };
+		return { sentence: `The model ${name} began to answer after ${took()}.`, remedy: null };
 	} catch (error) {
-		const attempted = name === null ? '' : ` Asked: the model ${name}.`;
-		return { ok: false, sentence: `${messageOf(error)}${operatorDetail(error)}${attempted}` };
+		return failedProbe(error, name === null ? '' : ` Asked: the model ${name}.`);
 	}
 }
 
-/** Details for the operator, which visitors do not see. */
-function operatorDetail(error: unknown): string {
-	const detail = error instanceof AppError && error.cause instanceof ProviderError ? error.cause.failure.detail : '';
-	return detail === '' || messageOf(error).includes(detail) ? '' : ` (${detail})`;
+/** The outcome of a test that has failed. @param attempted what was asked for, as a sentence after a space; or empty */
+export function failedProbe(error: unknown, attempted: string): ProbeOutcome {
+	const failure = error instanceof AppError && error.cause instanceof ProviderError ? error.cause.failure : null;
+	const detail = failure?.detail ?? '';
+	// Visitors do not see the detail.
+	const operatorDetail = detail === '' || messageOf(error).includes(detail) ? '' : ` (${detail})`;
+	return { sentence: `${messageOf(error)}${operatorDetail}${attempted}`, remedy: remedyOf(failure) };
+}
+
+function remedyOf(failure: ProviderFailure | null): string {
+	switch (failure?.status) {
+		case 401:
+		case 403:
+			return 'Correct the key in the variable that api_key_env names.';
+		case 402:
+			return 'Pay, or use another provider.';
+		case 404:
+			return 'Correct base_url and the name of the model in PARLEY_PROVIDERS.';
+	}
+	if (failure?.status == null && failure?.scope === 'provider') {
+		return 'Start the provider, or correct base_url in PARLEY_PROVIDERS.';
+	}
+	if (failure?.isTransient) return 'Try again later, and look at the log of the provider.';
+	return 'Look at the log of the provider, and correct its entry in PARLEY_PROVIDERS.';
 }
 
 async function awaitFirstToken(
@@ -84,7 +104,7 @@ async function listModels(settings: ProviderSettings, network: Pick<Network, 'se
 		const response = await endpoint.fetch(`${settings.base_url}/models`, { headers });
 		await response.body?.cancel();
 		if (response.status === 404) {
-			throw new AppError('model_error', `There is nothing at ${settings.base_url}/models. Is base_url right?`);
+			throw providerError(`There is nothing at ${settings.base_url}/models.`, { status: 404 });
 		}
 		if (!response.ok) throw Object.assign(new Error(`status ${response.status}`), { statusCode: response.status });
 	} catch (thrown) {

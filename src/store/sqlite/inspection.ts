@@ -17,13 +17,21 @@ export interface DatabaseReport {
 	currentSchema: number;
 	/** Of the database and its log. */
 	bytes: number;
-	/** Damage as SQLite describes it, at most twenty lines; empty for a sound database. */
-	problems: string[];
+	/** Damage, the most important first; empty for a sound database. SQLite describes at most twenty. */
+	problems: DatabaseProblem[];
 	/** Whether the search index lacks a table that `repairSearchIndex` makes. */
 	isRepairable: boolean;
 }
 
+/** A part of a sentence that names the damage, and a sentence that says what to do when no server runs. */
+export interface DatabaseProblem {
+	problem: string;
+	remedy: string;
+}
+
 const REPAIRABLE = 'generation_languages';
+const LOST_REMEDY = 'Bring back parley.db and parley.db-wal, or restore a backup.';
+const LOG_REMEDY = 'Restore a backup, or run "parley database repair".';
 
 /**
  * Reads the whole database and checks that it is sound. Changes nothing and may run beside a server. The duration depends on
@@ -89,18 +97,19 @@ function inspect(file: string, dataDir: string): DatabaseReport | null {
 		try {
 			report.schema = db.pragma('user_version', { simple: true }) as number;
 			const found = db.prepare('PRAGMA integrity_check(20)').pluck().all() as string[];
-			report.problems = found.filter((line) => line !== 'ok');
-			if (isLost(db, dataDir))
-				report.problems.unshift(`${LOST} (bring back parley.db and parley.db-wal, or restore a backup)`);
+			report.problems = found.filter((line) => line !== 'ok').map(damageOf);
+			if (isLost(db, dataDir)) report.problems.unshift({ problem: LOST, remedy: LOST_REMEDY });
 			// First, because a server refuses to start on it.
-			if (damage !== null)
-				report.problems.unshift(
-					`${walSentence(damage)} (restore a backup${damage.isCopied ? '' : ', or run "parley database repair"'})`,
-				);
+			if (damage !== null) {
+				const problem = walSentence(damage);
+				report.problems.unshift(damage.isCopied ? damageOf(problem) : { problem, remedy: LOG_REMEDY });
+			}
 			if (report.schema === MIGRATIONS.length) {
 				const missing = missingTables(db);
 				report.isRepairable = missing.includes(REPAIRABLE);
-				report.problems.push(...missing.filter((name) => name !== REPAIRABLE).map(missingSentence));
+				report.problems.push(
+					...missing.filter((name) => name !== REPAIRABLE).map((name) => damageOf(`the table ${name} is missing`)),
+				);
 			}
 		} finally {
 			db.close();
@@ -108,7 +117,7 @@ function inspect(file: string, dataDir: string): DatabaseReport | null {
 	} catch (error) {
 		if (dataFolderError(error, dataDir) !== null) throw error;
 		// The database is too damaged to be inspected.
-		report.problems.push(messageOf(error));
+		report.problems.push(damageOf(messageOf(error)));
 	}
 	return report;
 }
@@ -126,4 +135,4 @@ function missingTables(db: Database.Database): string[] {
 	}
 }
 
-const missingSentence = (name: string) => `the table ${name} is missing (restore a backup)`;
+const damageOf = (problem: string): DatabaseProblem => ({ problem, remedy: 'Restore a backup.' });

@@ -1,0 +1,24 @@
+/** The result of one check. A message about a problem ends with what the operator can do. */
+export interface Finding {
+	ok: boolean;
+	/** What was checked. */
+	subject: string;
+	message: string;
+}
+
+export function passed(subject: string, message: string): Finding {
+	return { ok: true, subject, message };
+}
+
+/**
+ * @param problem with or without its full stop
+ * @param remedy a sentence that says what to do
+ */
+export function failed(subject: string, problem: string, remedy: string): Finding {
+	return { ok: false, subject, message: `${problem.trim().replace(/\.$/, '')}. ${remedy}` };
+}
+
+/** @param message ends with what to do, as sentences of an AppError do that operators see elsewhere, too */
+export function failedWith(subject: string, message: string): Finding {
+	return { ok: false, subject, message };
+}
