@@ -125,6 +125,18 @@ function encodeFiveBytes(a: number, b: number, c: number, d: number, e: number):
 	return first + second + third + (BASE32_PAIRS[((d & 3) << 8) | e] as string);
 }
 
+/** When an identifier was made (ms since the epoch). */
+export function timeOfId(id: string): number {
+	const time = id.slice(id.indexOf('_') + 1).slice(0, TIME_CHARS);
+	let value = 0;
+	for (const character of time) value = value * 32 + BASE32_ALPHABET.indexOf(character);
+	// Two bits of the last character belong to the counter.
+	return Math.floor(value / 4);
+}
+
+/** Characters of 5 bits that hold the 48 bits of the time. */
+const TIME_CHARS = 10;
+
 /** The kind of an identifier by its prefix; null for any other text. */
 export function kindOfId(text: string): IdKind | null {
 	const prefix = text.slice(0, text.indexOf('_') + 1);

@@ -21,7 +21,7 @@ export { AppError, ERROR_CODES, type ErrorCode, type ErrorDetail, messageOf } fr
 export { formatBytes } from './format-bytes.ts';
 export { requireFreeSpace } from './free-space.ts';
 export { addressOnThisMachine, type HttpScheme, httpAddress, isLoopback } from './http-address.ts';
-export { ID_PREFIXES, IdGenerator, type IdKind, isId, kindOfId, newId, useIdGenerator } from './ids.ts';
+export { ID_PREFIXES, IdGenerator, type IdKind, isId, kindOfId, newId, timeOfId, useIdGenerator } from './ids.ts';
 export { KeyedLock } from './keyed-lock.ts';
 export { latencySlot, percentileOf, slotLatency } from './latency-histogram.ts';
 export { LinkedList, type LinkedNode } from './linked-list.ts';

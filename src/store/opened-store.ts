@@ -29,7 +29,7 @@ export interface StoreState {
 	databaseBytes: number;
 	/** Null where the write-ahead log is PostgreSQL's. */
 	walBytes: number | null;
-	/** `oldest_due_at` is of the jobs that no one has claimed; null: there is none, or each was made due at once. */
+	/** `oldest_due_at` is of the jobs that no one has claimed; null: there is none. A job that is due at once is due since it was made. */
 	jobs: { kind: string; count: number; oldest_due_at: number | null }[];
 	/** Of all knowledge bases. */
 	documents: { indexed: number; pending: number; failed: number };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ID_PREFIXES, type IdKind, isId, newId } from '../../src/base/index.ts';
+import { ID_PREFIXES, IdGenerator, type IdKind, isId, newId, timeOfId } from '../../src/base/index.ts';
 
 const kinds = Object.keys(ID_PREFIXES) as IdKind[];
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -30,6 +30,9 @@ test('an id begins with its time of creation', () => {
 	const before = Date.now();
 	const made = Number(numberIn(newId('message')) >> 112n);
 	assert.ok(made >= before && made <= Date.now() + 1, `${made} is not about ${before}`);
+	for (const moment of [Date.UTC(2099, 0, 1, 1, 2, 3, 4), Date.UTC(2099, 0, 1, 1, 2, 3, 7), 2 ** 48 - 1]) {
+		assert.equal(timeOfId(new IdGenerator().next('job', moment)), moment);
+	}
 });
 
 test('200,000 ids are all different, also in their random half, and sort in order of creation', () => {

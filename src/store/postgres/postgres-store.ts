@@ -2,6 +2,7 @@ import { Pool } from 'pg';
 import { AppError, createLog, type Log, withDeadline } from '../../base/index.ts';
 import { callEach } from '../call-each.ts';
 import type { Commit, CommitOutcome } from '../commit.ts';
+import { type JobCounts, jobCountColumns, jobStates } from '../job-state.ts';
 import type { CommitObserver, OpenedStore, StoreState } from '../opened-store.ts';
 import { LEASE_MS, type PlacementStore } from '../placement.ts';
 import type { SharedLimits } from '../shared-limits.ts';
@@ -234,11 +235,10 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	}
 
 	async state(): Promise<StoreState> {
-		const state = await this.#sql.get<Pick<StoreState, 'databaseBytes' | 'jobs' | 'documents'>>(
+		const state = await this.#sql.get<Pick<StoreState, 'databaseBytes' | 'documents'> & { jobs: JobCounts[] }>(
 			`SELECT pg_database_size(current_database()) AS "databaseBytes",
 				(SELECT coalesce(jsonb_agg(to_jsonb(waiting)), '[]') FROM (
-					SELECT kind, count(*) AS count, min(due_at) FILTER (WHERE due_at > 0 AND lease_until <= now_ms()) AS oldest_due_at
-					FROM jobs GROUP BY kind
+					SELECT ${jobCountColumns('now_ms()')} FROM jobs GROUP BY kind
 				) AS waiting) AS jobs,
 				(SELECT jsonb_build_object(
 					'indexed', coalesce(sum(documents_total - documents_pending - documents_failed), 0),
@@ -248,6 +248,7 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 		if (state === undefined) throw new Error('A query without a table gave no row.');
 		return {
 			...state,
+			jobs: jobStates(state.jobs),
 			waitingTasks: this.#queue.size + this.#backgroundQueue.size,
 			isWritable: this.isWritable(),
 			walBytes: null,

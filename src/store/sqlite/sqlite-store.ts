@@ -6,6 +6,7 @@ import { AppError, createLog, type Deferred, deferred, type Log, newId, withDead
 import type { BlobStore } from '../blobs.ts';
 import { callEach } from '../call-each.ts';
 import type { Commit, CommitOutcome, Job } from '../commit.ts';
+import { type JobCounts, jobCountColumns, jobStates } from '../job-state.ts';
 import type { CommitObserver, OpenedStore, StoreState } from '../opened-store.ts';
 import type { Kind, Records } from '../records.ts';
 import { type EventsListener, type Jobs, TAKEN_OVER_MESSAGE } from '../store.ts';
@@ -191,9 +192,8 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 	}
 
 	async state(): Promise<StoreState> {
-		const jobs = this.#readOnly.prepare(
-			`SELECT kind, count(*) AS count, min(due_at) FILTER (WHERE due_at > 0 AND lease_until <= ?) AS oldest_due_at
-			 FROM jobs GROUP BY kind`,
+		const jobs = this.#readOnly.prepare<[{ now: number }], JobCounts>(
+			`SELECT ${jobCountColumns('@now')} FROM jobs GROUP BY kind`,
 		);
 		const documents = this.#readOnly.prepare(
 			`SELECT coalesce(sum(documents_total - documents_pending - documents_failed), 0) AS indexed,
@@ -205,7 +205,7 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 			isWritable: this.isWritable(),
 			databaseBytes: await sizeOf(this.searchDatabase),
 			walBytes: await sizeOf(`${this.searchDatabase}-wal`),
-			jobs: jobs.all(Date.now()) as StoreState['jobs'],
+			jobs: jobStates(jobs.all({ now: Date.now() })),
 			documents: documents.get() as StoreState['documents'],
 		};
 	}

@@ -1,0 +1,23 @@
+import { timeOfId } from '../base/index.ts';
+import type { StoreState } from './opened-store.ts';
+
+/** The unclaimed jobs of a kind, as both stores select them. Jobs that are due at once have the time 0, and their ids say when they were made. */
+export interface JobCounts {
+	kind: string;
+	count: number;
+	oldest_due_at: number | null;
+	/** The first id of those that are due at once; null: there is none. */
+	oldest_id: string | null;
+}
+
+/** The columns of `JobCounts`, of jobs in groups by kind. @param now the present time (ms since the epoch) in SQL */
+export const jobCountColumns = (now: string) =>
+	`kind, count(*) AS count, min(due_at) FILTER (WHERE due_at > 0 AND lease_until <= ${now}) AS oldest_due_at,
+	 min(id) FILTER (WHERE due_at = 0 AND lease_until <= ${now}) AS oldest_id`;
+
+export function jobStates(counts: readonly JobCounts[]): StoreState['jobs'] {
+	return counts.map(({ kind, count, oldest_due_at, oldest_id }) => {
+		const times = [oldest_due_at, oldest_id === null ? null : timeOfId(oldest_id)].filter((time) => time !== null);
+		return { kind, count, oldest_due_at: times.length === 0 ? null : Math.min(...times) };
+	});
+}
