@@ -5,17 +5,7 @@ import { createApiFixture, createResource } from '../api/fixture.ts';
 import { startTestApp } from '../support/app.ts';
 import { freePort } from '../support/listening.ts';
 import { until } from '../support/until.ts';
-
-/** The values of a metric by its labels, as they are written. */
-function valuesOf(text: string, name: string): Record<string, number> {
-	const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
-	return Object.fromEntries(
-		lines.map((line) => {
-			const at = line.lastIndexOf(' ');
-			return [line.slice(name.length, at), Number(line.slice(at + 1))];
-		}),
-	);
-}
+import { valuesOf } from './values-of.ts';
 
 test('GET /metrics needs a key with the scope settings:read', async () => {
 	await using app = await startTestApp();
