@@ -3,7 +3,7 @@ import type Database from 'better-sqlite3';
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
 
 /** Rows in each table: the first has a value in every column, the second NULL wherever that is permitted. */
-const ROWS = 2;
+export const ROWS = 2;
 /** Columns with JSON. */
 const JSON_OBJECTS = new Set(
 	'rag_settings search_settings appearance features rate_limit metadata end_user author usage error config data jwt call memory grounding taken_over_by budget visitor_budget totp counts backups details'.split(
@@ -14,7 +14,8 @@ const JSON_ARRAYS = new Set(
 	'scopes knowledge_base_ids tool_ids allowed_domains citations tool_calls events former_secrets redaction'.split(' '),
 );
 
-interface Column {
+/** A column as SQLite describes it. */
+export interface Column {
 	name: string;
 	type: string;
 	notnull: number;
@@ -73,7 +74,8 @@ export function rowsOf(db: Database.Database, table: string): Record<string, unk
 		.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-function cellOf(table: string, { name, type, notnull }: Column, row: number): unknown {
+/** The value of a column in a frozen row. */
+export function cellOf(table: string, { name, type, notnull }: Column, row: number): unknown {
 	if (notnull === 0 && row > 1 && name !== 'id') return null;
 	if (type === 'INTEGER') return 1_000 * row + name.length;
 	if (type === 'REAL') return row + 0.5;
