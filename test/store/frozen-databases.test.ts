@@ -50,6 +50,15 @@ const CHECKSUMS = [
 	'e6451185c0d9802a20e6d795cb973c1e5d4dbeb3c587fc00dbbdb64a07593f35',
 ];
 
+/** Columns whose values a step has moved elsewhere: `migrations.test.ts` has its test. */
+const REMOVED = new Set(['webhooks.former_secret', 'webhooks.former_secret_until']);
+
+/**
+ * Steps that empty a table: the answers of repeated requests, which are kept for a day, and the index of messages, which the next start
+ * fills again.
+ */
+const EMPTIED_BY: Readonly<Record<string, number>> = { idempotency: 3, searchable_messages: 30 };
+
 async function folderOf(t: TestContext): Promise<string> {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-frozen-'));
 	t.after(() => rm(folder, { recursive: true }));
@@ -57,9 +66,12 @@ async function folderOf(t: TestContext): Promise<string> {
 }
 
 function schemaOf(db: Database.Database): unknown[] {
-	return db
-		.prepare("SELECT type, name, tbl_name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name")
+	const rows = db
+		.prepare<[], Record<string, string | null>>(
+			"SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name",
+		)
 		.all();
+	return rows.map((row) => ({ ...row, sql: row.sql?.replace(/\s+/g, ' ') }));
 }
 
 function newestSchema(): unknown[] {
@@ -96,25 +108,21 @@ test('upgrades a database of every version to the newest schema, whole, and keep
 		assert.equal(db.pragma('user_version', { simple: true }), MIGRATIONS.length);
 		assert.deepEqual(db.pragma('integrity_check'), [{ integrity_check: 'ok' }], `version ${version}`);
 		assert.deepEqual(schemaOf(db), schema, `version ${version}`);
-		for (const table of ordinaryTables(db)) {
-			const ids = before
-				.get(table)
-				?.map(({ id }) => id)
-				.filter((id) => typeof id === 'string');
-			if (ids === undefined) continue;
-			const kept = rowsOf(db, table).map(({ id }) => id);
-			assert.deepEqual(
-				ids.filter((id) => !kept.includes(id)),
-				[],
-				`version ${version}, ${table}`,
-			);
+		for (const [table, formerRows] of before) {
+			if (version < (EMPTIED_BY[table] ?? 0)) continue;
+			const rows = rowsOf(db, table);
+			for (const former of formerRows) {
+				const kept = Object.entries(former).filter(([name]) => !REMOVED.has(`${table}.${name}`));
+				const isKept = rows.some((row) => kept.every(([name, value]) => row[name] === value));
+				assert.ok(isKept, `version ${version}, ${table}: ${JSON.stringify(former)}`);
+			}
 		}
 		db.close();
 	}
 });
 
-test('a server opens a database of every tenth version, and a newer one is refused with a sentence', async (t) => {
-	for (const version of [2, 10, 20, MIGRATIONS.length]) {
+test('a server opens databases of versions 2, 10, 20, 30 and the newest, and refuses a newer one with a sentence', async (t) => {
+	for (const version of [2, 10, 20, 30, MIGRATIONS.length]) {
 		const dataDir = await folderOf(t);
 		const old = new Database(databaseFile(dataDir));
 		fillAsFrozen(old, version);
