@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { timeOfId } from '../../base/index.ts';
 import { SHARD_COUNT } from '../placement.ts';
 import { connectionOptions } from './connection.ts';
 import { sqlOf } from './sql.ts';
@@ -26,7 +27,7 @@ export interface ClusterStatus {
 		lowest_epoch: number;
 		highest_epoch: number;
 	};
-	/** Jobs that wait or run. `oldest_due_ms`: how long the oldest of them is due; null: none is due, or it was made due at once. */
+	/** Jobs that wait or run. `oldest_due_ms`: how long the oldest of them is due; null: none is due. */
 	jobs: Array<{ kind: string; count: number; due: number; oldest_due_ms: number | null }>;
 	/** How many events of the log each projection has not read yet. */
 	projections: Array<{ name: string; position: number; behind: number }>;
@@ -45,11 +46,28 @@ export async function readClusterStatus(url: string): Promise<ClusterStatus> {
 		const sql = sqlOf(client);
 		await requireCurrentSchema(sql);
 		// One statement: all of it is of one moment.
-		const row = await sql.get<{ status: ClusterStatus }>(SELECT_STATUS);
-		return (row as { status: ClusterStatus }).status;
+		const row = await sql.get<{ status: SelectedStatus }>(SELECT_STATUS);
+		const { now_ms, jobs, ...status } = (row as { status: SelectedStatus }).status;
+		return { ...status, jobs: jobs.map((counts) => jobsOfKind(counts, now_ms)) };
 	} finally {
 		await client.end();
 	}
+}
+
+interface SelectedStatus extends Omit<ClusterStatus, 'jobs'> {
+	now_ms: number;
+	jobs: SelectedJobs[];
+}
+
+/** `oldest_id`: the first of those that were made due at once, which have no due time. */
+interface SelectedJobs extends Omit<ClusterStatus['jobs'][number], 'oldest_due_ms'> {
+	oldest_due_at: number | null;
+	oldest_id: string | null;
+}
+
+function jobsOfKind({ oldest_due_at, oldest_id, ...counts }: SelectedJobs, now: number) {
+	const times = [oldest_due_at, oldest_id === null ? null : timeOfId(oldest_id)].filter((time) => time !== null);
+	return { ...counts, oldest_due_ms: times.length === 0 ? null : Math.max(0, now - Math.min(...times)) };
 }
 
 const SELECT_STATUS = `
@@ -69,11 +87,13 @@ const SELECT_STATUS = `
 				WHERE NOT coalesce(owner IN (SELECT id FROM members WHERE is_alive), false)), '[]')) FROM shards),
 		'jobs', (SELECT coalesce(jsonb_agg(to_jsonb(kinds) ORDER BY kind), '[]') FROM (
 			SELECT kind, count(*) AS count, count(*) FILTER (WHERE due_at <= now.ms) AS due,
-				max(now.ms - due_at) FILTER (WHERE due_at <= now.ms AND due_at > 0) AS oldest_due_ms
+				min(due_at) FILTER (WHERE due_at <= now.ms AND due_at > 0) AS oldest_due_at,
+				min(id) FILTER (WHERE due_at = 0) AS oldest_id
 			FROM jobs, now GROUP BY kind) AS kinds),
 		'projections', (SELECT jsonb_agg(jsonb_build_object('name', name, 'position', seq,
 			'behind', greatest((SELECT seq FROM log_end) - seq, 0)) ORDER BY name) FROM (
 				SELECT 'inbox' AS name, seq FROM inbox_progress UNION ALL SELECT 'statistics', seq FROM statistics_state
 			) AS projections),
-		'log_end', (SELECT seq FROM log_end)
+		'log_end', (SELECT seq FROM log_end),
+		'now_ms', (SELECT ms FROM now)
 	) AS status`;
