@@ -18,6 +18,8 @@ export interface ErasureCounts {
 	inbox_rows: number;
 	/** Questions without an answer in the statistics. */
 	unanswered_questions: number;
+	/** Of the visitor's costs: sums by day, reservations of replies, and notices that a budget was reported. */
+	cost_rows: number;
 }
 
 /** The counts at the beginning. */
@@ -33,7 +35,13 @@ export const NOTHING_ERASED: ErasureCounts = {
 	search_entries: 0,
 	inbox_rows: 0,
 	unanswered_questions: 0,
+	cost_rows: 0,
 };
+
+/** The counts of an erasure as they are stored: an earlier version may have stored fewer places. */
+export function completeErasureCounts(stored: Partial<ErasureCounts>): ErasureCounts {
+	return { ...NOTHING_ERASED, ...stored };
+}
 
 /** When copies of the database that were made before the end of an erasure are gone (ms since the epoch). */
 export interface BackupExpiry {

@@ -29,7 +29,7 @@ export type {
 export { damagedDatabaseError, dataFolderError } from './data-folder-error.ts';
 export { DatabaseCopies } from './database-copies.ts';
 export type { BackupExpiry, ErasureCounts, ErasureRecord } from './erasure-record.ts';
-export { NOTHING_ERASED } from './erasure-record.ts';
+export { completeErasureCounts, NOTHING_ERASED } from './erasure-record.ts';
 export type { Hints, HintTopic } from './hints.ts';
 export type { ComparedPart } from './import/index.ts';
 export type {
@@ -106,6 +106,7 @@ export {
 	dayOf,
 	type Reserved,
 	type Spender,
+	type SpendingDay,
 	type SpendingDimension,
 	type SpendingLimit,
 	type SpendingQuery,

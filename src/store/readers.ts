@@ -11,7 +11,7 @@ import type {
 	StoredTerms,
 	StoredText,
 } from './search-index.ts';
-import type { Reserved, SpendingDimension, SpendingQuery, SpendingSum, SpendingSums } from './spending.ts';
+import type { Reserved, SpendingDay, SpendingDimension, SpendingQuery, SpendingSum, SpendingSums } from './spending.ts';
 
 export type { ListPosition };
 
@@ -346,6 +346,8 @@ export interface EndUsersReader {
 	): Promise<StoredAnswer[]>;
 	/** Its questions without an answer in the statistics. A workspace keeps 2,000. */
 	questionsIn(conversationId: string): Promise<UnansweredQuestion[]>;
+	/** The sums of a visitor's costs, by day: at most one for each of the 62 days that they are kept, and the day of their removal. */
+	costsOf(workspaceId: string, visitorId: string): Promise<SpendingDay[]>;
 }
 
 /** Everything that reads, one reader for each aggregate. Readers see only what is on disk. */

@@ -71,6 +71,11 @@ export interface SpendingSums {
 	reserved: number;
 }
 
+/** The sums of an account on one day (ms since the epoch). */
+export interface SpendingDay extends SpendingSums {
+	day: number;
+}
+
 /** The sums of one account or day. */
 export interface SpendingSum extends SpendingSums {
 	/** A day, or the id of a deployment or visitor, or the name of a model. */

@@ -53,8 +53,10 @@ interface Erased {
 export async function eraseConversation(sql: Sql, id: string, limit: number | null = null): Promise<void> {
 	const { erasure_id, scope, workspace_id, visitor_id } = await lock(sql, id);
 	await countErasedConversation(sql, id);
-	await settleErasedConversation(sql, id);
-	const counts: Partial<ErasureCounts> = { unanswered_questions: await eraseQuestions(sql, id) };
+	const counts: Partial<ErasureCounts> = {
+		cost_rows: await settleErasedConversation(sql, id),
+		unanswered_questions: await eraseQuestions(sql, id),
+	};
 	const add = (place: keyof ErasureCounts, count: number) => {
 		counts[place] = (counts[place] ?? 0) + count;
 	};

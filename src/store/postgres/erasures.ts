@@ -1,5 +1,5 @@
 import { CONVERSATION_ERASURE_JOB } from '../commit.ts';
-import type { ErasureCounts } from '../erasure-record.ts';
+import { type ErasureCounts, NOTHING_ERASED } from '../erasure-record.ts';
 import type { Sql } from './sql.ts';
 
 /** Adds to the counts of an erasure, in the transaction that erases the rows. */
@@ -7,10 +7,10 @@ export async function addErased(sql: Sql, id: string, erased: Partial<ErasureCou
 	await sql.run(
 		`UPDATE erasures SET version = version + 1, counts = (
 			SELECT json_object_agg(place, count::bigint + coalesce((@erased::jsonb ->> place)::bigint, 0))
-			FROM json_each_text(counts::json) AS stored (place, count)
+			FROM jsonb_each_text(@none::jsonb || counts::jsonb) AS stored (place, count)
 		 )
 		 WHERE id = @id`,
-		{ id, erased: JSON.stringify(erased) },
+		{ id, erased: JSON.stringify(erased), none: JSON.stringify(NOTHING_ERASED) },
 	);
 }
 

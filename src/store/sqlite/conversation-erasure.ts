@@ -37,7 +37,7 @@ export function eraseConversation(prepare: Prepare, id: string, limit = -1): voi
 		search_entries: countOf('search_entries'),
 	};
 	countErasedConversation(prepare, id);
-	settleErasedConversation(prepare, id);
+	const cost_rows = settleErasedConversation(prepare, id);
 	const spender = prepare('SELECT workspace_id, visitor_id FROM conversations WHERE id = ?').get(id) as
 		| { workspace_id: string; visitor_id: string | null }
 		| undefined;
@@ -62,7 +62,7 @@ export function eraseConversation(prepare: Prepare, id: string, limit = -1): voi
 	const counts = { conversations, messages: eraseFrom('messages'), notes: eraseFrom('notes'), ...events };
 	if (erasure) {
 		const refused = erasure.scope === null ? 0 : eraseResponsesOf(prepare, erasure.scope);
-		const stored = { stored_responses: stored_responses + refused, unanswered_questions };
+		const stored = { stored_responses: stored_responses + refused, unanswered_questions, cost_rows };
 		addErased(prepare, erasure.id, { ...counts, ...byTriggers, ...stored });
 		if (ofBudgets) addErased(prepare, erasure.id, ofBudgets);
 	}

@@ -1,4 +1,4 @@
-import type { ErasureCounts } from '../erasure-record.ts';
+import { completeErasureCounts, type ErasureCounts } from '../erasure-record.ts';
 import type { Prepare } from './statements.ts';
 
 /**
@@ -46,7 +46,7 @@ export function runningErasureOf(
 /** Adds to the counts of an erasure, in the transaction that erases the rows. */
 export function addErased(prepare: Prepare, id: string, erased: Partial<ErasureCounts>): void {
 	const stored = prepare('SELECT counts FROM erasures WHERE id = ?').pluck().get(id) as string;
-	const counts = JSON.parse(stored) as ErasureCounts;
+	const counts = completeErasureCounts(JSON.parse(stored));
 	for (const [place, count] of Object.entries(erased)) counts[place as keyof ErasureCounts] += count;
 	prepare('UPDATE erasures SET version = version + 1, counts = ? WHERE id = ?').run(JSON.stringify(counts), id);
 }

@@ -1,11 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
-import type { CommitOutcome, Spender, SpendingLimit, Store, Write } from '../../../src/store/index.ts';
+import {
+	type CommitOutcome,
+	type ErasureCounts,
+	NOTHING_ERASED,
+	type Spender,
+	type SpendingLimit,
+	type Store,
+	type Write,
+} from '../../../src/store/index.ts';
 import { budgetNotice, conversation, erasure, message } from '../samples.ts';
 
 const DAY = 86_400_000;
 const TODAY = Date.UTC(2026, 10, 20);
+
+/** As an earlier version stored them. */
+function countsWithoutCosts(): ErasureCounts {
+	const { cost_rows: _, ...counts } = NOTHING_ERASED;
+	return counts as ErasureCounts;
+}
 
 /**
  * The sums of what was spent, and reservations, which cannot exceed a limit together.
@@ -200,6 +214,44 @@ export function spendingContract(
 		await erase();
 		assert.deepEqual(await ofVisitor(), [0, false]);
 		assert.deepEqual(await sumsOf(spender), [8, 0]);
+		assert.equal((await store.get('erasures', person.id))?.counts.cost_rows, 2);
+	});
+
+	test('counts the reservation and the sums that go with the last conversation of an erased person', async () => {
+		const store = opened();
+		const spender = spenderOf();
+		const { workspace_id, deployment_id, visitor_id } = spender;
+		const person = erasure({ workspace_id, end_user_id: newId('erasure'), counts: countsWithoutCosts() });
+		const { end_user_id } = person;
+		const record = conversation({ workspace_id, deployment_id, visitor_id, end_user_id });
+		const { write } = reserve(spender, 10);
+		assert.equal(write.op, 'spending.reserve');
+		await commit(
+			{ op: 'insert', kind: 'erasures', record: person },
+			{ op: 'insert', kind: 'conversations', record },
+			{ ...write, conversation_id: record.id } as Write,
+			spend(spender, 7, TODAY - DAY),
+		);
+		await commit({ op: 'erase_conversation', id: record.id });
+		const { counts } = (await store.get('erasures', person.id)) ?? assert.fail();
+		assert.deepEqual([counts.conversations, counts.cost_rows], [1, 3]);
+		assert.deepEqual(await sumsOf(spender), [17, 0]);
+	});
+
+	test('reads the sums of a visitor by day', async () => {
+		const spender = spenderOf();
+		const { workspace_id, visitor_id } = spender as Spender & { visitor_id: string };
+		await commit(spend(spender, 5, TODAY - DAY), spend(spender, 7), reserve(spender, 10).write);
+		await commit(spend({ ...spender, visitor_id: `${visitor_id}2` }, 30));
+		const found = await opened().endUsers.costsOf(workspace_id, visitor_id);
+		assert.deepEqual(
+			found.map((sum) => ({ ...sum })),
+			[
+				{ day: TODAY - DAY, spent: 5, reserved: 0 },
+				{ day: TODAY, spent: 7, reserved: 10 },
+			],
+		);
+		assert.deepEqual(await opened().endUsers.costsOf(newId('workspace'), visitor_id), []);
 	});
 
 	test('the events about the budget of a visitor are erased with the person, and none is stored after the last conversation', async () => {

@@ -2,6 +2,7 @@ import { columnsOf, decodeRow } from '../../columns/columns.ts';
 import type { StoredEvent } from '../../commit.ts';
 import type { EndUsersReader, StoredAnswer, UnansweredQuestion } from '../../readers.ts';
 import type { DeliveryRecord } from '../../records.ts';
+import type { SpendingDay } from '../../spending.ts';
 import type { Sql } from '../sql.ts';
 import { decodeEvent, type EventRow } from './events.ts';
 
@@ -48,6 +49,14 @@ export class PostgresEndUsersReader implements EndUsersReader {
 			`SELECT message_id, workspace_id, conversation_id, assistant_id, question, asked_at FROM unanswered_questions
 			 WHERE conversation_id = @id ORDER BY asked_at, message_id`,
 			{ id: conversationId },
+		);
+	}
+
+	costsOf(workspaceId: string, visitorId: string): Promise<SpendingDay[]> {
+		return this.#sql.all(
+			`SELECT day, spent, reserved FROM spending
+			 WHERE workspace_id = @workspace_id AND dimension = 'visitor' AND account = @visitor_id ORDER BY day`,
+			{ workspace_id: workspaceId, visitor_id: visitorId },
 		);
 	}
 }

@@ -1,13 +1,14 @@
 import { DAY_MS } from '../../../base/index.ts';
 import type { ErasureCounts } from '../../erasure-record.ts';
 import type { SpendingDimension, SpendingWrite } from '../../spending.ts';
-import { eraseEvents } from '../deliveries.ts';
+import { type ErasedEvents, eraseEvents } from '../deliveries.ts';
 import { addErased } from '../erasures.ts';
 import type { Sql } from '../sql.ts';
 
-type ErasedEvents = Pick<ErasureCounts, 'events' | 'deliveries' | 'delivery_attempts'>;
+/** Rows that were erased. */
+type ErasedSpending = ErasedEvents & Pick<ErasureCounts, 'cost_rows'>;
 
-const NO_EVENTS: ErasedEvents = { events: 0, deliveries: 0, delivery_attempts: 0 };
+const NOTHING: ErasedSpending = { events: 0, deliveries: 0, delivery_attempts: 0, cost_rows: 0 };
 /** Days for which sums of visitors, and all others, are kept: 62 days, 25 months. */
 const VISITOR_DAYS = 62;
 const OTHER_DAYS = 762;
@@ -24,14 +25,19 @@ export async function applySpendingWrite(
 	}
 }
 
-/** Settles the reservations of a conversation that is erased: what its reply has cost will not be known. */
-export async function settleErasedConversation(sql: Sql, conversationId: string): Promise<void> {
-	await sql.run(
-		`SELECT settle_as_reserved(ARRAY(
-			SELECT message_id::text FROM spending_reservations WHERE conversation_id = @conversation_id
-		 ))`,
+/**
+ * Settles the reservations of a conversation that is erased: what its reply has cost will not be known.
+ * @returns how many there were
+ */
+export async function settleErasedConversation(sql: Sql, conversationId: string): Promise<number> {
+	const settled = await sql.get<{ count: number }>(
+		`WITH found AS MATERIALIZED (
+			SELECT ARRAY(SELECT message_id::text FROM spending_reservations WHERE conversation_id = @conversation_id) AS ids
+		 )
+		 SELECT cardinality(ids) AS count, settle_as_reserved(ids) FROM found`,
 		{ conversation_id: conversationId },
 	);
+	return settled?.count ?? 0;
 }
 
 /** Whether a visitor whose messages cost something has a conversation. */
@@ -43,23 +49,28 @@ export async function hasConversation(sql: Sql, visitorId: string): Promise<bool
 }
 
 /** Removes the sums of a visitor without conversations, and the events about the visitor's budget. */
-export async function eraseSpendingOfVisitor(sql: Sql, workspaceId: string, visitorId: string): Promise<ErasedEvents> {
+export async function eraseSpendingOfVisitor(
+	sql: Sql,
+	workspaceId: string,
+	visitorId: string,
+): Promise<ErasedSpending> {
 	// A reply to a new conversation of the visitor is reserved before, and then the conversation is found, or afterwards.
 	await sql.run('SELECT lock_spending(ARRAY[@workspace_id])', { workspace_id: workspaceId });
-	if (await hasConversation(sql, visitorId)) return NO_EVENTS;
-	const events = await sql.all<{ seq: number }>(
+	if (await hasConversation(sql, visitorId)) return NOTHING;
+	const erased = await sql.get<{ cost_rows: number }>(
 		`WITH sums AS (
-			DELETE FROM spending WHERE workspace_id = @workspace_id AND dimension = 'visitor' AND account = @visitor_id
+			DELETE FROM spending WHERE workspace_id = @workspace_id AND dimension = 'visitor' AND account = @visitor_id RETURNING 1
 		 ), notices AS (
-			DELETE FROM budget_notices WHERE account = @visitor_id
+			DELETE FROM budget_notices WHERE account = @visitor_id RETURNING 1
 		 )
-		 SELECT seq FROM events WHERE subject = @visitor_id`,
+		 SELECT (SELECT count(*) FROM sums) + (SELECT count(*) FROM notices) AS cost_rows`,
 		{ workspace_id: workspaceId, visitor_id: visitorId },
 	);
-	return eraseEvents(
-		sql,
-		events.map(({ seq }) => seq),
-	);
+	const events = await sql.all<{ seq: number }>('SELECT seq FROM events WHERE subject = @visitor_id', {
+		visitor_id: visitorId,
+	});
+	const seqs = events.map(({ seq }) => seq);
+	return { ...(await eraseEvents(sql, seqs)), cost_rows: erased?.cost_rows ?? 0 };
 }
 
 /** Removes sums that are too old, at most `limit` of each kind. */

@@ -2,6 +2,7 @@ import { columnsOf, decodeRow } from '../../columns/columns.ts';
 import type { StoredEvent } from '../../commit.ts';
 import type { EndUsersReader, StoredAnswer, UnansweredQuestion } from '../../readers.ts';
 import type { DeliveryRecord } from '../../records.ts';
+import type { SpendingDay } from '../../spending.ts';
 import type { Prepare } from '../statements.ts';
 
 const EVENT = 'SELECT seq, id, stream, type, data, subject, created_at FROM events';
@@ -44,5 +45,12 @@ export class SqliteEndUsersReader implements EndUsersReader {
 			`SELECT message_id, workspace_id, conversation_id, assistant_id, question, asked_at FROM unanswered_questions
 			 WHERE conversation_id = ? ORDER BY asked_at, message_id`,
 		).all(conversationId) as UnansweredQuestion[];
+	}
+
+	async costsOf(workspaceId: string, visitorId: string): Promise<SpendingDay[]> {
+		return this.#prepare(
+			`SELECT day, spent, reserved FROM spending
+			 WHERE workspace_id = ? AND dimension = 'visitor' AND account = ? ORDER BY day`,
+		).all(workspaceId, visitorId) as SpendingDay[];
 	}
 }

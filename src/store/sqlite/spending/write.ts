@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../../base/index.ts';
+import type { ErasureCounts } from '../../erasure-record.ts';
 import {
 	accountOf,
 	type Spender,
@@ -25,6 +26,9 @@ interface Reservation extends Spender {
 	day: number;
 	amount: number;
 }
+
+/** Rows that were erased. */
+type ErasedSpending = ErasedEvents & Pick<ErasureCounts, 'cost_rows'>;
 
 const DIMENSIONS = ['workspace', 'deployment', 'visitor', 'model'] as const satisfies SpendingDimension[];
 const MAX_SUM = Number.MAX_SAFE_INTEGER;
@@ -62,10 +66,14 @@ export function applySpendingWrite(
 	}
 }
 
-/** Settles the reservations of a conversation that is erased: what its reply has cost will not be known. */
-export function settleErasedConversation(prepare: Prepare, conversationId: string): void {
+/**
+ * Settles the reservations of a conversation that is erased: what its reply has cost will not be known.
+ * @returns how many there were
+ */
+export function settleErasedConversation(prepare: Prepare, conversationId: string): number {
 	const reservations = prepare('SELECT * FROM spending_reservations WHERE conversation_id = ?').all(conversationId);
 	for (const reservation of reservations as Reservation[]) settleAsReserved(prepare, reservation);
+	return reservations.length;
 }
 
 /** Whether a visitor whose messages cost something has a conversation. */
@@ -74,14 +82,15 @@ export function hasConversation(prepare: Prepare, visitorId: string): boolean {
 }
 
 /** Removes the sums of a visitor without conversations, and the events about the visitor's budget. */
-export function eraseSpendingOfVisitor(prepare: Prepare, workspaceId: string, visitorId: string): ErasedEvents {
-	if (hasConversation(prepare, visitorId)) return eraseEvents(prepare, []);
-	prepare(`DELETE FROM spending WHERE workspace_id = ? AND dimension = 'visitor' AND account = ?`).run(
+export function eraseSpendingOfVisitor(prepare: Prepare, workspaceId: string, visitorId: string): ErasedSpending {
+	if (hasConversation(prepare, visitorId)) return { ...eraseEvents(prepare, []), cost_rows: 0 };
+	const sums = prepare(`DELETE FROM spending WHERE workspace_id = ? AND dimension = 'visitor' AND account = ?`).run(
 		workspaceId,
 		visitorId,
-	);
-	prepare('DELETE FROM budget_notices WHERE account = ?').run(visitorId);
-	return eraseEvents(prepare, prepare('SELECT seq FROM events WHERE subject = ?').pluck().all(visitorId) as number[]);
+	).changes;
+	const notices = prepare('DELETE FROM budget_notices WHERE account = ?').run(visitorId).changes;
+	const seqs = prepare('SELECT seq FROM events WHERE subject = ?').pluck().all(visitorId) as number[];
+	return { ...eraseEvents(prepare, seqs), cost_rows: sums + notices };
 }
 
 /** Removes sums that are too old, at most `limit` of each kind. */
