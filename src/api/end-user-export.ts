@@ -1,7 +1,8 @@
 import type { Access } from '../access/index.ts';
-import { type Clock, timestamp } from '../base/index.ts';
+import { type Clock, type SecretBox, timestamp } from '../base/index.ts';
 import type { Operations, Scope } from '../contract/index.ts';
 import { listMessages, presentConversation, presentMessage, presentNote } from '../conversations/index.ts';
+import { visitorAccount, visitorKey } from '../deployments/index.ts';
 import type { ConversationRecord, ListPosition, Store, StoredEvent } from '../store/index.ts';
 import { presentDelivery } from '../webhooks/index.ts';
 import { type Handler, RawResponse } from './call.ts';
@@ -22,11 +23,12 @@ type ReadingStore = Pick<Store, 'conversations' | 'endUsers' | 'list'>;
 export interface EndUserExportOptions {
 	access: Pick<Access, 'requireScope'>;
 	store: Store;
+	secrets: SecretBox;
 	clock: Clock;
 }
 
 /** What is stored about an end user, as a file. */
-export function endUserExportHandlers({ access, store, clock }: EndUserExportOptions): {
+export function endUserExportHandlers({ access, store, secrets, clock }: EndUserExportOptions): {
 	exportEndUser: Handler<Operations['exportEndUser']>;
 } {
 	return {
@@ -39,7 +41,13 @@ export function endUserExportHandlers({ access, store, clock }: EndUserExportOpt
 					['x-content-type-options', 'nosniff'],
 					['cache-control', 'no-store'],
 				],
-				chunks: exportEndUser(store, caller.workspaceId, query.end_user_id, clock.now()),
+				chunks: exportEndUser(
+					store,
+					caller.workspaceId,
+					query.end_user_id,
+					(deploymentId) => visitorAccount(secrets, deploymentId, visitorKey(query.end_user_id, '')),
+					clock.now(),
+				),
 			});
 		},
 	};
@@ -47,12 +55,14 @@ export function endUserExportHandlers({ access, store, clock }: EndUserExportOpt
 
 /**
  * An end user as JSON Lines, `{"type", "resource"}` each, in chunks of one page. It is read while it is sent: conversation by
- * conversation, in order of creation.
+ * conversation, in order of creation. What is stored about budgets and costs outlives the conversations, and comes last.
+ * @param accountIn the account of the end user's costs in a deployment
  */
 async function* exportEndUser(
 	store: ReadingStore,
 	workspace_id: string,
 	end_user_id: string,
+	accountIn: (deploymentId: string) => string,
 	now: number,
 ): AsyncGenerator<string> {
 	let lines = 0;
@@ -66,16 +76,22 @@ async function* exportEndUser(
 	const conversations = pages((after) =>
 		store.list('conversations', { where: { workspace_id, end_user_id }, after, order: 'asc', limit: PAGE_SIZE }),
 	);
-	const visitors = new Set<string>();
+	// That of a conversation may be in a deployment that was removed.
+	const accounts = new Set<string>();
 	for await (const page of conversations) {
 		for (const conversation of page) {
 			yield chunkOf('conversation', [presentConversation(conversation)]);
 			for await (const [type, resources] of partsOf(store, conversation)) yield chunkOf(type, resources);
-			const { visitor_id } = conversation;
-			if (visitor_id === null || visitors.has(visitor_id)) continue;
-			visitors.add(visitor_id);
-			for await (const [type, resources] of eventsAbout(store, visitor_id)) yield chunkOf(type, resources);
+			if (conversation.visitor_id !== null) accounts.add(conversation.visitor_id);
 		}
+	}
+	const deployments = pages((after) =>
+		store.list('deployments', { where: { workspace_id }, after, order: 'asc', limit: PAGE_SIZE }),
+	);
+	for await (const page of deployments) for (const { id } of page) accounts.add(accountIn(id));
+	for (const account of accounts) {
+		for await (const [type, resources] of eventsAbout(store, account)) yield chunkOf(type, resources);
+		yield chunkOf('cost', await costsOf(store, workspace_id, account));
 	}
 	yield chunkOf('end', [{ lines: lines + 1 }]);
 }
@@ -119,6 +135,16 @@ async function* eventsAbout(store: ReadingStore, id: string): AsyncGenerator<[ty
 		if (events.length < PAGE_SIZE) break;
 		seq = events.at(-1)?.seq ?? seq;
 	}
+}
+
+/** The sums of a visitor's costs, by day. The account begins with its deployment. */
+async function costsOf(store: ReadingStore, workspaceId: string, account: string): Promise<object[]> {
+	const sums = await store.endUsers.costsOf(workspaceId, account);
+	const deployment_id = account.slice(0, account.indexOf(':'));
+	return sums.map(({ day, spent, reserved }) => ({
+		...{ day: timestamp(day), deployment_id, visitor_id: account },
+		...{ cost_micros: spent, reserved_micros: reserved },
+	}));
 }
 
 /** An event of the log or of a conversation's stream, as it is stored. */

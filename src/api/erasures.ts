@@ -1,7 +1,7 @@
 import { AppError, timestamp } from '../base/index.ts';
 import type { Erasure, Operations } from '../contract/index.ts';
 import type { EndUserErasures } from '../privacy/index.ts';
-import type { ErasureRecord, Store } from '../store/index.ts';
+import { completeErasureCounts, type ErasureRecord, type Store } from '../store/index.ts';
 import type { Handler } from './call.ts';
 import { byCreation, type Cursors } from './cursors.ts';
 
@@ -18,7 +18,7 @@ function presentErasure(record: ErasureRecord): Erasure {
 	return {
 		id,
 		status,
-		counts,
+		counts: completeErasureCounts(counts),
 		created_at: timestamp(created_at),
 		erased_at: timeOf(erased_at),
 		completed_at: timeOf(completed_at),

@@ -32,6 +32,9 @@ export const ErasureCounts = Type.Object(
 		search_entries: count('Messages in the index of the inbox.'),
 		inbox_rows: count('Rows of the inbox, and who has read them.'),
 		unanswered_questions: count('Questions without an answer in the statistics.'),
+		cost_rows: count(
+			'Of the visitor’s costs: sums by day, reservations of replies, and notices that a budget was reported.',
+		),
 	},
 	{ description: 'What was removed, by its place. Visitors upload no files, so there are none.' },
 );
@@ -104,7 +107,7 @@ export const erasureOperations = {
 		path: '/api/v1/end-users/export',
 		summary: 'Export what is stored about an end user',
 		description:
-			'A file of JSON Lines, each `{"type": …, "resource": …}`: the first names the format and its version, the last counts the lines, so that a part of a file is recognised. Between them each conversation (`conversation`) is followed by what belongs to it: `message` and `note` as the API shows them, `event` (`id`, `type`, `created_at`, `data`) of the event log and of its stream, `delivery` with all attempts, `stored_response` (`idempotency_key`, `status`, `body`, `expires_at`) and `unanswered_question` (`message_id`, `question`, `asked_at`). The file is read while it is sent. An API key needs `conversations:read` and `webhooks:read`. The export leaves a record in the audit log, without the end user’s id.',
+			'A file of JSON Lines, each `{"type": …, "resource": …}`: the first names the format and its version, the last counts the lines, so that a part of a file is recognised. Between them each conversation (`conversation`) is followed by what belongs to it: `message` and `note` as the API shows them, `event` (`id`, `type`, `created_at`, `data`) of the event log and of its stream, `delivery` with all attempts, `stored_response` (`idempotency_key`, `status`, `body`, `expires_at`) and `unanswered_question` (`message_id`, `question`, `asked_at`). At last come, for each deployment, the `event`s about the visitor’s budget with their deliveries, and the sums of the visitor’s costs: a `cost` (`day`, `deployment_id`, `visitor_id`, `cost_micros`, `reserved_micros`) for each day. The file is read while it is sent. An API key needs `conversations:read` and `webhooks:read`. The export leaves a record in the audit log, without the end user’s id.',
 		tag: 'Privacy',
 		access: withKey('conversations:read'),
 		audited: true,

@@ -1,5 +1,12 @@
 import { newId, timestamp } from '../base/index.ts';
-import { type BackupExpiry, type Commit, type ErasureRecord, expectVersion, type Store } from '../store/index.ts';
+import {
+	type BackupExpiry,
+	type Commit,
+	completeErasureCounts,
+	type ErasureRecord,
+	expectVersion,
+	type Store,
+} from '../store/index.ts';
 
 /** The operation whose record in the audit log names who requested an erasure. */
 const REQUEST_ACTION = 'eraseEndUser';
@@ -21,7 +28,7 @@ export async function completionCommit(
 	});
 	const timeOf = (at: number | null) => (at === null ? null : timestamp(at));
 	const details = {
-		counts,
+		counts: completeErasureCounts(counts),
 		erased_at: timeOf(erased_at),
 		completed_at: timestamp(now),
 		backups_gone_at: timeOf(backups.backups_gone_at),

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { signWithSecret } from '../access/signers.ts';
-import { type ApiResponse, startTestApp } from '../support/app.ts';
+import { ManualModel } from '../conversations/manual-model.ts';
+import { type ApiResponse, startTestApp, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { addWorkspace, openStoreDirectly } from './direct-store.ts';
 import { createApiFixture } from './fixture.ts';
@@ -88,10 +89,10 @@ async function erase(endUser: string) {
 	return requireSuccess(await app.call('POST', '/api/v1/erasures', { end_user_id: endUser }));
 }
 
-async function completed(id: string) {
+async function completed(id: string, on: Pick<TestApp, 'call'> = app) {
 	let erasure: { status: string; [field: string]: unknown } = { status: '' };
 	await until('the erasure is done', async () => {
-		erasure = requireSuccess(await app.call('GET', `/api/v1/erasures/${id}`));
+		erasure = requireSuccess(await on.call('GET', `/api/v1/erasures/${id}`));
 		return erasure.status === 'done';
 	});
 	// biome-ignore lint/suspicious/noExplicitAny: the shape is tested by the conformance tests
@@ -128,6 +129,53 @@ test('an export has everything that is stored about an end user, and nothing of 
 	const deliveries = lines.filter(({ type }) => type === 'delivery');
 	assert.equal(count('event'), counts.events);
 	assert.deepEqual([deliveries.length, deliveries.length > 0], [counts.deliveries, true]);
+});
+
+test('the costs of an end user and the events about the budget are exported and counted, also without a conversation', async () => {
+	const price = { input: 1_000_000, output: 1_000_000, reserved_micros: 500 };
+	const model = new ManualModel({ price });
+	await using priced = await startTestApp({ overrides: { providers: [model.provider] } });
+	const { deployment: deployment_id } = await createApiFixture(priced, {
+		model: 'scripted/any',
+		deployment: {
+			features: { jwt_required: true },
+			jwt: { algorithm: 'HS256', secret: SECRET },
+			visitor_budget: { amount_micros: 600, period: 'day' },
+		},
+	});
+	for (const [index, sub] of ['payer', 'other'].entries()) {
+		const authorization = `Bearer ${signWithSecret(SECRET, { sub, exp: Math.floor(Date.now() / 1000) + 3_600 })}`;
+		const body = { deployment_id, content: 'Hello' };
+		const sent = priced.callAsVisitor('POST', '/api/v1/widget/messages', body, { authorization });
+		const { say, report, end } = await model.reply(index);
+		say('Yes.');
+		report(400, 100);
+		end();
+		const { conversation_id } = requireSuccess(await sent);
+		await until('the budget was reported', async () => {
+			const { body } = await priced.call('GET', '/api/v1/events?types=budget.warning');
+			return body.data.length === index + 1;
+		});
+		requireSuccess(await priced.call('DELETE', `/api/v1/conversations/${conversation_id}?purge=true`));
+	}
+	const exported = async () => {
+		const headers = { authorization: `Bearer ${priced.key}` };
+		const response = await fetch(`${priced.url}/api/v1/end-users/export?end_user_id=payer`, { headers });
+		const lines = (await response.text()).trimEnd().split('\n');
+		return lines.map((line) => JSON.parse(line));
+	};
+	const [, event, cost, ...rest] = await exported();
+	assert.deepEqual([event.type, event.resource.type, rest.length], ['event', 'budget.warning', 1]);
+	const { visitor_id } = event.resource.data;
+	const { day, ...sum } = cost.resource;
+	assert.match(`${cost.type} ${day}`, /^cost ....-..-..T00:00:00.000Z$/);
+	assert.deepEqual(sum, { deployment_id, visitor_id, cost_micros: 500, reserved_micros: 0 });
+	const { id } = requireSuccess(await priced.call('POST', '/api/v1/erasures', { end_user_id: 'payer' }));
+	const { counts } = await completed(id, priced);
+	assert.deepEqual([counts.conversations, counts.events, counts.cost_rows], [0, 1, 2]);
+	assert.equal((await exported()).length, 2);
+	const { data } = requireSuccess(await priced.call('GET', '/api/v1/costs?group_by=visitor'));
+	assert.equal(data.length, 1, 'those of others stay');
 });
 
 test('an export is in the audit log under the name of who made it, without personal data', async () => {

@@ -69,6 +69,7 @@ export const privacy: PrivacyStrings = {
 		search_entries: 'Einträge der Suche',
 		inbox_rows: 'Zeilen des Posteingangs',
 		unanswered_questions: 'Fragen ohne Antwort',
+		cost_rows: 'Kosten: Summen, Reservierungen, Vermerke',
 	},
 	copies: 'Kopien mit den Daten',
 	copiesLater: 'Steht fest, sobald die Löschung abgeschlossen ist.',

@@ -63,6 +63,7 @@ export const privacy = {
 		search_entries: 'Entries of the search',
 		inbox_rows: 'Rows of the inbox',
 		unanswered_questions: 'Questions without an answer',
+		cost_rows: 'Costs: sums, reservations, notices',
 	},
 	copies: 'Copies that have the data',
 	copiesLater: 'Stated when the erasure is done.',
