@@ -19,7 +19,12 @@ export function composeCall(request: ChatRequest, settings: ProviderSettings): C
 	const limits = limitsOf(settings, model);
 	const { prompt: messages, tools, passages, omittedTools, tokens } = composePrompt(request, limits);
 	const { temperature } = settings;
-	const maxOutputTokens = limits.max_output_tokens ?? request.reserved_tokens?.output_tokens ?? null;
+	const maxOutputTokens = lower(limits.max_output_tokens, request.reserved_tokens?.output_tokens ?? null);
 	const call = { model, messages, tools, maxOutputTokens, temperature };
 	return { call, mayCall: tools.length > 0, passages, omittedTools, tokens };
+}
+
+/** The lower limit; null: there is none. */
+function lower(one: number | null, other: number | null): number | null {
+	return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
