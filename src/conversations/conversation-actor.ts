@@ -19,7 +19,7 @@ import { agentMessage, handOver } from './hand-over.ts';
 import { conversationNotFound } from './not-found.ts';
 import { addNote, removeNote } from './notes.ts';
 import { changePersonRequest } from './person-request.ts';
-import { spenderOf, UsageLimitError, withReservation } from './reply-cost.ts';
+import { spenderOf, UsageLimitError } from './reply-cost.ts';
 import { interruptedOutcome } from './reply-outcome.ts';
 import { roundsOf } from './reply-rounds.ts';
 import { ReplyTask, type ReplyTaskDependencies } from './reply-task.ts';
@@ -124,10 +124,10 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		if (conversation.handled_by === 'human') return this.#storeForHuman(conversation, request);
 		const { visitor_id } = conversation.visitor_id === null ? message : conversation;
 		const now = this.#deps.clock.now();
-		return withinBudget(this.#deps, { ...conversation, visitor_id, model }, now, async (admitted, limits) => {
+		return withinBudget(this.#deps, { ...conversation, visitor_id, model }, now, async (admitted, reserve) => {
 			const billing = { price: this.#deps.models.priceOf(admitted), reserved: null };
 			const begun = beginTurn(conversation, this.#record === null, message, admitted, billing, now);
-			const { commit, turn } = withReservation(begun, limits, now);
+			const { commit, turn } = await reserve(begun);
 			const committing = inSpan(span.own.child('commit'), () => this.#commitRequest(request, commit, turn));
 			// The model is asked while the question is written, but not for a question that will probably not be stored, or that a
 			// budget may refuse.
@@ -237,10 +237,10 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 		const rounds = await roundsOf(store, replyId);
 		const record = this.#record;
 		const now = clock.now();
-		return withinBudget(this.#deps, { ...record, model }, now, async (admitted, limits) => {
+		return withinBudget(this.#deps, { ...record, model }, now, async (admitted, reserve) => {
 			const billing = { price: this.#deps.models.priceOf(admitted), reserved: null };
 			const rewritten = rewriteTurn(record, question, reply, rounds, admitted, billing, now);
-			const { commit, turn } = withReservation(rewritten, limits, now);
+			const { commit, turn } = await reserve(rewritten);
 			const seqs = await this.#commit(commit);
 			this.#position = (seqs[0] as number) - 1;
 			this.#restarted = true;

@@ -90,7 +90,7 @@ export async function askForRound(
 }
 
 /** Counts a call among the unreported ones until its usage is known. */
-class BilledCall {
+export class BilledCall {
 	readonly #progress: ReplyProgress;
 	readonly #call: UnreportedCall = { promptTokens: null, answeredCharacters: 0 };
 	#hasBegun = false;

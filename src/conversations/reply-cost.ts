@@ -21,6 +21,11 @@ export interface ReplyCharge {
 	writes: Write[];
 }
 
+/**
+ * What is reserved for the call that writes a query for the search. Its prompt has a few messages, and its answer is a line: more is
+ * for models that reason before it.
+ */
+const QUERY_TOKENS: Usage = { input_tokens: 4_000, output_tokens: 1_024 };
 const NO_TOKENS = { input_tokens: 0, output_tokens: 0 };
 
 /** Whether replies of a model with this price are charged. */
@@ -49,16 +54,20 @@ export function chargeFor(turn: Turn, used: ReplyUsage): ReplyCharge {
 	};
 }
 
-/** A turn whose commit reserves what its reply may cost at most; the same turn where no budget limits it. */
+/**
+ * A turn whose commit reserves what its reply may cost at most; the same turn where no budget limits it.
+ * @param withQuery whether a model is also called for a query for the search
+ */
 export function withReservation(
 	{ commit, turn }: { commit: Commit; turn: Turn },
 	limits: readonly SpendingLimit[],
 	now: number,
+	withQuery = false,
 ): { commit: Commit; turn: Turn } {
 	const { price } = turn.billing;
 	if (price === null || limits.length === 0) return { commit, turn };
 	const { reply, conversation } = turn;
-	const amount = costOfCall(turn, price);
+	const amount = costOfCall(turn, price) + (withQuery ? costOfQuery(price) : 0);
 	const reserve: Write = {
 		...{ op: 'spending.reserve', message_id: reply.id, conversation_id: conversation.id, amount, day: dayOf(now) },
 		spender: spenderOf(turn),
@@ -139,7 +148,8 @@ function knownCost({ reply }: Turn, price: ModelPrice, { usage }: ReplyUsage): n
 function unreportedCost(turn: Turn, price: ModelPrice, { unreportedCalls }: ReplyUsage): number {
 	const ofCall = costOfCall(turn, price);
 	const costs = unreportedCalls.map((usage) => (usage === null ? ofCall : Math.min(costOf(price, usage), ofCall)));
-	return costs.reduce((sum, cost) => sum + cost, 0) + lostCalls(turn) * ofCall;
+	const ofLostQuery = lostCalls(turn) > 0 && turn.rounds.length === 0 && reservesQuery(turn) ? costOfQuery(price) : 0;
+	return costs.reduce((sum, cost) => sum + cost, 0) + lostCalls(turn) * ofCall + ofLostQuery;
 }
 
 /** Calls that a crash has cut off: they report nothing any more. */
@@ -150,6 +160,39 @@ function lostCalls({ reply }: Turn): number {
 /** The tokens that are reserved for each call of the model in a turn; undefined where none are. */
 export function reservedTokensOf({ question, billing: { price, reserved } }: Turn): Usage | undefined {
 	return reserved === null || price === null ? undefined : tokensOfCall(price, question);
+}
+
+/**
+ * Whether a model may be called for a query for the search: no budget limits the reply, or the price of the query is reserved, and was
+ * not used by a call that a crash has cut off.
+ */
+export function mayCallForQuery(turn: Turn): boolean {
+	return turn.billing.reserved === null || (lostCalls(turn) === 0 && reservesQuery(turn));
+}
+
+/** The tokens that are reserved for the call that writes a query; undefined where none are. */
+export function queryTokensOf({ billing: { price, reserved } }: Turn): Usage | undefined {
+	return reserved === null || price === null ? undefined : tokensOfQuery(price);
+}
+
+/** Whether the reservation of a reply without rounds has the price of a query. */
+function reservesQuery(turn: Turn): boolean {
+	const { price, reserved } = turn.billing;
+	return reserved !== null && price !== null && reserved.amount >= costOfCall(turn, price) + costOfQuery(price);
+}
+
+function costOfQuery(price: ModelPrice): number {
+	const tokens = tokensOfQuery(price);
+	return tokens === undefined ? price.reserved_micros : costOf(price, tokens);
+}
+
+function tokensOfQuery({ reserved_tokens }: ModelPrice): Usage | undefined {
+	if (reserved_tokens === undefined) return undefined;
+	const { context_tokens, output_tokens } = reserved_tokens;
+	return {
+		input_tokens: Math.min(QUERY_TOKENS.input_tokens, context_tokens),
+		output_tokens: Math.min(QUERY_TOKENS.output_tokens, output_tokens),
+	};
 }
 
 /** What one call of the model costs at most. */

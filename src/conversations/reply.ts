@@ -12,7 +12,6 @@ import { completeRagSettings } from '../contract/index.ts';
 import type { Knowledge } from '../knowledge/index.ts';
 import {
 	BUILTIN_MODEL,
-	type ChatMessage,
 	type ChatModel,
 	type ChatRequest,
 	type CompletedRound,
@@ -22,11 +21,12 @@ import {
 import type { AssistantRecord, MessageRecord, Store, ToolRecord } from '../store/index.ts';
 import type { ToolFunction, Tools } from '../tools/index.ts';
 import { acknowledgementFor } from './acknowledgement.ts';
+import { chatHistory } from './chat-history.ts';
 import { shownGrounding } from './grounding.ts';
 import { askForRound, isEmptyOutput, type ModelOutput } from './model-output.ts';
 import { passagesForReply } from './passages-for-reply.ts';
 import { redactConversation } from './redaction.ts';
-import { reservedTokensOf } from './reply-cost.ts';
+import { mayCallForQuery, queryTokensOf, reservedTokensOf } from './reply-cost.ts';
 import { outcomeOf, publicError } from './reply-outcome.ts';
 import { type ReplyListener, type ReplyProgress, usageOf } from './reply-progress.ts';
 import { callsOf, type Grounding, type ReplyRound, toCompletedRound } from './reply-rounds.ts';
@@ -49,8 +49,6 @@ export interface ReplyDependencies {
 	rewriteTimeoutMs?: number | undefined;
 }
 
-/** Earlier messages that a model gets at most. It uses those that fit. */
-const MAX_HISTORY_MESSAGES = 100;
 /** Rounds of tool calls in a reply. After them the model must answer without tools. */
 const MAX_ROUNDS = 8;
 
@@ -129,7 +127,10 @@ async function gatherInput(writing: Writing): Promise<ReplyInput> {
 		turn.rounds[0]?.grounding ??
 			passagesForReply(
 				deps,
-				{ assistant, model: resolved, question: turn.question, history, redaction },
+				{
+					...{ assistant, model: resolved, question: turn.question, history, redaction },
+					query: mayCallForQuery(turn) ? { reserved_tokens: queryTokensOf(turn) } : null,
+				},
 				{ progress, signal, span: writing.span },
 			),
 		functionsOf(deps, assistant, signal),
@@ -255,16 +256,4 @@ async function functionsOf(
 	// If not all functions fit, the assistant's own tools come before the many functions that an MCP server may have.
 	const isMcp = ({ type }: ToolRecord) => type === 'mcp';
 	return tools.functionsOf([...records.filter((tool) => !isMcp(tool)), ...records.filter(isMcp)], signal);
-}
-
-async function chatHistory(store: Pick<Store, 'conversations'>, question: MessageRecord): Promise<ChatMessage[]> {
-	if (question.seq === 1) return [];
-	const messages = await store.conversations.messagesBefore(
-		question.conversation_id,
-		question.seq,
-		MAX_HISTORY_MESSAGES,
-	);
-	return messages
-		.filter(({ content, status }) => content.trim() !== '' && (status === 'completed' || status === 'stopped'))
-		.map(({ role, content }) => ({ role, content }));
 }

@@ -5,7 +5,7 @@ import { type ConversationRecord, requireCommitted, type Store } from '../store/
 import { conversationNotFound } from './not-found.ts';
 import { presentCitation } from './present.ts';
 import { type ReplyDependencies, writeReply } from './reply.ts';
-import { chargeFor, spenderOf, UsageLimitError, withReservation } from './reply-cost.ts';
+import { chargeFor, spenderOf, UsageLimitError } from './reply-cost.ts';
 import { progressFrom, type ReplyListener } from './reply-progress.ts';
 import { emptyMessage, type Turn } from './turn.ts';
 import { withinBudget } from './within-budget.ts';
@@ -125,10 +125,10 @@ export class Suggestions {
 	#reserve(turn: Turn): Promise<Turn> {
 		const { clock, models, store } = this.#deps;
 		const now = clock.now();
-		return withinBudget(this.#deps, spenderOf(turn), now, async (model, limits) => {
+		return withinBudget(this.#deps, spenderOf(turn), now, async (model, reserve) => {
 			const billing = { price: models.priceOf(model), reserved: null };
 			const admitted = { ...turn, reply: { ...turn.reply, model }, billing };
-			const { commit, turn: reserved } = withReservation({ commit: {}, turn: admitted }, limits, now);
+			const { commit, turn: reserved } = await reserve({ commit: {}, turn: admitted });
 			if (reserved.billing.reserved === null) return reserved;
 			const outcome = await store.commit(commit);
 			if (outcome.outcome === 'over_budget') throw new UsageLimitError(outcome.exceeded);

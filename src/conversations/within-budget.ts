@@ -1,30 +1,55 @@
-import type { BudgetLimit, Budgets } from '../costs/index.ts';
+import type { Budgets } from '../costs/index.ts';
 import { BUILTIN_MODEL, type Models } from '../models/index.ts';
-import type { Commit, Spender } from '../store/index.ts';
-import { isCharged, missingForNextCall, spenderOf, UsageLimitError, withMoreReserved } from './reply-cost.ts';
+import type { Commit, Spender, Store } from '../store/index.ts';
+import { isQueryExpected } from './passages-for-reply.ts';
+import {
+	isCharged,
+	missingForNextCall,
+	spenderOf,
+	UsageLimitError,
+	withMoreReserved,
+	withReservation,
+} from './reply-cost.ts';
 import type { ReplyUsage, Turn } from './turn-state.ts';
 
 export interface BudgetDependencies {
+	store: Pick<Store, 'conversations' | 'get'>;
 	budgets: Pick<Budgets, 'limitsOf' | 'report'>;
 	models: Pick<Models, 'priceOf'>;
 }
 
+interface BegunTurn {
+	commit: Commit;
+	turn: Turn;
+}
+
+/** Adds to the commit of a turn what its reply may cost at most, where budgets limit it. */
+export type Reserve = (begun: BegunTurn) => Promise<BegunTurn>;
+
 /**
  * Starts a reply, or one of the built-in model if each budget that does not allow it falls back to that. A reply that costs nothing
- * reads no budgets.
- * @param start with a model and the budgets that limit it; throws UsageLimitError where they do not allow it
+ * reads no budgets. If a budget does not allow the call that writes a query for the search, the reply starts without it.
+ * @param start with a model, and what reserves its price; throws UsageLimitError where a budget does not allow it
  * @throws UsageLimitError
  */
 export async function withinBudget<T>(
-	{ budgets, models }: BudgetDependencies,
+	{ store, budgets, models }: BudgetDependencies,
 	{ workspace_id, deployment_id, visitor_id, model }: Spender,
 	now: number,
-	start: (model: string, limits: readonly BudgetLimit[]) => Promise<T>,
+	start: (model: string, reserve: Reserve) => Promise<T>,
 ): Promise<T> {
 	const spender = { workspace_id, deployment_id, visitor_id, model };
 	const limits = isCharged(models.priceOf(model)) ? await budgets.limitsOf(spender, now) : [];
+	let withQuery = false;
+	const reserve: Reserve = async (begun) => {
+		withQuery = limits.length > 0 && (await isQueryExpected(store, begun.turn));
+		return withReservation(begun, limits, now, withQuery);
+	};
 	try {
-		return await start(model, limits);
+		return await start(model, reserve).catch((error: unknown) => {
+			if (!(error instanceof UsageLimitError) || !withQuery) throw error;
+			return start(model, async (begun) => withReservation(begun, limits, now));
+		});
 	} catch (error) {
 		if (!(error instanceof UsageLimitError)) throw error;
 		const { exceeded } = error;
@@ -33,7 +58,7 @@ export async function withinBudget<T>(
 			({ dimension, budget }) => exceeded.includes(dimension) && budget.at_limit === 'refuse',
 		);
 		if (refuses) throw error;
-		return start(BUILTIN_MODEL, []);
+		return start(BUILTIN_MODEL, async (begun) => begun);
 	}
 }
 
@@ -43,9 +68,9 @@ export async function withinBudget<T>(
  */
 export async function withNextCall(
 	{ budgets }: Pick<BudgetDependencies, 'budgets'>,
-	change: { commit: Commit; turn: Turn },
+	change: BegunTurn,
 	used: ReplyUsage,
-): Promise<{ commit: Commit; turn: Turn }> {
+): Promise<BegunTurn> {
 	const { turn } = change;
 	const missing = missingForNextCall(turn, used);
 	if (missing === 0 || turn.billing.reserved === null) return change;

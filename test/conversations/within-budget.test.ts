@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../src/base/index.ts';
+import { chargeFor, mayCallForQuery } from '../../src/conversations/reply-cost.ts';
 import { withinBudget, withNextCall } from '../../src/conversations/within-budget.ts';
 import type { BudgetLimit } from '../../src/costs/index.ts';
+import type { Store } from '../../src/store/index.ts';
 import { conversation, message } from '../store/samples.ts';
 
 const PRICE = { input: 1_000_000, output: 2_000_000, reserved_micros: 500 };
@@ -36,7 +38,10 @@ const used = (input_tokens: number, unreportedCalls = 0) => ({
 test('a reply without a price reads no budgets, and its rounds write nothing more', async () => {
 	const budgets = countingBudgets();
 	const spender = { workspace_id: 'ws', deployment_id: 'dep', visitor_id: null, model: 'any/model' };
-	const model = await withinBudget({ budgets, models: { priceOf: () => null } }, spender, NOW, async (name) => name);
+	const unread = () => Promise.reject(new Error('It is not read.'));
+	const store = { conversations: {} as Store['conversations'], get: unread };
+	const deps = { store, budgets, models: { priceOf: () => null } };
+	const model = await withinBudget(deps, spender, NOW, async (name) => name);
 	assert.equal(model, 'any/model');
 	for (const price of [null, PRICE]) {
 		const round = { commit: {}, turn: turnOf({ price, reserved: null }) };
@@ -63,4 +68,17 @@ test('a round reserves what is missing for another call, and for each call whose
 	assert.equal(await missing(500, used(120, 1)), 620);
 	assert.equal(await missing(500, used(120), 2), 620, 'the call that a crash has cut off');
 	assert.equal(budgets.reads(), 3);
+});
+
+test('a query is written only where its price is reserved, and not again after a crash', async () => {
+	const mayCall = (amount: number | null, attempts = 1) => {
+		const turn = turnOf({ price: PRICE, reserved: amount === null ? null : { amount, day: NOW } });
+		turn.reply.attempts = attempts;
+		return mayCallForQuery(turn);
+	};
+	assert.deepEqual([mayCall(null), mayCall(999), mayCall(1_000)], [true, false, true]);
+	assert.deepEqual([mayCall(null, 2), mayCall(1_000, 2)], [true, false]);
+	const turn = turnOf({ price: PRICE, reserved: { amount: 1_000, day: NOW } });
+	turn.reply.attempts = 2;
+	assert.equal(chargeFor(turn, used(120)).added, 1_000, 'the call and the query that a crash has cut off');
 });
