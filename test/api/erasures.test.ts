@@ -1,69 +1,25 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { signWithSecret } from '../access/signers.ts';
 import { ManualModel } from '../conversations/manual-model.ts';
-import { type ApiResponse, startTestApp, type TestApp } from '../support/app.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 import { addWorkspace, openStoreDirectly } from './direct-store.ts';
+import { requireSuccess, startErasableVisitors } from './erasable-visitors.ts';
 import { createApiFixture } from './fixture.ts';
 
-/** End users who are erased; as many are kept. */
+/** End users who are erased. */
 const USERS = process.env.CANARIES === 'full' ? 1_000 : 25;
-const CONCURRENCY = 20;
+/** Among so many of them one is kept. */
+const USERS_PER_KEPT = 5;
+const CONCURRENCY = 50;
 const SECRET = 'a secret of the shop, long enough';
 
-const app = await startTestApp({ settings: { allow_private_network: true } });
-after(() => app[Symbol.asyncDispose]());
-/** An endpoint that repeats what it gets. */
-const echo = createServer((request, response) => request.pipe(response));
-await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
-const echoUrl = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
-after(() => echo.close());
-
-requireSuccess(await app.call('POST', '/api/v1/webhooks', { url: `${echoUrl}/echo`, events: ['*'] }));
-
-const deployment = (
-	await createApiFixture(app, {
-		deployment: { features: { jwt_required: true }, jwt: { algorithm: 'HS256', secret: SECRET } },
-	})
-).deployment;
-
-function requireSuccess({ status, body }: ApiResponse) {
-	assert.ok(status < 300, JSON.stringify(body));
-	return body;
-}
-
-const visit = (word: string, path: string, body: object, headers: Record<string, string> = {}) => {
-	const exp = Math.floor(Date.now() / 1000) + 3_600;
-	const token = signWithSecret(SECRET, { sub: `id-${word}`, exp, name: `Name ${word}`, email: `${word}@mail.example` });
-	return app.callAsVisitor(
-		'POST',
-		path,
-		{ deployment_id: deployment, ...body },
-		{ authorization: `Bearer ${token}`, ...headers },
-	);
-};
-
-/** A conversation with the word in every place that keeps a visitor's data. */
-async function converse(word: string): Promise<string> {
-	const key = { 'idempotency-key': `key of ${word}` };
-	const message = { content: `Where is ${word}? ${'Please. '.repeat(word.length * 9)}`, metadata: { word } };
-	const reply = requireSuccess(await visit(word, '/api/v1/widget/messages', message, key));
-	const rating = { rating: 'down', comment: `Not what ${word} asked.` };
-	requireSuccess(await visit(word, `/api/v1/widget/messages/${reply.id}/feedback`, rating));
-	const path = `/api/v1/conversations/${reply.conversation_id}`;
-	requireSuccess(await app.call('POST', `${path}/notes`, { content: `Note about ${word}.` }, key));
-	requireSuccess(await app.call('PATCH', path, { title: `Longer title about ${word}`, metadata: { more: word } }));
-	requireSuccess(await app.call('PATCH', path, { status: 'archived' }));
-	// A refusal is stored, too.
-	const refused = { content: word, conversation_id: reply.conversation_id };
-	assert.equal((await visit(word, '/api/v1/widget/messages', refused, { 'idempotency-key': word })).status, 400);
-	return reply.conversation_id;
-}
+const visitors = await startErasableVisitors();
+after(() => visitors[Symbol.asyncDispose]());
+const { app, converse, warnings } = visitors;
 
 async function each<T, R>(items: readonly T[], perform: (item: T) => Promise<R>): Promise<R[]> {
 	const results: R[] = [];
@@ -99,36 +55,51 @@ async function completed(id: string, on: Pick<TestApp, 'call'> = app) {
 	return erasure as any;
 }
 
-test('an export has everything that is stored about an end user, and nothing of others', async () => {
-	await converse('exported');
-	await converse('neighbour-of-it');
-	const path = '/api/v1/end-users/export?end_user_id=id-exported';
-	const download = () => fetch(app.url + path, { headers: { authorization: `Bearer ${app.key}` } });
-	await until('the question is counted', async () => (await (await download()).text()).includes('unanswered_question'));
-	const response = await download();
+/** The lines of the export of an end user. */
+async function exported(endUser: string, { url, key }: Pick<TestApp, 'url' | 'key'> = app) {
+	const headers = { authorization: `Bearer ${key}` };
+	const response = await fetch(`${url}/api/v1/end-users/export?end_user_id=${endUser}`, { headers });
 	assert.equal(response.headers.get('content-type'), 'application/jsonl');
 	const text = await response.text();
-	assert.ok(!text.includes('neighbour-of-it'));
-	const lines = text
+	return text
 		.trimEnd()
 		.split('\n')
 		.map((line) => JSON.parse(line));
-	const count = (type: string) => lines.filter((line) => line.type === type).length;
+}
+
+test('an export has everything that is stored about an end user, and nothing of others', async () => {
+	await converse('exported');
+	await converse('neighbour-of-it');
+	await until('the questions are counted and the budgets are reported', async () => {
+		const types = (await exported('id-exported')).map(({ type }) => type);
+		return types.includes('unanswered_question') && warnings.length >= 2;
+	});
+	await untilDelivered();
+	const lines = await exported('id-exported');
+	assert.ok(!JSON.stringify(lines).includes('neighbour-of-it'));
+	const ofType = (wanted: string) => lines.filter(({ type }) => type === wanted).map(({ resource }) => resource);
+	const count = (type: string) => ofType(type).length;
 	assert.deepEqual(lines[0].resource.end_user_id, 'id-exported');
 	assert.deepEqual(lines.at(-1), { type: 'end', resource: { lines: lines.length } });
-	assert.deepEqual([count('conversation'), count('message'), count('note')], [1, 2, 1]);
-	assert.deepEqual([count('stored_response'), count('unanswered_question')], [2, 1]);
-	const shown = lines.find(({ type }) => type === 'conversation').resource;
-	for (const { type, resource } of lines) {
-		if (type === 'message' || type === 'note') assert.equal(resource.conversation_id, shown.id);
-	}
-	// That of the message has only the ids of question and reply, which a repeat reads again.
-	const bodies = lines.filter(({ type }) => type === 'stored_response').map(({ resource }) => resource.body);
-	assert.deepEqual(bodies.map((body) => body?.includes('exported') ?? null).toSorted(), [null, true]);
+	assert.deepEqual([count('conversation'), count('message'), count('note')], [1, 7, 1]);
+	assert.deepEqual([count('stored_response'), count('unanswered_question'), count('cost')], [4, 1, 1]);
+	const [shown] = ofType('conversation');
+	assert.deepEqual([shown.contact_email, shown.title], ['exported@contact.example', 'Longer title about exported']);
+	for (const { conversation_id } of [...ofType('message'), ...ofType('note')]) assert.equal(conversation_id, shown.id);
+	const [, reply, , , , failed, byPerson] = ofType('message');
+	assert.match(reply.feedback_comment, /exported/);
+	assert.deepEqual([reply.tool_calls.length, failed.status, byPerson.author.type], [2, 'failed', 'human']);
+	assert.match(JSON.stringify(reply.tool_calls[1].arguments), /exported in round 1/);
+	assert.match(JSON.stringify(reply.tool_calls[1].result), /exported in round 1/);
+	// That of a message has only the ids of question and reply, which a repeat reads again.
+	const bodies = ofType('stored_response').map(({ body }) => body?.includes('exported') ?? null);
+	assert.deepEqual(bodies.toSorted(), [null, null, true, true]);
+	const [warning] = ofType('event').filter(({ type }) => type === 'budget.warning');
+	assert.equal(warning.data.visitor_id, ofType('cost')[0].visitor_id);
+	const attempts = ofType('delivery').flatMap(({ attempt_log }) => attempt_log);
+	assert.ok(attempts.some(({ answer }) => answer?.includes('exported')));
 	const { counts } = await completed((await erase('id-exported')).id);
-	const deliveries = lines.filter(({ type }) => type === 'delivery');
-	assert.equal(count('event'), counts.events);
-	assert.deepEqual([deliveries.length, deliveries.length > 0], [counts.deliveries, true]);
+	assert.deepEqual([count('event'), count('delivery')], [counts.events, counts.deliveries]);
 });
 
 test('the costs of an end user and the events about the budget are exported and counted, also without a conversation', async () => {
@@ -158,13 +129,7 @@ test('the costs of an end user and the events about the budget are exported and 
 		});
 		requireSuccess(await priced.call('DELETE', `/api/v1/conversations/${conversation_id}?purge=true`));
 	}
-	const exported = async () => {
-		const headers = { authorization: `Bearer ${priced.key}` };
-		const response = await fetch(`${priced.url}/api/v1/end-users/export?end_user_id=payer`, { headers });
-		const lines = (await response.text()).trimEnd().split('\n');
-		return lines.map((line) => JSON.parse(line));
-	};
-	const [, event, cost, ...rest] = await exported();
+	const [, event, cost, ...rest] = await exported('payer', priced);
 	assert.deepEqual([event.type, event.resource.type, rest.length], ['event', 'budget.warning', 1]);
 	const { visitor_id } = event.resource.data;
 	const { day, ...sum } = cost.resource;
@@ -173,7 +138,7 @@ test('the costs of an end user and the events about the budget are exported and 
 	const { id } = requireSuccess(await priced.call('POST', '/api/v1/erasures', { end_user_id: 'payer' }));
 	const { counts } = await completed(id, priced);
 	assert.deepEqual([counts.conversations, counts.events, counts.cost_rows], [0, 1, 2]);
-	assert.equal((await exported()).length, 2);
+	assert.equal((await exported('payer', priced)).length, 2);
 	const { data } = requireSuccess(await priced.call('GET', '/api/v1/costs?group_by=visitor'));
 	assert.equal(data.length, 1, 'those of others stay');
 });
@@ -197,12 +162,19 @@ test('an export is in the audit log under the name of who made it, without perso
 	assert.doesNotMatch(JSON.stringify(record), /recorded@|id-recorded|Name recorded/);
 });
 
+async function untilDelivered() {
+	const { body } = await app.call('GET', '/api/v1/webhooks');
+	const path = `/api/v1/webhooks/${body.data[0].id}/deliveries?status=pending&limit=1`;
+	await until('all is delivered', async () => (await app.call('GET', path)).body.data.length === 0);
+}
+
 test('of erased end users no file has anything, and the data of others is untouched', async () => {
 	const number = (index: number) => String(index).padStart(5, '0');
-	const words = Array.from({ length: USERS }, (_, index) => [
-		`canary${number(index)}`,
-		`keeper${number(index)}`,
-	]).flat();
+	const words = Array.from({ length: USERS }, (_, index) => {
+		const keeper = index % USERS_PER_KEPT === 0 ? [`keeper${number(index)}`] : [];
+		return [`canary${number(index)}`, ...keeper];
+	}).flat();
+	const reportedBefore = warnings.length;
 	const conversations = await each(words, converse);
 	const kept = conversations.filter((_, index) => words[index]?.startsWith('keeper'));
 	const conversationOf = (id: string) => app.call('GET', `/api/v1/conversations/${id}`);
@@ -210,18 +182,19 @@ test('of erased end users no file has anything, and the data of others is untouc
 		const parts = ['', '/messages', '/notes'].map((part) => app.call('GET', `/api/v1/conversations/${id}${part}`));
 		return (await Promise.all(parts)).map(requireSuccess);
 	};
-	await until('all is delivered', async () => {
-		const { body } = await app.call('GET', '/api/v1/webhooks');
-		const path = `/api/v1/webhooks/${body.data[0].id}/deliveries?status=pending&limit=1`;
-		return (await app.call('GET', path)).body.data.length === 0;
-	});
+	await until('the budgets are reported', () => warnings.length - reportedBefore >= words.length);
+	await untilDelivered();
 	requireSuccess(await app.call('GET', '/api/v1/inbox?status=archived&search=canary00000'));
 	await until('the question is counted', async () => {
 		const { body } = await app.call('GET', '/api/v1/stats/unanswered');
 		return JSON.stringify(body).includes('canary');
 	});
 	const before = await each(kept, everythingOf);
-	assert.ok(Object.keys(await filesWith('canary')).length > 0);
+	// The files have a visitor's costs under the visitor's account.
+	const accountOf = async (word: string): Promise<string> =>
+		(await exported(`id-${word}`)).find(({ type }) => type === 'cost').resource.visitor_id;
+	const [canary, keeper] = [await accountOf('canary00000'), await accountOf('keeper00000')];
+	for (const text of ['canary', canary]) assert.ok(Object.keys(await filesWith(text)).length > 0);
 
 	const started = await each(
 		words.filter((word) => word.startsWith('canary')),
@@ -230,15 +203,17 @@ test('of erased end users no file has anything, and the data of others is untouc
 	const receipts = [];
 	for (const { id } of started) receipts.push(await completed(id));
 
-	assert.deepEqual(await filesWith('canary'), {});
+	for (const text of ['canary', canary]) assert.deepEqual(await filesWith(text), {});
+	assert.ok(Object.keys(await filesWith(keeper)).length > 0);
 	assert.deepEqual(await each(kept, everythingOf), before);
 	for (const [index, id] of conversations.entries()) {
 		assert.equal((await conversationOf(id)).status, words[index]?.startsWith('keeper') ? 200 : 404);
 	}
 	for (const { counts } of receipts) {
-		const { conversations, messages, notes, search_entries, stored_responses, unanswered_questions } = counts;
-		assert.deepEqual([conversations, messages, notes, search_entries], [1, 2, 1, 2]);
-		assert.deepEqual([stored_responses, unanswered_questions], [3, 1]);
+		const { conversations, messages, notes, search_entries } = counts;
+		const { stored_responses, unanswered_questions, reply_rounds, cost_rows } = counts;
+		assert.deepEqual([conversations, messages, notes, search_entries], [1, 7, 1, 6]);
+		assert.deepEqual([stored_responses, unanswered_questions, reply_rounds, cost_rows], [5, 1, 4, 2]);
 		assert.ok(counts.events >= 6 && counts.deliveries > 0 && counts.delivery_attempts > 0 && counts.inbox_rows > 0);
 	}
 	const search = requireSuccess(await app.call('GET', '/api/v1/inbox?status=archived&search=keeper00000'));
