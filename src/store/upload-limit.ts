@@ -1,7 +1,7 @@
 import { AppError, descriptorShares } from '../base/index.ts';
 
-/** Upper limit of concurrent uploads: a part of each is in memory. */
-const MAX_RECEIVING = 1_024;
+/** Upper limit of concurrent uploads. A fast sender's may be in memory as a whole: docs/operations.md, "Limits of the HTTP library". */
+const MAX_RECEIVING = 128;
 
 /** Bounds concurrent uploads: each is an open file or connection for as long as its sender takes. */
 export class UploadLimit {
