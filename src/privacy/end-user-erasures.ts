@@ -260,15 +260,15 @@ export class EndUserErasures implements AsyncDisposable {
 		while (!signal.aborted) {
 			if (end_user_id !== null) await this.#eraseConversations(workspace_id, end_user_id, signal);
 			if (!this.#isResponsible) return;
-			await this.#eraseSpending(erasure, signal);
+			await this.#eraseInDeployments(erasure, signal);
 			await store.commit({ write: [{ op: 'end_erasure', id, at: clock.now() }] });
 			if (fenceOf !== undefined || (await store.get('erasures', id))?.status !== 'erasing') return;
 			await sleep(WAIT_MS, signal);
 		}
 	}
 
-	/** Sums of costs outlive the conversations of a visitor. */
-	async #eraseSpending({ id, workspace_id, visitor_key }: ErasureRecord, signal: AbortSignal): Promise<void> {
+	/** Sums of costs, and responses to refused requests, outlive the conversations of a visitor, or come without one. */
+	async #eraseInDeployments({ id, workspace_id, visitor_key }: ErasureRecord, signal: AbortSignal): Promise<void> {
 		const { store, visitorAccount } = this.#options;
 		if (visitor_key === null) return;
 		for (let after: ListPosition | undefined; !signal.aborted; ) {
@@ -277,7 +277,13 @@ export class EndUserErasures implements AsyncDisposable {
 			const last = page.at(-1);
 			if (last === undefined) return;
 			const visitor_ids = page.map((deployment) => visitorAccount(deployment.id, visitor_key));
-			await store.commit({ write: [{ op: 'spending.erase_visitors', erasure_id: id, workspace_id, visitor_ids }] });
+			const scopes = page.map((deployment) => `${deployment.id} ${visitor_key} `);
+			await store.commit({
+				write: [
+					{ op: 'spending.erase_visitors', erasure_id: id, workspace_id, visitor_ids },
+					{ op: 'erase_refusals', erasure_id: id, scopes },
+				],
+			});
 			after = { at: last.created_at, id: last.id };
 		}
 	}

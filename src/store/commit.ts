@@ -36,6 +36,8 @@ export type Write =
 	 * user adds what it removes to the counts of the erasure.
 	 */
 	| { op: 'end_erasure'; id: string; at: number }
+	/** Removes the responses to refused requests whose scopes begin so, for the erasure of an end user, which counts them. */
+	| { op: 'erase_refusals'; erasure_id: string; scopes: readonly string[] }
 	/** Removes a knowledge base with its sources and documents, every generation of its index and every job about any of them. */
 	| { op: 'erase_knowledge_base'; id: string }
 	/** Removes all sessions of a user except the named one. */

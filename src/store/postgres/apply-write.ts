@@ -1,4 +1,4 @@
-import { eraseConversation } from './conversation-erasure.ts';
+import { eraseConversation, eraseRefusals } from './conversation-erasure.ts';
 import { applyDeliveryWrite } from './deliveries.ts';
 import type { ComposedWrite } from './encode-commit.ts';
 import { endErasure } from './erasures.ts';
@@ -25,6 +25,9 @@ export async function applyWrite(sql: Sql, write: ComposedWrite): Promise<void> 
 			return;
 		case 'end_erasure':
 			await endErasure(sql, write.id, write.at);
+			return;
+		case 'erase_refusals':
+			await eraseRefusals(sql, write.erasure_id, write.scopes);
 			return;
 		case 'erase_knowledge_base':
 			await eraseKnowledgeBase(sql, write.id);

@@ -103,6 +103,13 @@ async function eventsOf(sql: Sql, id: string, limit: number | null): Promise<num
 	return events.map(({ seq }) => seq);
 }
 
+/** Removes the responses to refused requests of a visitor who may have no conversation; see the write `erase_refusals`. */
+export async function eraseRefusals(sql: Sql, erasureId: string, scopes: readonly string[]): Promise<void> {
+	let stored_responses = 0;
+	for (const scope of scopes) stored_responses += await eraseResponsesOf(sql, scope);
+	await addErased(sql, erasureId, { stored_responses });
+}
+
 /** Responses to refused requests show no conversation, but their scope names the visitor. */
 function eraseResponsesOf(sql: Sql, scope: string): Promise<number> {
 	return sql.run('DELETE FROM idempotency WHERE subject IS NULL AND scope >= @scope AND scope < @end', {

@@ -74,6 +74,12 @@ export function eraseConversation(prepare: Prepare, id: string, limit = -1): voi
 	).run(newId('job'), CONVERSATION_ERASURE_JOB, id, erasure?.id ?? id);
 }
 
+/** Removes the responses to refused requests of a visitor who may have no conversation; see the write `erase_refusals`. */
+export function eraseRefusals(prepare: Prepare, erasureId: string, scopes: readonly string[]): void {
+	const counts = scopes.map((scope) => eraseResponsesOf(prepare, scope));
+	addErased(prepare, erasureId, { stored_responses: counts.reduce((sum, count) => sum + count, 0) });
+}
+
 /** Responses to refused requests show no conversation, but their scope names the visitor. */
 function eraseResponsesOf(prepare: Prepare, scope: string): number {
 	const { changes } = prepare('DELETE FROM idempotency WHERE subject IS NULL AND scope >= @scope AND scope < @end').run(

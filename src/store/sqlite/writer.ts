@@ -10,7 +10,7 @@ import {
 	type Write,
 } from '../commit.ts';
 import type { Kind } from '../records.ts';
-import { eraseConversation } from './conversation-erasure.ts';
+import { eraseConversation, eraseRefusals } from './conversation-erasure.ts';
 import { addDeliveries, applyDeliveryWrite, eraseEvents } from './deliveries.ts';
 import { endErasure } from './erasures.ts';
 import { ExpiredEventScanner } from './expired-events.ts';
@@ -219,6 +219,9 @@ export class Writer {
 				return;
 			case 'end_erasure':
 				endErasure(this.#prepare, write.id, write.at, CONVERSATION_ERASURE_JOB);
+				return;
+			case 'erase_refusals':
+				eraseRefusals(this.#prepare, write.erasure_id, write.scopes);
 				return;
 			case 'erase_knowledge_base':
 				for (const sql of ERASE_KNOWLEDGE_BASE) this.#prepare(sql).run({ id: write.id });

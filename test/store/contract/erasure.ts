@@ -114,6 +114,27 @@ export function erasureContract(opened: () => Store): void {
 		assert.equal((await stored()).counts.conversations, 1);
 	});
 
+	test('erases and counts the responses to refused requests of an end user without a conversation', async () => {
+		const store = opened();
+		const running = erasureRecord({ workspace_id: newId('workspace') });
+		const scope = `${newId('deployment')} subject hash `;
+		const refusal = { key: 'refused', body_hash: '', status: 404, body: '{}', expires_at: Number.MAX_SAFE_INTEGER };
+		const scopes = [`${scope}POST /path`, `${scope.replace('hash', 'hashed')}POST /path`] as const;
+		for (const each of scopes) await store.commit({ idempotency: { ...refusal, scope: each } });
+		await store.commit({
+			write: [
+				{ op: 'insert', kind: 'erasures', record: running },
+				{ op: 'erase_refusals', erasure_id: running.id, scopes: [scope, `${newId('deployment')} subject hash `] },
+			],
+		});
+		assert.equal((await store.get('erasures', running.id))?.counts.stored_responses, 1);
+		const left = await Promise.all(scopes.map((each) => store.idempotency.storedResponse(each, 'refused')));
+		assert.deepEqual(
+			left.map((response) => response !== undefined),
+			[false, true],
+		);
+	});
+
 	test('erases the rounds of a reply with the message, or before it when they are no longer needed', async () => {
 		const store = opened();
 		const doomed = await talk(store);
