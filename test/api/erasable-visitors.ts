@@ -12,6 +12,8 @@ export interface ErasableVisitors extends AsyncDisposable {
 	app: TestApp;
 	/** A conversation of the end user `id-<word>` with the word in every place. @returns its id */
 	converse(word: string): Promise<string>;
+	/** A request of the end user `id-<word>` that is refused, with the word as its key. It leaves no conversation. */
+	beRefused(word: string): Promise<void>;
 	/** The visitors whose budgets were reported to the webhook. */
 	warnings: string[];
 }
@@ -84,17 +86,27 @@ export async function startErasableVisitors(): Promise<ErasableVisitors> {
 		app,
 		warnings,
 		converse: (word) => converse(app, deployment, word),
+		async beRefused(word) {
+			const refused = { content: 'Hello?', conversation_id: 'conv_unknown' };
+			const key = { 'idempotency-key': word };
+			assert.equal((await visitorOf(app, deployment, word)('/messages', refused, key)).status, 404);
+		},
 		[Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
 	};
 }
 
-async function converse(app: TestApp, deployment_id: string, word: string): Promise<string> {
+/** What sends requests of the end user `id-<word>`. */
+function visitorOf(app: TestApp, deployment_id: string, word: string) {
 	const exp = Math.floor(Date.now() / 1000) + 3_600;
 	const token = signWithSecret(SECRET, { sub: `id-${word}`, exp, name: `Name ${word}`, email: `${word}@mail.example` });
-	const visit = (path: string, body: object, headers: Record<string, string> = {}) => {
+	return (path: string, body: object, headers: Record<string, string> = {}) => {
 		const sent = { authorization: `Bearer ${token}`, ...headers };
 		return app.callAsVisitor('POST', `/api/v1/widget${path}`, { deployment_id, ...body }, sent);
 	};
+}
+
+async function converse(app: TestApp, deployment_id: string, word: string): Promise<string> {
+	const visit = visitorOf(app, deployment_id, word);
 	const key = { 'idempotency-key': `key of ${word}` };
 	const message = { content: `Where is ${word}? ${'Please. '.repeat(word.length * 9)}`, metadata: { word } };
 	const reply = requireSuccess(await visit('/messages', message, key));

@@ -19,7 +19,7 @@ const SECRET = 'a secret of the shop, long enough';
 
 const visitors = await startErasableVisitors();
 after(() => visitors[Symbol.asyncDispose]());
-const { app, converse, warnings } = visitors;
+const { app, converse, beRefused, warnings } = visitors;
 
 async function each<T, R>(items: readonly T[], perform: (item: T) => Promise<R>): Promise<R[]> {
 	const results: R[] = [];
@@ -241,6 +241,13 @@ test('the end user may write again afterwards, and the erasure of an unknown one
 	assert.equal((await app.call('GET', `/api/v1/conversations/${next}`)).status, 200);
 	const { counts } = await completed((await erase('id-nobody')).id);
 	assert.deepEqual([...new Set(Object.values(counts))], [0]);
+});
+
+test('a request that was refused is erased although it left no conversation', async () => {
+	await beRefused('stranger');
+	const { counts } = await completed((await erase('id-stranger')).id);
+	assert.deepEqual([counts.conversations, counts.stored_responses], [0, 1]);
+	assert.deepEqual(await filesWith('stranger'), {});
 });
 
 test('two requests at once make one erasure, and another workspace sees none', async () => {
