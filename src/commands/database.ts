@@ -19,7 +19,7 @@ const repair: Command = {
 		const { frame, commits } = done.damage;
 		const what = frame === 0 ? 'The commits of the log' : `${commits} commits from frame ${frame} on`;
 		invocation.print(`${what} were left out. The damaged log is kept in ${done.copy}.`);
-		invocation.printInfo('The server deletes it after seven days. Start the server now.');
+		invocation.printInfo('The server deletes it after seven days. Run "parley doctor", and then start the server.');
 	},
 };
 

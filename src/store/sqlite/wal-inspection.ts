@@ -104,8 +104,9 @@ function readFrames(descriptor: number): FoundDamage | null {
 }
 
 /**
- * Whether the database file has a page of a commit that cannot be read. SQLite copies pages of the log into the database
- * when the log is long (a checkpoint), and does not record durably up to which commit.
+ * Whether the database file has a page of a commit that cannot be read. SQLite copies pages of the log into the database when the log is
+ * long (a checkpoint), and does not record durably up to which commit. A page that a later commit brought back to its earlier bytes looks
+ * copied, too.
  */
 function isCopiedFrom(log: number, database: string, { frame: damagedFrame, lastCommit }: FoundDamage): boolean {
 	const file = openIfThere(database);
@@ -113,27 +114,78 @@ function isCopiedFrom(log: number, database: string, { frame: damagedFrame, last
 	try {
 		const pageBytes = pageBytesOf(file);
 		if (pageBytes === null) return false;
-		const frame = Buffer.alloc(FRAME_HEADER_BYTES + pageBytes);
+		const frames = new FrameReader(log, pageBytes);
+		// Frames with another salt are of the log before, whose pages were all copied.
+		const salt = damagedFrame === 0 ? frames.firstSalt() : frames.saltOfHeader();
+		if (salt === null) return true;
 		const page = Buffer.alloc(pageBytes);
-		const readFrame = (number: number) =>
-			readSync(log, frame, 0, frame.length, HEADER_BYTES + (number - 1) * frame.length) === frame.length;
-		const salt = Buffer.alloc(8);
-		// Frames with another salt are of the log before, whose pages were all copied. A damaged header cannot tell.
-		readSync(log, salt, 0, salt.length, damagedFrame === 0 ? HEADER_BYTES + 8 : 16);
+		/** Whether the database has the page of the last frame that was read. */
+		const isInDatabase = () =>
+			readSync(file, page, 0, pageBytes, (frames.pageNumber - 1) * pageBytes) === pageBytes && frames.page.equals(page);
 		/** Pages that the readable commits bring back to their state. */
 		const readable = new Set<number>();
-		for (let number = 1; readFrame(number); number++) {
-			if (frame.compare(salt, 0, 8, 8, 16) !== 0) continue;
-			const pageNumber = frame.readUInt32BE(0);
+		/** The last frame of each other page. */
+		const newest = new Map<number, number>();
+		let isCopied = false;
+		for (let number = 1; frames.read(number); number++) {
+			const { pageNumber } = frames;
+			if (!frames.salt.equals(salt) || pageNumber === 0) continue;
 			if (number <= lastCommit) readable.add(pageNumber);
-			else if (pageNumber > 0 && !readable.has(pageNumber)) {
-				const read: number = readSync(file, page, 0, pageBytes, (pageNumber - 1) * pageBytes);
-				if (read === pageBytes && frame.compare(page, 0, pageBytes, FRAME_HEADER_BYTES) === 0) return true;
+			else if (!readable.has(pageNumber)) {
+				newest.set(pageNumber, number);
+				isCopied ||= isInDatabase();
 			}
 		}
-		return false;
+		// Without the header nothing of the log is read. Where all of it was copied, nothing is lost.
+		const isWhole = damagedFrame === 0 && [...newest.values()].every((number) => frames.read(number) && isInDatabase());
+		return isCopied && !isWhole;
 	} finally {
 		closeSync(file);
+	}
+}
+
+/** Reads frames of a log without their checksums. The other members are those of the last frame that was read. */
+class FrameReader {
+	readonly #log: number;
+	readonly #frame: Buffer;
+
+	constructor(log: number, pageBytes: number) {
+		this.#log = log;
+		this.#frame = Buffer.alloc(FRAME_HEADER_BYTES + pageBytes);
+	}
+
+	/** @param number from 1 @returns false after the last one */
+	read(number: number): boolean {
+		const { length } = this.#frame;
+		return readSync(this.#log, this.#frame, 0, length, HEADER_BYTES + (number - 1) * length) === length;
+	}
+
+	get pageNumber(): number {
+		return this.#frame.readUInt32BE(0);
+	}
+
+	get salt(): Buffer {
+		return this.#frame.subarray(8, 16);
+	}
+
+	get page(): Buffer {
+		return this.#frame.subarray(FRAME_HEADER_BYTES);
+	}
+
+	saltOfHeader(): Buffer {
+		const salt = Buffer.alloc(8);
+		readSync(this.#log, salt, 0, salt.length, 16);
+		return salt;
+	}
+
+	/** The salt of the first two neighbouring frames that have the same: damage of the header may reach into the first frame. */
+	firstSalt(): Buffer | null {
+		let before: Buffer | null = null;
+		for (let number = 1; this.read(number); number++) {
+			if (before?.equals(this.salt) && this.pageNumber > 0) return before;
+			before = Buffer.from(this.salt);
+		}
+		return null;
 	}
 }
 

@@ -62,7 +62,7 @@ export function walSentence({ frame, commits, isCopied }: WalDamage): string {
 		frame === 0
 			? 'the header of its write-ahead log is damaged, and the commits of the log cannot be read'
 			: `its write-ahead log is damaged at frame ${frame}, and ${commits} commits from there on cannot be read`;
-	return isCopied ? `${lost}; some of their pages are in the database, so it cannot continue without them` : lost;
+	return isCopied ? `${lost}; some of their pages may be in the database, which cannot continue without them` : lost;
 }
 
 async function syncFile(path: string): Promise<void> {
