@@ -71,8 +71,8 @@ interface OverwritingPass {
  * 3. `overwriting`: what stays of the rows in the files is overwritten.
  * 4. `done`: committed with the receipt in the audit log.
  *
- * An erasure that fails, or takes too long, is tried again after growing delays, and does not hold up the others. Nor does the
- * overwriting, which may wait for long: as long as a backup, or a program that replicates the database, reads it.
+ * An erasure that fails, or takes too long, is tried again after growing delays, and does not hold up the others. The
+ * overwriting does not hold them up either: it waits as long as a backup, or a program that replicates the database, reads it.
  *
  * In a cluster each node erases the conversations that it serves, until no erasure is `erasing`. One node does all the rest.
  */
@@ -192,11 +192,22 @@ export class EndUserErasures implements AsyncDisposable {
 			if (erasing.length === 0) {
 				// Many erasures share one pass over the files.
 				pass ??= this.#startPass(overwriting);
-				const hasEnded = await rejectOnAbort(Promise.race([pass.end, request.then(() => false)]), signal);
-				if (!hasEnded) continue;
+				if (!(await this.#hasEnded(pass, request, signal))) continue;
 				await this.#complete(pass.erasures, signal);
 				pass = undefined;
 			} else if (this.#options.fenceOf !== undefined) await sleep(waitMs, signal);
+		}
+	}
+
+	/** Waits for the end of a pass. @returns false if there is other work first: a request, or an erasure that had failed */
+	async #hasEnded({ end }: OverwritingPass, request: Promise<void>, signal: AbortSignal): Promise<boolean> {
+		const { intervalMs = INTERVAL_MS } = this.#options;
+		const waited = new AbortController();
+		const other = Promise.race([request, sleep(intervalMs, waited.signal)]).then(() => false);
+		try {
+			return await rejectOnAbort(Promise.race([end, other]), signal);
+		} finally {
+			waited.abort();
 		}
 	}
 
@@ -319,7 +330,7 @@ export class EndUserErasures implements AsyncDisposable {
 		return { erasures, end };
 	}
 
-	/** Ends erasures whose rest has been overwritten. */
+	/** Completes erasures whose remains were overwritten. */
 	async #complete(erasures: readonly ErasureRecord[], signal: AbortSignal): Promise<void> {
 		const { store, clock, log, backupExpiry } = this.#options;
 		for (const erasure of erasures) {

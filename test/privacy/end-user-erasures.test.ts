@@ -212,11 +212,12 @@ test('messages are accepted again although the answer to the end of the erasure 
 	requireRunningTurn(await process.conversations.send(message('Hello again.')));
 });
 
-test('rows of an end user are erased although the overwriting for another waits for a reader', async () => {
+test('rows of an end user are erased, after a failure too, although the overwriting for another waits for a reader', async () => {
 	const [first, second] = [await shop(), await shop()];
 	await storeConversation(first.workspace_id, first.endUser.id, 3);
 	await storeConversation(second.workspace_id, second.endUser.id, 3);
 	const reader = deferred<void>();
+	let failures = 0;
 	const busy = new Proxy(store, {
 		get(target, name) {
 			if (name === 'overwriteErased') {
@@ -225,12 +226,19 @@ test('rows of an end user are erased although the overwriting for another waits 
 					await target.overwriteErased();
 				};
 			}
+			if (name === 'commit') {
+				return async (commit: Commit) => {
+					const isSecond = (write: Write) => write.op === 'end_erasure' && ids.length > 0 && write.id !== ids[0];
+					if (commit.write?.some(isSecond) && failures++ === 0) throw new AppError('unavailable', 'The disk is full.');
+					return target.commit(commit);
+				};
+			}
 			const value: unknown = Reflect.get(target, name, target);
 			return typeof value === 'function' ? value.bind(target) : value;
 		},
 	});
-	await using process = startProcess(busy);
 	const ids: string[] = [];
+	await using process = startProcess(busy, { intervalMs: 20 });
 	const areAll = async (status: string) =>
 		(await Promise.all(ids.map((id) => store.get('erasures', id)))).every((erasure) => erasure?.status === status);
 	for (const { workspace_id, endUser, left } of [first, second]) {
@@ -238,6 +246,7 @@ test('rows of an end user are erased although the overwriting for another waits 
 		await until('its rows are gone', () => areAll('overwriting'));
 		assert.equal(await left(), 0);
 	}
+	assert.ok(failures > 1, 'the second was tried again');
 	reader.resolve();
 	await until('both are done', () => areAll('done'));
 });
