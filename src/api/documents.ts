@@ -44,6 +44,8 @@ export interface DocumentsOptions {
 type AddDocumentResult = HandlerResult<Operations['addDocument']> | RawResponse;
 
 const MAX_FIELD_BYTES = 10_000;
+/** What a form has beside its file at most: the title, names and boundaries. */
+const MAX_OTHER_BYTES = 256 * 1024;
 const checkTitle = bodyValidator(DocumentFormTitle);
 
 /** Documents of a knowledge base: upload, import, read, remove, retry. */
@@ -65,6 +67,7 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 			const fields = await call.request.multipart({
 				maxFileBytes: maxUploadBytes,
 				maxFieldBytes: MAX_FIELD_BYTES,
+				maxBodyBytes: maxUploadBytes + MAX_OTHER_BYTES,
 				async onFile({ name, fileName, contentType, stream }) {
 					if (name !== 'file') throw invalidFieldError(`/${name}`, 'is not a known part: send `file` and `title`');
 					if (files.length > 0) throw invalidFieldError('/file', 'must be given once');

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { Busboy, type BusboyConfig, type BusboyInstance } from '@fastify/busboy';
 import { AppError, messageOf } from '../base/index.ts';
 import type { BodyBuffer } from './body-buffer.ts';
+import { UNKNOWN_LENGTH } from './framing.ts';
 import type { FilePart, MultipartFields, MultipartOptions } from './types.ts';
 
 const FORM_DATA = /^multipart\/form-data[ \t]*;/i;
@@ -98,8 +99,7 @@ class MultipartReader {
 		this.#openStreams.add(stream);
 		stream.once('close', () => this.#openStreams.delete(stream));
 		stream.once('limit', () => {
-			const limit = this.#options.maxFileBytes;
-			this.#fail(new AppError('payload_too_large', `The file is larger than ${limit} bytes.`));
+			this.#fail(fileTooLargeError(this.#options.maxFileBytes));
 		});
 		const part: FilePart = {
 			name,
@@ -150,7 +150,7 @@ class MultipartReader {
  */
 export async function readMultipart(
 	body: BodyBuffer,
-	contentType: string | undefined,
+	{ contentType, announcedBytes }: { contentType: string | undefined; announcedBytes: number },
 	options: MultipartOptions,
 ): Promise<MultipartFields> {
 	let form: MultipartReader;
@@ -158,6 +158,8 @@ export async function readMultipart(
 		if (contentType === undefined || !FORM_DATA.test(contentType)) {
 			throw new AppError('unsupported_content_type', 'Send files as multipart/form-data.');
 		}
+		const { maxBodyBytes = Number.POSITIVE_INFINITY, maxFileBytes } = options;
+		if (announcedBytes !== UNKNOWN_LENGTH && announcedBytes > maxBodyBytes) throw fileTooLargeError(maxFileBytes);
 		form = new MultipartReader(body, contentType, options);
 	} catch (error) {
 		body.discard();
@@ -187,6 +189,10 @@ function createParser(contentType: string, options: MultipartOptions): BusboyIns
 	} catch (error) {
 		throw malformedBodyError(error);
 	}
+}
+
+function fileTooLargeError(maxFileBytes: number): AppError {
+	return new AppError('payload_too_large', `The file is larger than ${maxFileBytes} bytes.`);
 }
 
 function malformedBodyError(error: unknown): AppError {

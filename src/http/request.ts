@@ -175,7 +175,7 @@ export class IncomingRequest implements HttpRequest {
 	async multipart(options: MultipartOptions): Promise<MultipartFields> {
 		const contentType = this.header('content-type');
 		if (this.body === null) throw new AppError('unsupported_content_type', 'Send files as multipart/form-data.');
-		return readMultipart(this.body, contentType, options);
+		return readMultipart(this.body, { contentType, announcedBytes: this.announcedBytes }, options);
 	}
 
 	/** Aborts the signal, also when a handler reads `signal` only later. */

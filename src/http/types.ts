@@ -82,6 +82,8 @@ export interface MultipartOptions {
 	maxFileBytes: number;
 	/** Largest text field in bytes. */
 	maxFieldBytes: number;
+	/** Largest body in bytes, if its length is announced: a larger one is a 413 before it is read. */
+	maxBodyBytes?: number;
 	/** Called for each file part in order; the next part waits until it resolves. */
 	onFile(part: FilePart): Promise<void>;
 }

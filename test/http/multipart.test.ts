@@ -169,6 +169,18 @@ test('answers a file far over the limit while it is still being sent', async (t)
 	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 413 .*payload_too_large/s);
 });
 
+test('answers a body whose announced length is too large before it arrives', async (t) => {
+	const limits = { maxFileBytes: 10_000, maxBodyBytes: 20_000 };
+	const { url, port } = await start(t, [taking(limits)], { limits: { lingeringCloseMs: 50 } });
+	const head = 'Content-Disposition: form-data; name="file"; filename="a"';
+	assert.equal((await send(url, form({ head, body: 'x'.repeat(10_000) }))).status, 200);
+	const peer = new RawClient(t, port);
+	peer.send(
+		'POST /form HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=XX\r\nContent-Length: 20001\r\n\r\n',
+	);
+	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 413 .*The file is larger than 10000 bytes/s);
+});
+
 test('limits the size and the number of fields', async (t) => {
 	const { url } = await start(t, [taking({ maxFieldBytes: 10 })]);
 	const field = (body: string) => ({ head: 'Content-Disposition: form-data; name="a"', body });
