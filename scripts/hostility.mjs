@@ -1,7 +1,7 @@
-// npm run hostility: attacks a server on the loopback address and measures its memory and the latency of honest clients meanwhile.
+// npm run hostility: attacks servers on the loopback address and measures its memory and the latency of honest clients meanwhile.
 //   npm run hostility -- --scale 0.1 --seconds 3    a tenth of the connections
 //   npm run hostility -- idle uploads               the scenarios whose names have one of these words
-//   npm run hostility -- --help                     all of them
+//   npm run hostility -- --help                     lists the scenarios
 import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { main, run } from './project.mjs';

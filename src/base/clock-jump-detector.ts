@@ -6,7 +6,7 @@ const JUMP_MS = 3_600_000;
 const DISTRUST_MS = 10 * 60_000;
 /** A clock that is ahead of the shared clock by more than this is wrong. */
 const MAX_AHEAD_MS = 5 * 60_000;
-/** A clock that is set back further was wrong before. */
+/** A former clock counts as at most this far ahead of the present one. */
 const MAX_BEHIND_MS = 31 * 86_400_000;
 
 /**

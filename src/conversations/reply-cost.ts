@@ -22,8 +22,8 @@ export interface ReplyCharge {
 }
 
 /**
- * What is reserved for the call that writes a query for the search. Its prompt has a few messages, and its answer is a line: more is
- * for models that reason before it.
+ * What is reserved for the call that writes a query for the search. Its prompt has a few messages, and its answer is a line: the
+ * other output tokens are for models that reason first.
  */
 const QUERY_TOKENS: Usage = { input_tokens: 4_000, output_tokens: 1_024 };
 const NO_TOKENS = { input_tokens: 0, output_tokens: 0 };

@@ -1,7 +1,11 @@
 import { timeOfId } from '../base/index.ts';
 import type { StoreState } from './opened-store.ts';
 
-/** The unclaimed jobs of a kind, as both stores select them. Jobs that are due at once have the time 0, and their ids say when they were made. */
+/**
+ * The jobs of a kind, as both stores select them, and the two oldest ones that are not claimed. A job that is due at once has the time 0,
+ * and its id has the time of its creation, from which it counts, also if it was postponed in between: its age is an upper
+ * bound.
+ */
 export interface JobCounts {
 	kind: string;
 	count: number;

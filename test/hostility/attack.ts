@@ -15,10 +15,10 @@ const DEADLINE_MS = 60_000;
 /** Descriptors that a server may open for itself meanwhile: a worker's, a file's. */
 const OWN_DESCRIPTORS = 24;
 
-/** What was seen of a scenario. */
+/** Observations of a scenario. */
 export interface Outcome {
 	name: string;
-	/** Figures of honest clients without and during the attack. */
+	/** Figures of honest clients before and during the attack. */
 	quiet: HonestFigures;
 	busy: HonestFigures;
 	attack: AttackResult;

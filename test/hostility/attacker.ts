@@ -7,7 +7,7 @@ import { serveCommands } from '../../bench/load/load-process.ts';
 /** A request as text. It may have a part that is too long to be sent from process to process. */
 export interface FloodRequest {
 	head: string;
-	/** Bytes between the head and the tail. They are sent with about 32 MB/s. */
+	/** Bytes between the head and the tail. They are sent at about 32 MB/s. */
 	fillerBytes?: number;
 	tail?: string;
 }
@@ -37,7 +37,7 @@ export interface AttackResult {
 
 /** Connections that are opened at the same time: more would overflow the queue of the listening socket. */
 const CONCURRENT_CONNECTS = 100;
-/** A long request is sent in such pieces. At full speed, four of them take a gigabit a second. */
+/** A long request is sent in such pieces. At full speed, four of them send 1 Gbit/s. */
 const PIECE_BYTES = 256 * 1024;
 const PIECE_MS = 8;
 /** A flood ends after this time, whatever it was answered. */

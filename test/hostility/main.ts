@@ -49,7 +49,7 @@ async function main(): Promise<number> {
 		throw new Error('--seconds needs a number above 0, --scale one from 0 to 1.');
 	const all = scenariosOf(extent);
 	const scenarios = words.length === 0 ? all : all.filter(({ name }) => words.some((word) => name.includes(word)));
-	if (scenarios.length === 0) throw new Error(`No scenario has the words ${words.join(', ')}.\n\n${USAGE}`);
+	if (scenarios.length === 0) throw new Error(`No scenario has one of the words ${words.join(', ')}.\n\n${USAGE}`);
 	let failed = 0;
 	for await (const outcome of carryOut(scenarios, extent)) if (!report(outcome)) failed++;
 	return failed === 0 ? 0 : 1;

@@ -13,7 +13,7 @@ const SIZES = { conversations: 8, documents: 2, killEveryMs: 2_000 };
 const SEED = 3;
 /** More calls of the model fail than in the long form, so that each fault occurs. */
 const FAULT_RATE = 0.3;
-const LEAST_MS = 15_000;
+const MIN_MS = 15_000;
 /** What must have happened at least once. */
 const FAULTS = [
 	...MODEL_FAULT_NAMES,
@@ -67,7 +67,7 @@ async function useUntilAllFaultsOccurred({ workload, faults }: Soak): Promise<vo
 	const run = workload.run(over.signal);
 	const missing = () => FAULTS.filter((name) => !(name in faults) && !(name in workload.counts));
 	try {
-		await Promise.race([run, sleep(LEAST_MS)]);
+		await Promise.race([run, sleep(MIN_MS)]);
 		await until('each fault has occurred', () => missing().length === 0).catch((cause) =>
 			assert.fail(`${cause.message} Missing: ${missing().join(', ')}. ${JSON.stringify(workload.counts)}`),
 		);

@@ -27,7 +27,7 @@ export interface ClusterStatus {
 		lowest_epoch: number;
 		highest_epoch: number;
 	};
-	/** Jobs that wait or run. `oldest_due_ms`: how long the oldest of them is due; null: none is due. */
+	/** Jobs that wait or run. `oldest_due_ms`: how long the oldest of those that wait is due; null: none waits. */
 	jobs: Array<{ kind: string; count: number; due: number; oldest_due_ms: number | null }>;
 	/** How many events of the log each projection has not read yet. */
 	projections: Array<{ name: string; position: number; behind: number }>;
@@ -87,8 +87,8 @@ const SELECT_STATUS = `
 				WHERE NOT coalesce(owner IN (SELECT id FROM members WHERE is_alive), false)), '[]')) FROM shards),
 		'jobs', (SELECT coalesce(jsonb_agg(to_jsonb(kinds) ORDER BY kind), '[]') FROM (
 			SELECT kind, count(*) AS count, count(*) FILTER (WHERE due_at <= now.ms) AS due,
-				min(due_at) FILTER (WHERE due_at <= now.ms AND due_at > 0) AS oldest_due_at,
-				min(id) FILTER (WHERE due_at = 0) AS oldest_id
+				min(due_at) FILTER (WHERE due_at <= now.ms AND due_at > 0 AND lease_until <= now.ms) AS oldest_due_at,
+				min(id) FILTER (WHERE due_at = 0 AND lease_until <= now.ms) AS oldest_id
 			FROM jobs, now GROUP BY kind) AS kinds),
 		'projections', (SELECT jsonb_agg(jsonb_build_object('name', name, 'position', seq,
 			'behind', greatest((SELECT seq FROM log_end) - seq, 0)) ORDER BY name) FROM (
