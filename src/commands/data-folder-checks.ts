@@ -104,7 +104,11 @@ async function checkDisk({ data_dir }: Settings): Promise<Finding> {
 		const free = bavail * bsize;
 		const message = `${formatBytes(free)} are free`;
 		if (free >= MIN_FREE_BYTES) return passed(subject, `${message}.`);
-		return failed(subject, `${message}, which is less than ${formatBytes(MIN_FREE_BYTES)}`, 'Make space on the disk.');
+		return failed(
+			subject,
+			`${message}, which is less than ${formatBytes(MIN_FREE_BYTES)}`,
+			'Free up space on the disk.',
+		);
 	} catch (error) {
 		return unusable(subject, error, data_dir);
 	}
@@ -127,7 +131,7 @@ async function checkAccess({ data_dir }: Settings): Promise<Finding[]> {
 async function checkBackups({ backup_dir, backup_every, data_dir }: Settings): Promise<Finding[]> {
 	if (backup_dir === undefined) return [];
 	const subject = 'backups';
-	const remedy = "Look for 'a backup has failed' in the log of the server, and start it if it does not run.";
+	const remedy = "Look for 'a backup has failed' in the server's log. If the server does not run, start it.";
 	try {
 		const backups = await listBackups(backup_dir, backupSeries(data_dir));
 		const now = systemClock.now();

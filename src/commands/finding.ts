@@ -18,7 +18,7 @@ export function failed(subject: string, problem: string, remedy: string): Findin
 	return { ok: false, subject, message: `${problem.trim().replace(/\.$/, '')}. ${remedy}` };
 }
 
-/** @param message ends with what to do, as sentences of an AppError do that operators see elsewhere, too */
+/** @param message already says what to do, such as that of an AppError */
 export function failedWith(subject: string, message: string): Finding {
 	return { ok: false, subject, message };
 }

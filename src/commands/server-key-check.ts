@@ -28,7 +28,7 @@ export async function checkServerKey(settings: Settings): Promise<KeyFinding[]> 
 		return problems.map((message) => ({ ok: false, message }));
 	} catch (error) {
 		const problem = messageOf(error).replace(/\.$/, '');
-		const message = `The secret key cannot be checked: ${problem}. Mend what the other checks found, and run the doctor again.`;
+		const message = `The secret key cannot be checked: ${problem}. Correct what the other checks found, and run the doctor again.`;
 		return [{ ok: false, message }];
 	}
 }

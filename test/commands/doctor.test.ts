@@ -101,7 +101,7 @@ suite('each finding of the doctor ends with what to do', () => {
 		await using disk = (await mountSmallDisk(40)) ?? assert.fail('there is no small disk');
 		assert.match(
 			await failure(await fill(disk.folder), 'disk'),
-			/^[\d.]+ MiB are free, which is less than 256 MiB\. Make space on the disk\.$/,
+			/^[\d.]+ MiB are free, which is less than 256 MiB\. Free up space on the disk\.$/,
 		);
 	});
 
@@ -120,7 +120,7 @@ suite('each finding of the doctor ends with what to do', () => {
 		const dataDir = await usedFolder(t);
 		const folder = await emptyFolder(t);
 		const env = { PARLEY_BACKUP_DIR: folder, PARLEY_BACKUP_EVERY: '1d' };
-		const remedy = `Look for 'a backup has failed' in the log of the server, and start it if it does not run.`;
+		const remedy = `Look for 'a backup has failed' in the server's log. If the server does not run, start it.`;
 		assert.equal(await failure(dataDir, 'backups', env), `There is none in ${folder}. ${remedy}`);
 		const archive = (madeAt: number) => {
 			const moment = timestamp(madeAt).replaceAll(/[-:]/g, '');
@@ -182,8 +182,8 @@ suite('each finding of the doctor ends with what to do', () => {
 		const entry = { id: 'local', type: 'openai-compatible', base_url: models.baseUrl, models: [{ name: 'small' }] };
 		const providers = (more: object) => ({ PARLEY_PROVIDERS: JSON.stringify([{ ...entry, ...more }]) });
 		for (const [status, expected] of [
-			[401, / Asked: the model small\. Correct the key in the variable that api_key_env names\.$/],
-			[402, / Pay, or use another provider\.$/],
+			[401, / The test asked the model small\. Correct the key in the variable that api_key_env names\.$/],
+			[402, / Add credit at the provider, or use another one\.$/],
 			[404, / Correct base_url and the name of the model in PARLEY_PROVIDERS\.$/],
 			[503, / Try again later, and look at the log of the provider\.$/],
 		] as const) {

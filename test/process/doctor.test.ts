@@ -81,7 +81,7 @@ test('the doctor names the failing provider and the reason, exits with 1, and sh
 	assert.match(out, /^FAILED {2}provider strict +The model provider did not accept this server's key\. \(Wrong key: /m);
 	assert.match(
 		out,
-		/^FAILED {2}provider gone +The model provider could not be reached\. \(Could not connect to 127\.0\.0\.1:\d+\.\) Asked: the model small\. Start the provider, or correct base_url in PARLEY_PROVIDERS\.$/m,
+		/^FAILED {2}provider gone +The model provider could not be reached\. \(Could not connect to 127\.0\.0\.1:\d+\.\) The test asked the model small\. Start the provider, or correct base_url in PARLEY_PROVIDERS\.$/m,
 	);
 	assert.match(
 		out,
@@ -95,7 +95,7 @@ test('the doctor fails where the server should make backups and the newest is to
 	const backups = await temporaryFolder(t);
 	const env = { PARLEY_BACKUP_DIR: backups, PARLEY_BACKUP_EVERY: '1d' };
 	const found = async (expected: RegExp) => assert.match((await doctor(dataDir, env)).out, expected);
-	await found(/^FAILED {2}backups +There is none in .*\. Look for 'a backup has failed' in the log/m);
+	await found(/^FAILED {2}backups +There is none in .*\. Look for 'a backup has failed' in the server's log/m);
 	await writeFile(join(backups, `parley-${backupSeries(dataDir)}-20260101T120000.000Z.tar`), '');
 	await found(/^FAILED {2}backups +1 in .*, the newest of 2026-01-01T12:00:00\.000Z, which is longer ago than twice/m);
 	assert.equal((await runProgram(dataDir, ['backup', backups])).code, 0);
@@ -221,6 +221,6 @@ test('the doctor requests a vector from the embedder and reports why it fails', 
 	assert.equal(ill.code, 1);
 	assert.match(
 		ill.out,
-		/^FAILED {2}embedder +The model provider does not know the model\. \(.*embed not found.*\) Asked: local\/embed\. Correct base_url and the name of the model in PARLEY_PROVIDERS\.$/m,
+		/^FAILED {2}embedder +The model provider does not know the model\. \(.*embed not found.*\) The test asked local\/embed\. Correct base_url and the name of the model in PARLEY_PROVIDERS\.$/m,
 	);
 });

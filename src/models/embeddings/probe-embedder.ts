@@ -19,7 +19,7 @@ export async function probeEmbedder(embedder: Embedder): Promise<ProbeOutcome> {
 			remedy: null,
 		};
 	} catch (error) {
-		return failedProbe(error, ` Asked: ${embedder.id}.`);
+		return failedProbe(error, ` The test asked ${embedder.id}.`);
 	} finally {
 		clearTimeout(timer);
 	}

@@ -36,7 +36,7 @@ export async function probeProvider(
 		await awaitFirstToken(settings, name, dependencies);
 		return { sentence: `The model ${name} began to answer after ${took()}.`, remedy: null };
 	} catch (error) {
-		return failedProbe(error, name === null ? '' : ` Asked: the model ${name}.`);
+		return failedProbe(error, name === null ? '' : ` The test asked the model ${name}.`);
 	}
 }
 
@@ -55,7 +55,7 @@ function remedyOf(failure: ProviderFailure | null): string {
 		case 403:
 			return 'Correct the key in the variable that api_key_env names.';
 		case 402:
-			return 'Pay, or use another provider.';
+			return 'Add credit at the provider, or use another one.';
 		case 404:
 			return 'Correct base_url and the name of the model in PARLEY_PROVIDERS.';
 	}
