@@ -1,4 +1,4 @@
-// npm run test:service: boots a Debian in a container of systemd-nspawn. There deploy/parley.service and the package of npm run build:deb
+// npm run test:service: boots Debian in a container of systemd-nspawn. There deploy/parley.service and the package of npm run build:deb
 // are installed and used as docs/operations.md describes. Needs root, systemd-nspawn and a mirror of Debian. Option: --root=FOLDER, a Debian
 // from debootstrap instead of a new one.
 import {
@@ -91,7 +91,7 @@ KEY=$(key /var/lib/parley/first-start.txt)
 curl --silent --fail --header "Authorization: Bearer $KEY" http://127.0.0.1:8080/api/v1/assistants
 /root/doctor
 
-step an upgrade restarts it, and a removal stops it
+step a reinstallation restarts it, and a purge stops it
 PID=$(show MainPID)
 dpkg --install /root/parley.deb
 ready
