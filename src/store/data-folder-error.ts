@@ -39,10 +39,16 @@ export function dataFolderError(error: unknown, dataDir: string): AppError | nul
 	return new AppError('unavailable', sentence, { cause: error });
 }
 
+/** What SQLite says where the stored text of the schema has changed: a table or a column has another name. */
+const OTHER_NAMES = /^(no such (table|column): |table \w+ has no column )/;
+
 /** An error of a damaged database as a sentence that says what the operator can do; null for another error. */
 export function damagedDatabaseError(error: unknown, dataDir: string): AppError | null {
 	const code = (error as { code?: unknown } | null)?.code;
-	if (error instanceof AppError || typeof code !== 'string' || !/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return null;
+	if (error instanceof AppError || typeof code !== 'string') return null;
+	const isDamage =
+		/^SQLITE_(CORRUPT|NOTADB)/.test(code) || (code === 'SQLITE_ERROR' && OTHER_NAMES.test(messageOf(error)));
+	if (!isDamage) return null;
 	// SQLite quotes the schema, which has several lines.
 	const problem = messageOf(error).replace(/\s+/g, ' ').trim();
 	const sentence = `The database in ${dataDir} is damaged: ${problem}. Restore a backup; "parley doctor" shows what is damaged. (${code})`;

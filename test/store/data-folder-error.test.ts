@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import Database from 'better-sqlite3';
 import { damagedDatabaseError, dataFolderError } from '../../src/store/index.ts';
 
 const failure = (code: string, path?: string) => Object.assign(new Error('no'), { code, ...(path ? { path } : {}) });
@@ -28,4 +29,21 @@ test('the sentence about a damaged schema is one line', () => {
 		damagedDatabaseError(error, '/data')?.message,
 		'The database in /data is damaged: malformed database schema (audit_log) - unrecognized token: "`NOT NULL, created_at". Restore a backup; "parley doctor" shows what is damaged. (SQLITE_CORRUPT)',
 	);
+});
+
+test('a table or a column that has another name in the database is damage, a wrong statement is not', () => {
+	const db = new Database(':memory:');
+	db.exec('CREATE TABLE known (a)');
+	const damage = (sql: string) => {
+		try {
+			db.prepare(sql);
+		} catch (error) {
+			return damagedDatabaseError(error, '/data')?.message ?? null;
+		}
+		return assert.fail('The statement is right.');
+	};
+	for (const sql of ['SELECT b FROM known', 'SELECT a FROM unknown', 'INSERT INTO known (b) VALUES (1)'])
+		assert.match(damage(sql) ?? '', /^The database in \/data is damaged: .*\. Restore a backup; .* \(SQLITE_ERROR\)$/);
+	assert.equal(damage('SELECT a FRM known'), null);
+	db.close();
 });
