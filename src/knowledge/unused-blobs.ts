@@ -3,32 +3,33 @@ import type { Store } from '../store/index.ts';
 
 /** Files that are removed concurrently. */
 const MAX_CONCURRENT_REMOVALS = 8;
-/** Milliseconds between checks whether a backup has ended. */
-const BACKUP_CHECK_MS = 2_000;
+/** Milliseconds between checks whether files may be removed. */
+const CHECK_MS = 2_000;
 
 export interface UnusedBlobsDependencies {
-	store: Pick<Store, 'blobs' | 'documents' | 'isBackupRunning'>;
+	store: Pick<Store, 'blobs' | 'documents' | 'isBackupRunning' | 'isWritable'>;
 	log: Log;
-	/** Milliseconds between checks whether a backup has ended. */
-	backupCheckMs?: number;
+	/** Milliseconds between checks whether files may be removed. */
+	checkMs?: number;
 }
 
 /**
  * Removes stored files that no document refers to. While a backup runs they wait for its end, because its copy of the database may
- * name them. If the server stops before, its next start removes them as orphans.
+ * name them. While commits fail they wait, too: a commit that failed may be on the disk, and be there after a crash, until another one
+ * succeeds. If the server stops before, its next start removes them as orphans.
  */
 export class UnusedBlobs implements Disposable {
 	readonly #store: UnusedBlobsDependencies['store'];
 	readonly #log: Log;
-	readonly #backupCheckMs: number;
+	readonly #checkMs: number;
 	#waiting = new Set<string>();
 	#timer: NodeJS.Timeout | undefined;
 	#isDisposed = false;
 
-	constructor({ store, log, backupCheckMs = BACKUP_CHECK_MS }: UnusedBlobsDependencies) {
+	constructor({ store, log, checkMs = CHECK_MS }: UnusedBlobsDependencies) {
 		this.#store = store;
 		this.#log = log;
-		this.#backupCheckMs = backupCheckMs;
+		this.#checkMs = checkMs;
 	}
 
 	/** Removes a file, unless a document refers to it. */
@@ -36,7 +37,7 @@ export class UnusedBlobs implements Disposable {
 		await this.#store.blobs.exclusive(hash, async () => {
 			if (await this.#store.documents.isBlobInUse(hash)) return;
 			// In this order: a backup that starts after the second question has a copy in which no document refers to the file.
-			if (this.#store.isBackupRunning()) this.#postpone(hash);
+			if (this.#store.isBackupRunning() || !this.#store.isWritable()) this.#postpone(hash);
 			else await this.#store.blobs.remove(hash);
 		});
 	}
@@ -66,7 +67,7 @@ export class UnusedBlobs implements Disposable {
 	#postpone(hash: string): void {
 		this.#waiting.add(hash);
 		if (this.#isDisposed || this.#timer !== undefined) return;
-		this.#timer = setTimeout(() => void this.#removeWaiting(), this.#backupCheckMs);
+		this.#timer = setTimeout(() => void this.#removeWaiting(), this.#checkMs);
 		this.#timer.unref();
 	}
 
@@ -79,8 +80,7 @@ export class UnusedBlobs implements Disposable {
 			await this.removeAll(hashes);
 		} catch (error) {
 			// The store may be closed by now.
-			if (!this.#isDisposed)
-				this.#log.error({ error: messageOf(error) }, 'unused files could not be removed after a backup');
+			if (!this.#isDisposed) this.#log.error({ error: messageOf(error) }, 'unused files could not be removed');
 		}
 	}
 }

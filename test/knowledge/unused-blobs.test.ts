@@ -13,7 +13,7 @@ async function openStore(t: TestContext) {
 	const dataDir = await temporaryPlace(t);
 	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
 	t.after(() => store[Symbol.asyncDispose]());
-	const unused = new UnusedBlobs({ store, log: createLog('silent'), backupCheckMs: 1 });
+	const unused = new UnusedBlobs({ store, log: createLog('silent'), checkMs: 1 });
 	t.after(async () => unused[Symbol.dispose]());
 	return { dataDir, store, unused };
 }
@@ -64,4 +64,16 @@ test('files whose removal waited at the end of a server are orphans at the next 
 	const next = new UnusedBlobs({ store, log: createLog('silent') });
 	await next.removeOrphans(new AbortController().signal);
 	assert.equal(await exists(store, hash), false);
+});
+
+test('a file stays while commits fail, because a failed commit that names it may be on the disk after a crash', async (t) => {
+	const { store, unused } = await openStore(t);
+	const hash = await persist(store, 'one');
+	let isWritable = false;
+	const { mock } = t.mock.method(store, 'isWritable', () => isWritable);
+	await unused.remove(hash);
+	await until('it was asked again', () => mock.callCount() > 3);
+	assert.ok(await exists(store, hash));
+	isWritable = true;
+	await until('it is removed', async () => !(await exists(store, hash)));
 });
