@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { messageOf } from '../../base/index.ts';
 import { dataFolderError } from '../data-folder-error.ts';
@@ -82,8 +82,8 @@ export function repairSearchIndex(dataDir: string): void {
 }
 
 function inspect(file: string, dataDir: string): DatabaseReport | null {
-	const found = statSync(file, { throwIfNoEntry: false });
-	if (found === undefined) return null;
+	const found = statIfThere(file);
+	if (found === null) return null;
 	const report: DatabaseReport = {
 		schema: null,
 		currentSchema: MIGRATIONS.length,
@@ -120,6 +120,16 @@ function inspect(file: string, dataDir: string): DatabaseReport | null {
 		report.problems.push(damageOf(messageOf(error)));
 	}
 	return report;
+}
+
+/** Node 22 also takes a path through a file for one without an entry, if `statSync` is not to throw. */
+function statIfThere(file: string): Stats | null {
+	try {
+		return statSync(file);
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+		throw error;
+	}
 }
 
 /** The tables that the schema has and the database lacks. */
