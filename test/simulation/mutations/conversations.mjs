@@ -91,6 +91,7 @@ export const conversationMutations = [
 		this.#restarted = true;`,
 		replace: `		const [seq = 1] = await store(commit);
 		this.#position = seq - 1;`,
+		seeds: 3_000,
 	},
 	{
 		name: 'the messages of a turn are counted as one',

@@ -78,6 +78,7 @@ export const streamMutations = [
 		file: STREAM,
 		find: 'if (tool_call && message_id === this.#finishedReplyId) return null;',
 		replace: 'if (tool_call && update.replayed && message_id === this.#finishedReplyId) return null;',
+		seeds: 2_000,
 	},
 	{
 		name: 'the stream of a turn does not end with its reply',
