@@ -76,7 +76,7 @@ async function* exportEndUser(
 	const conversations = pages((after) =>
 		store.list('conversations', { where: { workspace_id, end_user_id }, after, order: 'asc', limit: PAGE_SIZE }),
 	);
-	// That of a conversation may be in a deployment that was removed.
+	// The account of a conversation may belong to a deployment that was removed.
 	const accounts = new Set<string>();
 	for await (const page of conversations) {
 		for (const conversation of page) {

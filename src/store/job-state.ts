@@ -20,8 +20,14 @@ export const jobCountColumns = (now: string) =>
 	 min(id) FILTER (WHERE due_at = 0 AND lease_until <= ${now}) AS oldest_id`;
 
 export function jobStates(counts: readonly JobCounts[]): StoreState['jobs'] {
-	return counts.map(({ kind, count, oldest_due_at, oldest_id }) => {
-		const times = [oldest_due_at, oldest_id === null ? null : timeOfId(oldest_id)].filter((time) => time !== null);
-		return { kind, count, oldest_due_at: times.length === 0 ? null : Math.min(...times) };
-	});
+	return counts.map(({ kind, count, ...oldest }) => ({ kind, count, oldest_due_at: oldestDueAt(oldest) }));
+}
+
+/** Since when the oldest of the jobs is due (ms since the epoch); null: none waits. */
+export function oldestDueAt({
+	oldest_due_at,
+	oldest_id,
+}: Pick<JobCounts, 'oldest_due_at' | 'oldest_id'>): number | null {
+	const times = [oldest_due_at, oldest_id === null ? null : timeOfId(oldest_id)].filter((time) => time !== null);
+	return times.length === 0 ? null : Math.min(...times);
 }

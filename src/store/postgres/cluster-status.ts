@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { timeOfId } from '../../base/index.ts';
+import { type JobCounts, oldestDueAt } from '../job-state.ts';
 import { SHARD_COUNT } from '../placement.ts';
 import { connectionOptions } from './connection.ts';
 import { sqlOf } from './sql.ts';
@@ -59,15 +59,11 @@ interface SelectedStatus extends Omit<ClusterStatus, 'jobs'> {
 	jobs: SelectedJobs[];
 }
 
-/** `oldest_id`: the first of those that were made due at once, which have no due time. */
-interface SelectedJobs extends Omit<ClusterStatus['jobs'][number], 'oldest_due_ms'> {
-	oldest_due_at: number | null;
-	oldest_id: string | null;
-}
+type SelectedJobs = Omit<ClusterStatus['jobs'][number], 'oldest_due_ms'> & JobCounts;
 
 function jobsOfKind({ oldest_due_at, oldest_id, ...counts }: SelectedJobs, now: number) {
-	const times = [oldest_due_at, oldest_id === null ? null : timeOfId(oldest_id)].filter((time) => time !== null);
-	return { ...counts, oldest_due_ms: times.length === 0 ? null : Math.max(0, now - Math.min(...times)) };
+	const dueAt = oldestDueAt({ oldest_due_at, oldest_id });
+	return { ...counts, oldest_due_ms: dueAt === null ? null : Math.max(0, now - dueAt) };
 }
 
 const SELECT_STATUS = `
