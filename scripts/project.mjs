@@ -45,14 +45,15 @@ export async function main(body) {
 
 /**
  * Runs a command, by default in the project folder, and resolves with its exit code. Its output is printed. With `capture` the output is
- * also collected, with `quiet` it is only collected.
+ * also collected, with `quiet` it is only collected. When `signal` aborts, the command gets SIGTERM, and the reason is thrown.
  */
-export function run(command, args, { env = {}, cwd = root, capture = false, quiet = false } = {}) {
+export function run(command, args, { env = {}, cwd = root, capture = false, quiet = false, signal } = {}) {
 	return new Promise((resolve, reject) => {
 		const child = spawn(command, args, {
 			cwd,
 			env: { ...process.env, ...env },
 			stdio: ['ignore', capture || quiet ? 'pipe' : 'inherit', capture || quiet ? 'pipe' : 'inherit'],
+			signal,
 		});
 		let output = '';
 		for (const [from, to] of [
@@ -68,7 +69,7 @@ export function run(command, args, { env = {}, cwd = root, capture = false, quie
 		process.once('SIGTERM', forward);
 		child.on('error', (error) => {
 			process.off('SIGTERM', forward);
-			reject(error);
+			reject(signal?.aborted ? signal.reason : error);
 		});
 		child.on('close', (code, signal) => {
 			process.off('SIGTERM', forward);

@@ -21,7 +21,8 @@ const WORKER_ENTRY_FILE = join(root, 'src', 'pool', 'worker-entry.ts');
 /**
  * Bundles groups of test files, given as paths relative to the project. The folder is new, so that concurrent runs, perhaps of different
  * sources, do not affect each other.
- * @returns the bundled file of each group, in the order of the groups, and a function that removes them all
+ * @returns in the order of the groups: the bundled file of each, and the file in which its process writes {pid, file, since}: the test file
+ *   that it runs, null after the last, since when in milliseconds; and a function that removes all files
  */
 export async function bundleTests(groups) {
 	mkdirSync(BUNDLES, { recursive: true });
@@ -49,7 +50,7 @@ export async function bundleTests(groups) {
 				// Modules of packages have the URL of the bundle, as in the bundled server.
 				banner: { js: `${COMMON_JS_BANNER} globalThis.addressOfThisModule ??= import.meta.url;` },
 				define: { 'import.meta.url': 'addressOfThisModule' },
-				plugins: [groupPlugin(groups), moduleAddressPlugin(folder)],
+				plugins: [groupPlugin(groups, folder), moduleAddressPlugin(folder)],
 				external: [...EXTERNAL_PACKAGES, ...OPTIONAL_PACKAGES],
 			}),
 		);
@@ -57,29 +58,56 @@ export async function bundleTests(groups) {
 		remove();
 		throw error;
 	}
-	return { bundled: groups.map(({ name }) => join(folder, `${name}.js`)), remove };
+	return {
+		bundled: groups.map(({ name }) => join(folder, `${name}.js`)),
+		stateFiles: groups.map(({ name }) => stateFileOf(folder, name)),
+		remove,
+	};
 }
 
-/** The head of a group's entry point. A process that exits before its last file has ended fails and names the file. */
-const GROUP_HEAD = `import { describe, test } from 'node:test';
+function stateFileOf(folder, group) {
+	return join(folder, `${group}.state.json`);
+}
+
+/**
+ * The head of a group's entry point. A process that exits before its last file has ended fails and names the file. For `watchGroups` it
+ * writes the file that it runs to the state file, and on SIGUSR2 it prints what keeps it alive and exits.
+ */
+const groupHead = (stateFile) => `import { writeFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
 let running = null;
+const setRunning = (path) => {
+	running = path;
+	writeFileSync(${JSON.stringify(stateFile)}, JSON.stringify({ pid: process.pid, file: path, since: Date.now() }));
+};
 process.on('exit', (code) => {
 	if (running === null) return;
 	console.error('The process exited with ' + code + ' before the tests of ' + running + ' had ended.');
 	process.exitCode = code || 1;
 });
+process.on('SIGUSR2', () => {
+	console.error('The process is still alive because of: ' + process.getActiveResourcesInfo().join(', '));
+	process.exit(1);
+});
 async function runFile(path, load) {
-	running = path;
+	setRunning(path);
 	// Node 22 reports a suite that throws, but exits with 0.
 	await describe(path, () => load().catch((error) => test('is imported', () => Promise.reject(error))));
 	running = null;
 }`;
 
 /**
+ * The end of a group's entry point. Node may hang for ever when it exits while V8 compiles in another thread (nodejs/node issue 54918), so
+ * the compilations of the last test get the time to end.
+ */
+const GROUP_END = `setRunning(null);
+await new Promise((resolve) => setTimeout(resolve, 250));`;
+
+/**
  * An esbuild plugin: the entry point of a group runs its files one after the other. Each file is a suite: its hooks apply to its
  * own tests, and its servers are closed before the next file is imported.
  */
-function groupPlugin(groups) {
+function groupPlugin(groups, folder) {
 	const runFile = (path) => `await runFile(${JSON.stringify(path)}, () => import(${JSON.stringify(`./${path}`)}));`;
 	return {
 		name: 'groups of test files',
@@ -90,7 +118,9 @@ function groupPlugin(groups) {
 			}));
 			build.onLoad({ filter: /.*/, namespace: 'group' }, ({ path }) => {
 				const { files } = groups.find(({ name }) => name === path);
-				return { contents: [GROUP_HEAD, ...files.map(runFile)].join('\n'), loader: 'js', resolveDir: root };
+				const head = groupHead(stateFileOf(folder, path));
+				const lines = [head, ...files.map(runFile), GROUP_END];
+				return { contents: lines.join('\n'), loader: 'js', resolveDir: root };
 			});
 		},
 	};

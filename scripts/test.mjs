@@ -18,6 +18,7 @@ import {
 } from './programs.mjs';
 import { filesBelow, isEntry, main, run, say, UserError } from './project.mjs';
 import { bundleTests } from './test-bundle.mjs';
+import { watchGroups } from './test-deadlines.mjs';
 import { testGroups } from './test-groups.mjs';
 import { isInNpmTest, isTest } from './test-suites.mjs';
 
@@ -38,7 +39,8 @@ export async function runTests(all, args, prepare) {
 	}
 	const env = await prepare(files);
 	const groups = testGroups(files);
-	const { bundled, remove } = await bundleTests(groups);
+	const { bundled, stateFiles, remove } = await bundleTests(groups);
+	const watch = watchGroups(stateFiles);
 	try {
 		say(`Running ${files.length} test files in ${groups.length} processes …`);
 		const { code } = await run(
@@ -48,10 +50,11 @@ export async function runTests(all, args, prepare) {
 				...options,
 				...bundled,
 			],
-			{ env },
+			{ env, signal: watch.aborted },
 		);
 		return code;
 	} finally {
+		watch.stop();
 		remove();
 	}
 }

@@ -120,8 +120,13 @@ const NOBODY = 65_534;
 /** Whether this is root, and another user may run the server as it was built. */
 const runsAsOther =
 	process.getuid?.() === 0 &&
-	spawnSync(program.command, [...program.args, '--version'], { env: program.env, uid: NOBODY, gid: NOBODY }).status ===
-		0;
+	spawnSync(program.command, [...program.args, '--version'], {
+		env: program.env,
+		uid: NOBODY,
+		gid: NOBODY,
+		killSignal: 'SIGKILL',
+		timeout: 60_000,
+	}).status === 0;
 
 test('a secret key that the user of the server may not read stops the start with a sentence that names the file', {
 	skip: !runsAsOther && 'skipped: this user cannot run the server as another one',

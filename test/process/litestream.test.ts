@@ -62,7 +62,8 @@ class Litestream {
 	/** @param point absent: the newest state */
 	async restore(file: string, point?: Date): Promise<void> {
 		const timestamp = point === undefined ? [] : ['-timestamp', point.toISOString()];
-		await runFile(program, ['restore', '-config', this.#config, ...timestamp, '-o', file, this.#database]);
+		const args = ['restore', '-config', this.#config, ...timestamp, '-o', file, this.#database];
+		await runFile(program, args, { timeout: 60_000 });
 	}
 
 	/** Whether a restore has a message with the text. @param point absent: the newest state */
