@@ -2,6 +2,7 @@ import { AppError, type ClockJumpDetector, type Deferred, deferred, rejectOnAbor
 import {
 	type CompleteReceipt,
 	type CompleteResponse,
+	ERASED_BODY_HASH,
 	expectVersion,
 	fencedError,
 	type IdempotencyRecord,
@@ -150,5 +151,11 @@ async function waitUntilDone({ done }: InFlightRequest, signal: AbortSignal): Pr
 }
 
 function requireSameFingerprint(stored: string, fingerprint: string): void {
+	if (stored === ERASED_BODY_HASH) {
+		throw new AppError(
+			'idempotency_key_reused',
+			'The conversation of this request has been erased. To send the request again, use a new Idempotency-Key.',
+		);
+	}
 	if (stored !== fingerprint) throw new AppError('idempotency_key_reused');
 }

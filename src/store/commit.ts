@@ -197,7 +197,10 @@ export interface PendingResponse {
 }
 
 /** What is stored under an idempotency key. */
-export type StoredResponse = { body_hash: string } & (CompleteResponse | PendingResponse);
+export type StoredResponse = { /** Empty: the conversation of the request has been erased. */ body_hash: string } & (
+	| CompleteResponse
+	| PendingResponse
+);
 
 /** The request that a stored response belongs to. */
 export interface ReceiptKey {

@@ -28,6 +28,7 @@ export type {
 } from './conversation-records.ts';
 export { damagedDatabaseError, dataFolderError } from './data-folder-error.ts';
 export { DatabaseCopies } from './database-copies.ts';
+export { ERASED_BODY_HASH } from './erased-request.ts';
 export type { BackupExpiry, ErasureCounts, ErasureRecord } from './erasure-record.ts';
 export { completeErasureCounts, NOTHING_ERASED } from './erasure-record.ts';
 export type { Hints, HintTopic } from './hints.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { AppError, AsyncDisposableStack } from '../../src/base/index.ts';
+import { AppError, AsyncDisposableStack, newId } from '../../src/base/index.ts';
 import type { ChatProvider } from '../../src/models/index.ts';
 import { signWithSecret } from '../access/signers.ts';
 import { httpServer } from '../net/servers.ts';
@@ -107,7 +107,7 @@ function visitorOf(app: TestApp, deployment_id: string, word: string) {
 
 async function converse(app: TestApp, deployment_id: string, word: string): Promise<string> {
 	const visit = visitorOf(app, deployment_id, word);
-	const key = { 'idempotency-key': `key of ${word}` };
+	const key = { 'idempotency-key': `key of ${word} ${newId('request')}` };
 	const message = { content: `Where is ${word}? ${'Please. '.repeat(word.length * 9)}`, metadata: { word } };
 	const reply = requireSuccess(await visit('/messages', message, key));
 	const { conversation_id } = reply;

@@ -4,7 +4,6 @@ import { type Clock, systemClock } from '../../src/base/index.ts';
 import { ManualModel } from '../conversations/manual-model.ts';
 import { ORIGIN, startTestApp, type TestApp } from '../support/app.ts';
 import { eventsOf, type ReceivedEvent } from '../support/event-stream.ts';
-import { until } from '../support/until.ts';
 import { addKey, addWorkspace, firstWorkspace, openStoreDirectly } from './direct-store.ts';
 import { createApiFixture, createResource, upload } from './fixture.ts';
 
@@ -374,7 +373,7 @@ test("a visitor's key is scoped to the visitor", async () => {
 	assert.equal('usage' in (one?.body ?? {}), false);
 });
 
-test('erases a stored response with its conversation', async () => {
+test('a repeat of a message whose conversation was erased does not bring the conversation back', async () => {
 	const asked = held.replies.length;
 	const key = freshKey();
 	const send = () => raw(app, MESSAGES, { deployment_id: deployment, content: 'Forget?' }, key);
@@ -384,13 +383,13 @@ test('erases a stored response with its conversation', async () => {
 	reply.end();
 	const { conversation_id } = JSON.parse((await first).text);
 	await app.call('DELETE', `/api/v1/conversations/${conversation_id}?purge=true`);
-	const again = send();
-	await until('the message is sent as new', () => held.replies.length > asked + 1);
-	const second = await held.reply(asked + 1);
-	second.say('Anew.');
-	second.end();
-	const { text, replayed } = await again;
-	assert.deepEqual([JSON.parse(text).content, replayed], ['Anew.', null]);
+	const conversations = async () => (await app.call('GET', '/api/v1/conversations?limit=100')).body.data.length;
+	const before = await conversations();
+	const repeat = await send();
+	const { code, message } = JSON.parse(repeat.text).error;
+	assert.deepEqual([repeat.status, code], [400, 'idempotency_key_reused']);
+	assert.match(message, /^The conversation of this request has been erased\. .* use a new Idempotency-Key\.$/);
+	assert.equal(await conversations(), before);
 });
 
 test('replays a response with a secret to the credential of the first request only', async () => {

@@ -1,5 +1,6 @@
 import { newId } from '../../base/index.ts';
 import { CONVERSATION_ERASURE_JOB } from '../commit.ts';
+import { ERASED_RESPONSE, ERASED_SCOPE } from '../erased-request.ts';
 import type { ErasureCounts } from '../erasure-record.ts';
 import { eraseEvents } from './deliveries.ts';
 import { addErased } from './erasures.ts';
@@ -28,11 +29,20 @@ const DELETIONS: ReadonlyArray<readonly [place: keyof ErasureCounts, sql: string
 	['reply_rounds', 'DELETE FROM reply_calls WHERE message_id = ANY(ARRAY(SELECT id FROM chosen))'],
 	['search_entries', 'DELETE FROM searchable_messages WHERE message_id = ANY(ARRAY(SELECT id FROM chosen))'],
 	['notes', 'DELETE FROM notes WHERE id = ANY(ARRAY(SELECT id FROM notes WHERE conversation_id = @id LIMIT @limit))'],
-	[
-		'stored_responses',
-		'DELETE FROM idempotency WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE subject = @id LIMIT @limit)',
-	],
 ];
+
+/** Removes the responses that show the conversation, and keeps the hashes of their requests. */
+const DELETE_RESPONSES = `
+	WITH erased AS (
+		DELETE FROM idempotency WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE subject = @id LIMIT @limit)
+		RETURNING scope, key, body_hash, expires_at
+	), kept AS (
+		INSERT INTO idempotency (scope, key, body_hash, status, body, expires_at)
+		SELECT '${ERASED_SCOPE}', hash_of_request(scope, key, body_hash), '${ERASED_RESPONSE.body_hash}', ${ERASED_RESPONSE.status},
+			'${ERASED_RESPONSE.body}', expires_at FROM erased
+		ON CONFLICT (scope, key) DO UPDATE SET expires_at = greatest(idempotency.expires_at, excluded.expires_at)
+	)
+	SELECT count(*) FROM erased`;
 
 const DELETE_ROWS = `
 	WITH chosen AS MATERIALIZED (SELECT id FROM messages WHERE conversation_id = @id LIMIT @limit),
@@ -65,6 +75,7 @@ export async function eraseConversation(sql: Sql, id: string, limit: number | nu
 	};
 	const deleted = await sql.all<{ place: keyof ErasureCounts; count: number }>(DELETE_ROWS, { id, limit });
 	for (const { place, count } of deleted) add(place, count);
+	add('stored_responses', (await sql.get<{ count: number }>(DELETE_RESPONSES, { id, limit }))?.count ?? 0);
 	addAll(await eraseEvents(sql, await eventsOf(sql, id, limit)));
 	if (erasure_id !== null) {
 		// Without an erasure of the person the sums stay: otherwise a short retention would renew the visitor's budget.

@@ -1,5 +1,6 @@
 import { newId } from '../../base/index.ts';
-import { CONVERSATION_ERASURE_JOB } from '../commit.ts';
+import { CONVERSATION_ERASURE_JOB, type ReceiptKey } from '../commit.ts';
+import { ERASED_RESPONSE, ERASED_SCOPE, hashOfRequest } from '../erased-request.ts';
 import { eraseEvents } from './deliveries.ts';
 import { addErased, runningErasureOf } from './erasures.ts';
 import { eraseSpendingOfVisitor, settleErasedConversation } from './spending/index.ts';
@@ -51,9 +52,7 @@ export function eraseConversation(prepare: Prepare, id: string, limit = -1): voi
 		erasure && spender?.visitor_id
 			? eraseSpendingOfVisitor(prepare, spender.workspace_id, spender.visitor_id)
 			: undefined;
-	const stored_responses = prepare(
-		`DELETE FROM idempotency WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE subject = ? LIMIT ?)`,
-	).run(id, limit).changes;
+	const stored_responses = eraseResponses(prepare, id, limit);
 	const eraseFrom = (table: 'messages' | 'notes') =>
 		prepare(`DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE conversation_id = ? LIMIT ?)`).run(
 			id,
@@ -72,6 +71,22 @@ export function eraseConversation(prepare: Prepare, id: string, limit = -1): voi
 	prepare(
 		`INSERT INTO jobs (id, kind, ref, fair_group, due_at, attempts, lease_epoch, lease_until) VALUES (?, ?, ?, ?, 0, 0, 0, 0)`,
 	).run(newId('job'), CONVERSATION_ERASURE_JOB, id, erasure?.id ?? id);
+}
+
+/** Removes the responses that show a conversation, and keeps the hashes of their requests. @returns how many */
+function eraseResponses(prepare: Prepare, id: string, limit: number): number {
+	const erased = prepare(
+		`DELETE FROM idempotency WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE subject = ? LIMIT ?)
+		 RETURNING scope, key, body_hash, expires_at`,
+	).all(id, limit) as ReceiptKey[];
+	const insert = prepare(
+		'INSERT OR REPLACE INTO idempotency (scope, key, body_hash, status, body, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
+	);
+	const { body_hash, status, body } = ERASED_RESPONSE;
+	for (const request of erased) {
+		insert.run(ERASED_SCOPE, hashOfRequest(request), body_hash, status, body, request.expires_at);
+	}
+	return erased.length;
 }
 
 /** Removes the responses to refused requests of a visitor who may have no conversation; see the write `erase_refusals`. */

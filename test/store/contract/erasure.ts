@@ -39,6 +39,29 @@ export function erasureContract(opened: () => Store): void {
 		assert.deepEqual(await kept.traces(), { record: true, messages: 1, stream: 1, log: 1, answered: true });
 	});
 
+	test('an attempt of a request whose conversation was erased is recognised until its response would have expired', async () => {
+		const store = opened();
+		const { id, request } = await talk(store);
+		await store.commit({ write: [{ op: 'erase_conversation', id, limit: 1 }] });
+		const again = conversation({ workspace_id: request.scope });
+		const late: Commit = { write: [{ op: 'insert', kind: 'conversations', record: again }], idempotency: request };
+		const erased = { outcome: 'replay', body_hash: '', status: 400, body: '' };
+		assert.deepEqual(await store.commit(late), erased);
+		assert.deepEqual(await store.commit(late), erased);
+		assert.equal(await store.get('conversations', again.id), undefined);
+		assert.equal(await store.idempotency.storedResponse(request.scope, request.key), undefined);
+		await store.commit({ write: [{ op: 'erase_expired', before: request.expires_at, limit: 100 }] });
+		assert.equal((await store.commit(late)).outcome, 'committed');
+	});
+
+	test('a request with the key of an erased one and another body is another request', async () => {
+		const store = opened();
+		const { id, request } = await talk(store);
+		await store.commit({ write: [{ op: 'erase_conversation', id }] });
+		const other = { ...request, body_hash: 'another hash' };
+		assert.equal((await store.commit({ idempotency: other })).outcome, 'committed');
+	});
+
 	test('removes a long conversation at once and its rows in batches, with a job until none remains', async () => {
 		const store = opened();
 		const doomed = await talk(store);
@@ -226,18 +249,20 @@ export function erasureContract(opened: () => Store): void {
 async function talk(store: Store) {
 	const workspace = newId('workspace');
 	const record = conversation({ workspace_id: workspace });
-	const answer = { scope: workspace, key: 'once', body_hash: 'hash', status: 201, body: '{}' };
+	const expires_at = Date.now() + 60_000;
+	const request = { scope: workspace, key: 'once', body_hash: 'hash', status: 201, body: '{}', expires_at };
 	const commit: Commit = {
 		write: [
 			{ op: 'insert', kind: 'conversations', record },
 			{ op: 'insert', kind: 'messages', record: message({ conversation_id: record.id }) },
 		],
 		events: [event(record.id), { ...event(workspace), subject: record.id }],
-		idempotency: { ...answer, subject: record.id, expires_at: Date.now() + 60_000 },
+		idempotency: { ...request, subject: record.id },
 	};
 	assert.equal((await store.commit(commit)).outcome, 'committed');
 	return {
 		id: record.id,
+		request,
 		traces: async () => ({
 			record: (await store.get('conversations', record.id)) !== undefined,
 			messages: (await store.list('messages', { where: { conversation_id: record.id }, order: 'asc', limit: 9 }))

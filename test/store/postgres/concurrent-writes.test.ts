@@ -125,6 +125,22 @@ suite('writes of two nodes at once', { skip: skipWithoutPostgres }, () => {
 		assert.deepEqual(await rows('SELECT expires_at FROM idempotency WHERE scope = @id', id), [{ expires_at: 99 }]);
 	});
 
+	test('recognise an attempt of a request whose conversation is erased meanwhile', async () => {
+		const record = conversation();
+		const { id } = record;
+		await insertRow(observer, 'conversations', record);
+		const request = { scope: id, key: 'k', body_hash: 'h', status: 201, body: '{}', subject: id, expires_at: 2 ** 52 };
+		const response = JSON.stringify(request);
+		await observer.run('SELECT store_response(@response)', { response });
+		let stored: { replay: { outcome: string; body_hash: string } | null } | undefined;
+		const attempt = async () => {
+			stored = await second.get('SELECT store_response(@response) AS replay', { response });
+		};
+		await inTurn(() => applyWrite(first, { op: 'erase_conversation', id }), attempt);
+		assert.deepEqual([stored?.replay?.outcome, stored?.replay?.body_hash], ['replay', '']);
+		assert.deepEqual(await rows('SELECT 1 FROM idempotency WHERE scope = @id', id), []);
+	});
+
 	test('find no more pages than the limit of the source', async () => {
 		const record = source({ run: 1 });
 		const { id } = record;

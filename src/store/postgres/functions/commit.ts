@@ -1,3 +1,5 @@
+import { ERASED_SCOPE } from '../../erased-request.ts';
+
 /** SQLSTATEs that these functions raise. The detail is the outcome as JSON. */
 export const REFUSED = 'PL001';
 /** The writer has lost its session: another connection has looked up its last batch. Nothing is written. */
@@ -18,18 +20,31 @@ export const COMMIT_FUNCTIONS = `
 		UPDATE writers SET batch = of_batch, outcomes = with_outcomes, updated_at = clock_timestamp() WHERE id = writer;
 	END $$;
 
+	CREATE FUNCTION hash_of_request(of_scope text, of_key text, of_body_hash text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+		SELECT encode(sha256(convert_to(of_scope || E'\\n' || of_key || E'\\n' || of_body_hash, 'UTF8')), 'hex') $$;
+
 	-- Stores the response of a request. @returns the response that is stored already, or null.
 	CREATE FUNCTION store_response(response jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
-	DECLARE stored idempotency;
+	DECLARE
+		stored idempotency;
+		accepts_expired boolean := coalesce((response ->> 'accept_expired')::boolean, false);
 	BEGIN
 		INSERT INTO idempotency AS i (scope, key, body_hash, status, body, pending, subject, expires_at)
 		VALUES (response ->> 'scope', response ->> 'key', response ->> 'body_hash', (response ->> 'status')::bigint,
 			response ->> 'body', response ->> 'pending', response ->> 'subject', (response ->> 'expires_at')::bigint)
 		ON CONFLICT (scope, key) DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status, body = excluded.body,
 			pending = excluded.pending, subject = excluded.subject, expires_at = excluded.expires_at
-		WHERE i.expires_at <= now_ms() AND NOT coalesce((response ->> 'accept_expired')::boolean, false);
-		IF FOUND THEN RETURN NULL; END IF;
-		SELECT * INTO STRICT stored FROM idempotency WHERE scope = response ->> 'scope' AND key = response ->> 'key';
+		WHERE i.expires_at <= now_ms() AND NOT accepts_expired;
+		IF FOUND THEN
+			-- Only now: an erasure that ran meanwhile has ended.
+			SELECT * INTO stored FROM idempotency WHERE scope = '${ERASED_SCOPE}'
+				AND key = hash_of_request(response ->> 'scope', response ->> 'key', response ->> 'body_hash')
+				AND (expires_at > now_ms() OR accepts_expired);
+			IF NOT FOUND THEN RETURN NULL; END IF;
+			DELETE FROM idempotency WHERE scope = response ->> 'scope' AND key = response ->> 'key';
+		ELSE
+			SELECT * INTO STRICT stored FROM idempotency WHERE scope = response ->> 'scope' AND key = response ->> 'key';
+		END IF;
 		RETURN jsonb_build_object('outcome', 'replay', 'body_hash', stored.body_hash, 'status', stored.status,
 			'body', stored.body, 'pending', stored.pending);
 	END $$;
