@@ -109,7 +109,11 @@ export class Idempotency {
 			return replay(stored, claim);
 		};
 		try {
-			const stored = await this.#store.idempotency.storedResponse(request.scope, request.key, accept_expired);
+			const { scope, key, fingerprint } = request;
+			const stored = await this.#store.idempotency.storedResponse(
+				{ scope, key, body_hash: fingerprint },
+				{ includeExpired: accept_expired },
+			);
 			return await (stored ? replayStored(stored) : execute(claim));
 		} catch (error) {
 			if (error instanceof IdempotentReplayError) return await replayStored(error.storedResponse);
@@ -121,9 +125,9 @@ export class Idempotency {
 
 	/** Stores a response that no commit carried: the request changed nothing, or it was rejected during its execution. */
 	async storeReceipt(receipt: IdempotencyRecord): Promise<void> {
-		const { scope, key, subject, accept_expired } = receipt;
+		const { subject, accept_expired: includeExpired = false } = receipt;
 		for (let attempt = 0; attempt < MAX_CONFLICT_RETRIES; attempt++) {
-			if (await this.#store.idempotency.storedResponse(scope, key, accept_expired)) return;
+			if (await this.#store.idempotency.storedResponse(receipt, { includeExpired })) return;
 			const conversation = subject ? await this.#store.get('conversations', subject) : undefined;
 			// Erased meanwhile: the response must not keep any of its content.
 			if (subject && !conversation) return;

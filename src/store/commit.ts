@@ -196,11 +196,8 @@ export interface PendingResponse {
 	body?: undefined;
 }
 
-/** What is stored under an idempotency key. */
-export type StoredResponse = { /** Empty: the conversation of the request has been erased. */ body_hash: string } & (
-	| CompleteResponse
-	| PendingResponse
-);
+/** What is stored under an idempotency key. `body_hash` is `ERASED_BODY_HASH` where the conversation of the request has been erased. */
+export type StoredResponse = { body_hash: string } & (CompleteResponse | PendingResponse);
 
 /** The request that a stored response belongs to. */
 export interface ReceiptKey {

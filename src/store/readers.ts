@@ -1,4 +1,5 @@
 import type { StoredEvent, StoredResponse } from './commit.ts';
+import type { RequestIdentity } from './erased-request.ts';
 import type { InboxReader } from './inbox.ts';
 import type { ListPosition } from './list-position.ts';
 import type { Kind, Records } from './records.ts';
@@ -96,10 +97,15 @@ export interface AccessReader {
 	hasExpiredRecords(before: number): Promise<boolean>;
 }
 
+export interface StoredResponseOptions {
+	/** Also a response that has expired and is not removed yet. */
+	includeExpired?: boolean;
+}
+
 /** Queries about responses stored under an idempotency key. */
 export interface IdempotencyReader {
-	/** The response stored under a key. `includeExpired` also returns a response that has expired and is not erased yet. */
-	storedResponse(scope: string, key: string, includeExpired?: boolean): Promise<StoredResponse | undefined>;
+	/** The response stored under the key of a request, or what is left of it where its conversation has been erased. */
+	storedResponse(request: RequestIdentity, options?: StoredResponseOptions): Promise<StoredResponse | undefined>;
 	/** Whether any stored response is sealed with the server's secret key. */
 	hasSealedResponses(): Promise<boolean>;
 }

@@ -8,6 +8,11 @@ import { openTemporaryStore } from '../support/temporary-store.ts';
 const store = await openTemporaryStore();
 const idempotency = new Idempotency({ store, jumpDetector: new ClockJumpDetector(systemClock) });
 const freshKey = () => ({ scope: newId('workspace'), key: 'once', fingerprint: 'the same' });
+const identityOf = ({ scope, key, fingerprint }: ReturnType<typeof freshKey>) => ({
+	scope,
+	key,
+	body_hash: fingerprint,
+});
 const signal = new AbortController().signal;
 const noRepeat = { replay: () => assert.fail('it was not answered before') };
 
@@ -23,7 +28,7 @@ test('does not store a response whose conversation was erased before', async () 
 	const claim = await claimOf(key);
 	await store.commit({ write: [{ op: 'erase_conversation', id: record.id }] });
 	await idempotency.storeReceipt(claim.receipt({ status: 200, body: 'what was said', subject: record.id }));
-	assert.equal(await store.idempotency.storedResponse(key.scope, key.key), undefined);
+	assert.equal(await store.idempotency.storedResponse(identityOf(key)), undefined);
 });
 
 test('stores a response whose conversation changes continuously', async () => {
@@ -36,7 +41,7 @@ test('stores a response whose conversation changes continuously', async () => {
 	);
 	const remembering = idempotency.storeReceipt(claim.receipt({ status: 200, body: 'kept', subject: record.id }));
 	await Promise.all([...changes, remembering]);
-	assert.equal((await store.idempotency.storedResponse(key.scope, key.key))?.body, 'kept');
+	assert.equal((await store.idempotency.storedResponse(identityOf(key)))?.body, 'kept');
 });
 
 test('a repeat whose client has gone stops waiting for the first request and is not executed', async () => {

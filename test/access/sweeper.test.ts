@@ -93,7 +93,7 @@ test('a clock that is 45 days ahead for a moment erases no session and no stored
 	await store.commit({ idempotency: { ...response, expires_at: clock.now() + DAY } });
 	const remains = async () => [
 		(await store.get('sessions', kept.id)) !== undefined,
-		(await store.idempotency.storedResponse(response.scope, response.key)) !== undefined,
+		(await store.idempotency.storedResponse(response)) !== undefined,
 	];
 	const sweeperNow = async () =>
 		new Sweeper({ store, jumpDetector: new ClockJumpDetector(clock, await readTrustedTime(store)), log });

@@ -64,7 +64,11 @@ test('creates one key for two requests with the same Idempotency-Key and shows i
 	assert.equal(again.headers.get('idempotent-replayed'), 'true');
 	await using store = await openStoreDirectly(app);
 	const whose = `${await firstWorkspace(store)} ${(await store.access.apiKeyByHash(hashApiKey(app.key)))?.id}`;
-	const stored = await store.idempotency.storedResponse(`${whose} POST ${KEYS}`, 'one key, please');
+	const stored = await store.idempotency.storedResponse({
+		scope: `${whose} POST ${KEYS}`,
+		key: 'one key, please',
+		body_hash: '',
+	});
 	assert.ok(stored?.body && !stored.body.includes(first.body.key), 'the stored response is sealed');
 });
 

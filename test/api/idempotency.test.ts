@@ -390,6 +390,7 @@ test('a repeat of a message whose conversation was erased does not bring the con
 	assert.deepEqual([repeat.status, code], [400, 'idempotency_key_reused']);
 	assert.match(message, /^The conversation of this request has been erased\. .* use a new Idempotency-Key\.$/);
 	assert.equal(await conversations(), before);
+	assert.equal(held.replies.length, asked + 1, 'the model is not asked again');
 });
 
 test('replays a response with a secret to the credential of the first request only', async () => {

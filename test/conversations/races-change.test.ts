@@ -105,7 +105,7 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 				return sent;
 			};
 			const repeat = async (content: string): Promise<void> => {
-				const answer = await store.idempotency.storedResponse(scope, content);
+				const answer = await store.idempotency.storedResponse({ scope, key: content, body_hash: '' });
 				if (!answer?.pending) return;
 				const turn = await outcomeOf(conversations.joinRepeat(answer.pending));
 				if (!turn) return;
@@ -150,7 +150,8 @@ test('whatever is interleaved with changes and repeats, each message is stored o
 			if (!conversation) {
 				assert.deepEqual([messages, await store.events.after(id, 0, 10)], [[], []]);
 				assert.ok(script.some((step) => step.do === 'erase' || step.do === 'expire'));
-				for (const key of stored.keys()) assert.equal(await store.idempotency.storedResponse(scope, key), undefined);
+				for (const key of stored.keys())
+					assert.equal(await store.idempotency.storedResponse({ scope, key, body_hash: '' }), undefined);
 				return;
 			}
 			assert.equal(conversation.message_count, messages.length);

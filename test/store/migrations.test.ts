@@ -267,24 +267,26 @@ test('stored responses from before the pending field are kept, and the pending o
 	});
 
 	await using store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
-	assert.deepEqual(await store.idempotency.storedResponse('ws_1', 'message'), { body_hash: 'hash 1', pending: ids });
-	assert.deepEqual(await store.idempotency.storedResponse('ws_1', 'message for a human'), {
+	const stored = (key: string, includeExpired = false) =>
+		store.idempotency.storedResponse({ scope: 'ws_1', key, body_hash: '' }, { includeExpired });
+	assert.deepEqual(await stored('message'), { body_hash: 'hash 1', pending: ids });
+	assert.deepEqual(await stored('message for a human'), {
 		body_hash: 'hash 2',
 		pending: forHuman,
 	});
-	assert.deepEqual(await store.idempotency.storedResponse('ws_1', 'created'), {
+	assert.deepEqual(await stored('created'), {
 		body_hash: 'hash 3',
 		status: 201,
 		body: '{"id":"asst_1"}',
 	});
-	assert.equal(await store.idempotency.storedResponse('ws_1', 'expired'), undefined);
-	assert.equal((await store.idempotency.storedResponse('ws_1', 'expired', true))?.status, 404);
+	assert.equal(await stored('expired'), undefined);
+	assert.equal((await stored('expired', true))?.status, 404);
 	assert.equal(await store.idempotency.hasSealedResponses(), true);
 
 	await store.commit({ write: [{ op: 'erase_conversation', id: 'conv_1' }, { op: 'erase_sealed_responses' }] });
 	await store.commit({ write: [{ op: 'erase_expired', before: 2, limit: 10 }] });
 	const left = ['message', 'message for a human', 'created', 'secret', 'expired'].map(
-		async (key) => (await store.idempotency.storedResponse('ws_1', key, true))?.body_hash,
+		async (key) => (await stored(key, true))?.body_hash,
 	);
 	assert.deepEqual(await Promise.all(left), [undefined, 'hash 2', 'hash 3', undefined, undefined]);
 });

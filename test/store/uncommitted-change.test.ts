@@ -22,7 +22,7 @@ function freshReceipt() {
 	return {
 		of: (name: string) => ({ ...key, status: 200, body: name }),
 		added: (name: string) => ({ idempotency: { ...key, status: 200, body: name } }),
-		stored: () => store.idempotency.storedResponse(key.scope, key.key),
+		stored: () => store.idempotency.storedResponse(key),
 	};
 }
 

@@ -9,7 +9,6 @@ import {
 	type JobWrite,
 	type Write,
 } from '../commit.ts';
-import { ERASED_SCOPE, hashOfRequest } from '../erased-request.ts';
 import type { Kind } from '../records.ts';
 import { eraseConversation, eraseRefusals } from './conversation-erasure.ts';
 import { addDeliveries, applyDeliveryWrite, eraseEvents } from './deliveries.ts';
@@ -159,9 +158,8 @@ export class Writer {
 		const { idempotency } = commit;
 		if (idempotency) {
 			const { scope, key, body_hash, subject, expires_at } = idempotency;
-			const find = (ofScope: string, ofKey: string) =>
-				storedResponse(this.#prepare, ofScope, ofKey, idempotency.accept_expired ?? false);
-			const stored = find(scope, key) ?? find(ERASED_SCOPE, hashOfRequest(idempotency));
+			const includeExpired = idempotency.accept_expired ?? false;
+			const stored = storedResponse(this.#prepare, idempotency, { includeExpired });
 			if (stored) return { outcome: 'replay', ...stored };
 			const response = idempotency.pending
 				? [null, null, JSON.stringify(idempotency.pending)]

@@ -56,7 +56,8 @@ export function createApiErrorHandler({
 			notices.show('signIn');
 			if (!isAsked) void askForToken();
 		} else if (status === 403) notices.show('forbidden');
-		else if (code === 'conversation_archived') notices.show('closed');
+		// The second: the message was stored, and its conversation erased since.
+		else if (code === 'conversation_archived' || code === 'idempotency_key_reused') notices.show('closed');
 		else if (code === 'assistant_archived') notices.show('gone');
 		else if (status === 404 && conversation.id()) {
 			const isGone = await isConversationGone();

@@ -4,6 +4,7 @@ import { newId } from '../../../src/base/index.ts';
 import {
 	CONVERSATION_ERASURE_JOB,
 	type Commit,
+	ERASED_BODY_HASH,
 	type Kind,
 	type Records,
 	type Store,
@@ -45,11 +46,13 @@ export function erasureContract(opened: () => Store): void {
 		await store.commit({ write: [{ op: 'erase_conversation', id, limit: 1 }] });
 		const again = conversation({ workspace_id: request.scope });
 		const late: Commit = { write: [{ op: 'insert', kind: 'conversations', record: again }], idempotency: request };
-		const erased = { outcome: 'replay', body_hash: '', status: 400, body: '' };
+		const left = { body_hash: ERASED_BODY_HASH, status: 400, body: '' };
+		const erased = { outcome: 'replay', ...left };
+		assert.deepEqual(await store.idempotency.storedResponse(request), left);
 		assert.deepEqual(await store.commit(late), erased);
 		assert.deepEqual(await store.commit(late), erased);
 		assert.equal(await store.get('conversations', again.id), undefined);
-		assert.equal(await store.idempotency.storedResponse(request.scope, request.key), undefined);
+		assert.equal(await store.idempotency.storedResponse({ ...request, body_hash: 'another' }), undefined);
 		await store.commit({ write: [{ op: 'erase_expired', before: request.expires_at, limit: 100 }] });
 		assert.equal((await store.commit(late)).outcome, 'committed');
 	});
@@ -95,9 +98,10 @@ export function erasureContract(opened: () => Store): void {
 		const messages = [1, 2, 3].map((seq) => message({ conversation_id: doomed.id, seq }));
 		const [first, , third] = messages.map(({ id }) => id);
 		const scope = `${doomed.deployment_id} subject hash POST /api/v1/widget/messages`;
-		const refusal = { body_hash: '', status: 400, body: '{}', expires_at: Number.MAX_SAFE_INTEGER };
-		await store.commit({ idempotency: { ...refusal, scope, key: 'refused' } });
-		await store.commit({ idempotency: { ...refusal, scope: scope.replace('hash', 'hashed'), key: 'refused' } });
+		const expires_at = Number.MAX_SAFE_INTEGER;
+		const refused = { scope, key: 'refused', body_hash: '', status: 400, body: '{}', expires_at };
+		await store.commit({ idempotency: refused });
+		await store.commit({ idempotency: { ...refused, scope: scope.replace('hash', 'hashed') } });
 		await store.commit({
 			write: [
 				insert('erasures', running),
@@ -129,8 +133,8 @@ export function erasureContract(opened: () => Store): void {
 		const { counts } = ended;
 		assert.deepEqual([counts.conversations, counts.messages, counts.notes, counts.events], [1, 3, 1, 1]);
 		assert.deepEqual([counts.reply_rounds, counts.stored_responses, counts.search_entries], [2, 1, 0]);
-		assert.equal(await store.idempotency.storedResponse(scope, 'refused'), undefined);
-		assert.ok(await store.idempotency.storedResponse(scope.replace('hash', 'hashed'), 'refused'));
+		assert.equal(await store.idempotency.storedResponse({ ...refused, scope }), undefined);
+		assert.ok(await store.idempotency.storedResponse({ ...refused, scope: scope.replace('hash', 'hashed') }));
 		assert.ok(await store.get('conversations', kept.id));
 		// What the end user does afterwards is not a part of this erasure.
 		await store.commit({ write: [{ op: 'erase_conversation', id: kept.id }] });
@@ -151,7 +155,7 @@ export function erasureContract(opened: () => Store): void {
 			],
 		});
 		assert.equal((await store.get('erasures', running.id))?.counts.stored_responses, 1);
-		const left = await Promise.all(scopes.map((each) => store.idempotency.storedResponse(each, 'refused')));
+		const left = await Promise.all(scopes.map((each) => store.idempotency.storedResponse({ ...refusal, scope: each })));
 		assert.deepEqual(
 			left.map((response) => response !== undefined),
 			[false, true],
@@ -269,7 +273,7 @@ async function talk(store: Store) {
 				.length,
 			stream: (await store.events.after(record.id, 0, 9)).length,
 			log: (await store.events.after(workspace, 0, 9)).length,
-			answered: (await store.idempotency.storedResponse(workspace, 'once')) !== undefined,
+			answered: (await store.idempotency.storedResponse({ ...request, body_hash: 'another' })) !== undefined,
 		}),
 	};
 }

@@ -32,7 +32,7 @@ export function idempotencyContract(opened: () => Store): void {
 			body_hash: key.body_hash,
 			pending,
 		});
-		assert.deepEqual(await store.idempotency.storedResponse(key.scope, key.key), { body_hash: key.body_hash, pending });
+		assert.deepEqual(await store.idempotency.storedResponse(key), { body_hash: key.body_hash, pending });
 	});
 
 	test('of two concurrent commits with one key, one is made and the other gets its response', async () => {

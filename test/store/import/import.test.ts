@@ -77,8 +77,9 @@ suite('an embedded database is copied into PostgreSQL', { skip: skipWithoutPostg
 		await same('sessions', (store) => store.access.sessionByHash(full.sessionHash));
 		await same('pending deliveries', (store) => store.deliveries.due(full.webhook, Date.now(), 50));
 		await same('failures', (store) => store.deliveries.failingSince(full.webhook));
-		await same('receipts', (store) => store.idempotency.storedResponse(`${WORKSPACE} POST /x`, 'once'));
-		await same('pending receipts', (store) => store.idempotency.storedResponse(`${WORKSPACE} POST /x`, 'pending'));
+		const request = { scope: `${WORKSPACE} POST /x`, body_hash: 'hash' };
+		await same('receipts', (store) => store.idempotency.storedResponse({ ...request, key: 'once' }));
+		await same('pending receipts', (store) => store.idempotency.storedResponse({ ...request, key: 'pending' }));
 		await same('costs', (store) =>
 			store.spending.list({ workspaceId: WORKSPACE, from: 0, to: Date.now(), groupBy: 'day', limit: 10 }),
 		);

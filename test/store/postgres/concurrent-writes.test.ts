@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { newId } from '../../../src/base/index.ts';
-import { CONVERSATION_ERASURE_JOB, NOTHING_ERASED } from '../../../src/store/index.ts';
+import { CONVERSATION_ERASURE_JOB, ERASED_BODY_HASH, NOTHING_ERASED } from '../../../src/store/index.ts';
 import { applyWrite } from '../../../src/store/postgres/apply-write.ts';
 import type { ComposedWrite } from '../../../src/store/postgres/encode-commit.ts';
 import type { Sql } from '../../../src/store/postgres/sql.ts';
@@ -137,7 +137,7 @@ suite('writes of two nodes at once', { skip: skipWithoutPostgres }, () => {
 			stored = await second.get('SELECT store_response(@response) AS replay', { response });
 		};
 		await inTurn(() => applyWrite(first, { op: 'erase_conversation', id }), attempt);
-		assert.deepEqual([stored?.replay?.outcome, stored?.replay?.body_hash], ['replay', '']);
+		assert.deepEqual([stored?.replay?.outcome, stored?.replay?.body_hash], ['replay', ERASED_BODY_HASH]);
 		assert.deepEqual(await rows('SELECT 1 FROM idempotency WHERE scope = @id', id), []);
 	});
 

@@ -11,7 +11,7 @@ export const errors: ErrorStrings = {
 		resource_limit: 'Die Datei zu lesen kostet mehr Speicher oder Zeit, als ein Dokument darf.',
 		no_text: 'Das Dokument hat keinen Text, der sich durchsuchen lässt.',
 		idempotency_key_reused:
-			'Das wurde schon mit anderem Inhalt gesendet. Laden Sie die Seite neu und wiederholen Sie es.',
+			'Das wurde schon gesendet, mit anderem Inhalt oder in einem Gespräch, das gelöscht wurde. Laden Sie die Seite neu und wiederholen Sie es.',
 		assistant_archived: 'Der Assistent ist archiviert. Aktivieren Sie ihn wieder, um Gespräche zu beginnen.',
 		conversation_archived: 'Das Gespräch ist archiviert. Öffnen Sie es wieder, um Nachrichten zu senden.',
 		conversation_not_taken_over: 'Das Modell führt dieses Gespräch. Übernehmen Sie es zuerst.',

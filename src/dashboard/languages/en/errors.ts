@@ -13,7 +13,8 @@ export const errors: ErrorStrings = {
 		csrf_failed:
 			'This page was opened at an address that the server does not know as its own. Open it at the server’s address.',
 		precondition_failed: 'Somebody has changed this in the meantime. Load the page again and repeat the change.',
-		idempotency_key_reused: 'This was sent before with another content. Load the page again and repeat it.',
+		idempotency_key_reused:
+			'This was sent before, with another content or in a conversation that was erased. Load the page again and repeat it.',
 	},
 	sentences: [],
 	reasons: [],

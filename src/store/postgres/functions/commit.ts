@@ -20,7 +20,7 @@ export const COMMIT_FUNCTIONS = `
 		UPDATE writers SET batch = of_batch, outcomes = with_outcomes, updated_at = clock_timestamp() WHERE id = writer;
 	END $$;
 
-	CREATE FUNCTION hash_of_request(of_scope text, of_key text, of_body_hash text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+	CREATE FUNCTION hash_of_request(of_scope text, of_key text, of_body_hash text) RETURNS text LANGUAGE sql STABLE AS $$
 		SELECT encode(sha256(convert_to(of_scope || E'\\n' || of_key || E'\\n' || of_body_hash, 'UTF8')), 'hex') $$;
 
 	-- Stores the response of a request. @returns the response that is stored already, or null.

@@ -1,5 +1,6 @@
 import type { PendingReply, StoredResponse } from '../../commit.ts';
-import type { IdempotencyReader } from '../../readers.ts';
+import { ERASED_SCOPE, hashOfRequest, type RequestIdentity } from '../../erased-request.ts';
+import type { IdempotencyReader, StoredResponseOptions } from '../../readers.ts';
 import type { Sql } from '../sql.ts';
 
 /** SQL: a stored response is sealed. Other responses are JSON, which never begins with `v1.`. */
@@ -19,11 +20,16 @@ export class PostgresIdempotencyReader implements IdempotencyReader {
 		this.#sql = sql;
 	}
 
-	async storedResponse(scope: string, key: string, includeExpired = false): Promise<StoredResponse | undefined> {
+	async storedResponse(
+		request: RequestIdentity,
+		{ includeExpired = false }: StoredResponseOptions = {},
+	): Promise<StoredResponse | undefined> {
+		const { scope, key } = request;
 		const row = await this.#sql.get<StoredResponseRow>(
-			`SELECT body_hash, status, body, pending FROM idempotency WHERE scope = @scope AND key = @key
-			 AND (@include_expired OR expires_at > now_ms())`,
-			{ scope, key, include_expired: includeExpired },
+			`SELECT body_hash, status, body, pending FROM idempotency
+			 WHERE (scope = @scope AND key = @key OR scope = '${ERASED_SCOPE}' AND key = @hash)
+			 AND (@include_expired OR expires_at > now_ms()) ORDER BY scope = @scope DESC LIMIT 1`,
+			{ scope, key, hash: hashOfRequest(request), include_expired: includeExpired },
 		);
 		if (row === undefined) return undefined;
 		const { body_hash, status, body, pending } = row;

@@ -1,5 +1,6 @@
 import type { PendingReply, StoredResponse } from '../../commit.ts';
-import type { IdempotencyReader } from '../../readers.ts';
+import { ERASED_SCOPE, hashOfRequest, type RequestIdentity } from '../../erased-request.ts';
+import type { IdempotencyReader, StoredResponseOptions } from '../../readers.ts';
 import type { Prepare } from '../statements.ts';
 
 /** SQL: a stored response is sealed. Other responses are JSON, which never begins with `v1.`. */
@@ -11,15 +12,16 @@ type StoredResponseRow = { body_hash: string } & (
 	| { status: null; body: null; pending: string }
 );
 
-/** The response stored under an idempotency key. Both connections use it. */
+/** See `IdempotencyReader`. Both connections use it. */
 export function storedResponse(
 	prepare: Prepare,
-	scope: string,
-	key: string,
-	includeExpired: boolean,
+	request: RequestIdentity,
+	{ includeExpired = false }: StoredResponseOptions,
 ): StoredResponse | undefined {
 	const sql = 'SELECT body_hash, status, body, pending FROM idempotency WHERE scope = ? AND key = ? AND expires_at > ?';
-	const row = prepare(sql).get(scope, key, includeExpired ? 0 : Date.now()) as StoredResponseRow | undefined;
+	const find = (scope: string, key: string) =>
+		prepare(sql).get(scope, key, includeExpired ? 0 : Date.now()) as StoredResponseRow | undefined;
+	const row = find(request.scope, request.key) ?? find(ERASED_SCOPE, hashOfRequest(request));
 	if (row === undefined) return undefined;
 	const { body_hash, status, body, pending } = row;
 	return pending === null ? { body_hash, status, body } : { body_hash, pending: JSON.parse(pending) as PendingReply };
@@ -33,8 +35,11 @@ export class SqliteIdempotencyReader implements IdempotencyReader {
 		this.#prepare = prepare;
 	}
 
-	async storedResponse(scope: string, key: string, includeExpired = false): Promise<StoredResponse | undefined> {
-		return storedResponse(this.#prepare, scope, key, includeExpired);
+	async storedResponse(
+		request: RequestIdentity,
+		options: StoredResponseOptions = {},
+	): Promise<StoredResponse | undefined> {
+		return storedResponse(this.#prepare, request, options);
 	}
 
 	async hasSealedResponses(): Promise<boolean> {
