@@ -21,8 +21,8 @@ const WORKER_ENTRY_FILE = join(root, 'src', 'pool', 'worker-entry.ts');
 /**
  * Bundles groups of test files, given as paths relative to the project. The folder is new, so that concurrent runs, perhaps of different
  * sources, do not affect each other.
- * @returns in the order of the groups: the bundled file of each, and the file in which its process writes {pid, file, since}: the test file
- *   that it runs, null after the last, since when in milliseconds; and a function that removes all files
+ * @returns in the order of the groups: the bundled file of each, and the file in which its process writes {pid, file, hasEnded}: the test
+ *   file that it runs, or whether that was the last and has ended; and a function that removes all files
  */
 export async function bundleTests(groups) {
 	mkdirSync(BUNDLES, { recursive: true });
@@ -76,10 +76,9 @@ function stateFileOf(folder, group) {
 const groupHead = (stateFile) => `import { writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 let running = null;
-const setRunning = (path) => {
-	running = path;
-	writeFileSync(${JSON.stringify(stateFile)}, JSON.stringify({ pid: process.pid, file: path, since: Date.now() }));
-};
+let last;
+const writeState = (file, hasEnded) =>
+	writeFileSync(${JSON.stringify(stateFile)}, JSON.stringify({ pid: process.pid, file, hasEnded }));
 process.on('exit', (code) => {
 	if (running === null) return;
 	console.error('The process exited with ' + code + ' before the tests of ' + running + ' had ended.');
@@ -90,7 +89,8 @@ process.on('SIGUSR2', () => {
 	process.exit(1);
 });
 async function runFile(path, load) {
-	setRunning(path);
+	running = last = path;
+	writeState(path, false);
 	// Node 22 reports a suite that throws, but exits with 0.
 	await describe(path, () => load().catch((error) => test('is imported', () => Promise.reject(error))));
 	running = null;
@@ -100,7 +100,7 @@ async function runFile(path, load) {
  * The end of a group's entry point. Node may hang for ever when it exits while V8 compiles in another thread (nodejs/node issue 54918), so
  * the compilations of the last test get the time to end.
  */
-const GROUP_END = `setRunning(null);
+const GROUP_END = `writeState(last, true);
 await new Promise((resolve) => setTimeout(resolve, 250));`;
 
 /**

@@ -30,6 +30,7 @@ await main(async () => {
 		EGRESS: 'full',
 		CANARIES: 'full',
 		COLLECTIONS: 'full',
+		FILE_MINUTES: '60',
 	};
 	const { code } = await run(
 		process.execPath,

@@ -40,7 +40,7 @@ export async function runTests(all, args, prepare) {
 	const env = await prepare(files);
 	const groups = testGroups(files);
 	const { bundled, stateFiles, remove } = await bundleTests(groups);
-	const watch = watchGroups(stateFiles);
+	const watch = watchGroups(stateFiles, { options });
 	try {
 		say(`Running ${files.length} test files in ${groups.length} processes …`);
 		const { code } = await run(

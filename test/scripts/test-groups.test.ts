@@ -28,7 +28,7 @@ const { testGroups }: { testGroups(paths: string[]): Group[] } = await load('tes
 const { filesBelow }: { filesBelow(folder: string, takes: (path: string) => boolean): string[] } =
 	await load('project.mjs');
 const { bundleTests }: { bundleTests(groups: Group[]): Promise<Bundle> } = await load('test-bundle.mjs');
-const { watchGroups }: { watchGroups(stateFiles: string[], deadlines: object): Watch } =
+const { watchGroups }: { watchGroups(stateFiles: string[], options: { deadlines: object }): Watch } =
 	await load('test-deadlines.mjs');
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -85,7 +85,7 @@ function run(group: string, deadlines?: object): Promise<{ code: number | string
 	const index = Object.keys(GROUPS).indexOf(group);
 	// Without the runner's variable, which would make the run report as one of this file's tests.
 	const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-	const watch = deadlines && watchGroups([bundle.stateFiles[index] as string], deadlines);
+	const watch = deadlines && watchGroups([bundle.stateFiles[index] as string], { deadlines });
 	const args = ['--test', '--test-reporter=tap', bundle.bundled[index] as string];
 	return new Promise((resolve) => {
 		execFile(process.execPath, args, { env, signal: watch?.aborted }, (error, stdout, stderr) => {
@@ -138,7 +138,7 @@ test('a process that exits before its last file has ended fails the run and name
 const LONG = 600_000;
 
 test('a process that does not exit after its last file fails the run and says what keeps it alive', async () => {
-	const { code, output, ran } = await run('open timer', { file: LONG, exit: 1, report: LONG, interval: 50 });
+	const { code, output, ran } = await run('open timer', { file: LONG, exit: 1_000, report: LONG, interval: 50 });
 	assert.deepEqual([code, ran], [1, ['j', 'k']], output);
 	assert.match(output, /still alive because of: .*Timeout/);
 });
@@ -151,12 +151,13 @@ test('a test that never ends fails the run', async () => {
 
 test('a process that is blocked is killed', async (t) => {
 	const code = "process.on('SIGUSR2', () => {}); process.stdout.write('blocked', () => { for (;;); })";
-	const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+	// It is known by the folder among its arguments.
+	const child = spawn(process.execPath, ['-e', code, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
 	t.after(() => child.kill('SIGKILL'));
 	await once(child.stdout, 'data');
 	const stateFile = join(folder, 'blocked.state.json');
-	await writeFile(stateFile, JSON.stringify({ pid: child.pid, file: 'm.test.ts', since: Date.now() }));
-	const watch = watchGroups([stateFile], { file: 1, exit: LONG, report: 100, interval: 50 });
+	await writeFile(stateFile, JSON.stringify({ pid: child.pid, file: 'm.test.ts', hasEnded: false }));
+	const watch = watchGroups([stateFile], { deadlines: { file: 1, exit: LONG, report: 100, interval: 50 } });
 	t.after(() => watch.stop());
 	const [, signal] = await once(child, 'exit');
 	assert.equal(signal, 'SIGKILL');
