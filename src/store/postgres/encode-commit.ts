@@ -1,6 +1,6 @@
 import { ID_PREFIXES, newId } from '../../base/index.ts';
 import { encodeColumn } from '../columns/columns.ts';
-import type { Commit, DeliveryWrite, Expectation, IdempotencyRecord, NewEvent, Write } from '../commit.ts';
+import type { Commit, DeliveryWrite, Expectation, IdempotencyRecord, JobWrite, NewEvent, Write } from '../commit.ts';
 import type { Kind } from '../records.ts';
 import type { SpendingWrite } from '../spending.ts';
 import { toJson } from './to-json.ts';
@@ -103,6 +103,11 @@ export function encodeResponse(response: IdempotencyRecord): object {
 	return response.pending === undefined ? response : { ...response, pending: JSON.stringify(response.pending) };
 }
 
+/** A write of a job with the node's time (ms since the epoch): due times are by its clock, and stored by that of the database. */
+export function encodeJob(job: JobWrite): JobWrite & { node_now: number } {
+	return { ...job, node_now: Date.now() };
+}
+
 /** Whether some writes of a commit need statements of their own. */
 export function isComposed({ write = [] }: Commit): boolean {
 	return write.some((one) => !(isRecordWrite(one) || isMessageSpendingWrite(one) || isFailureWrite(one)));
@@ -122,7 +127,7 @@ export function encodeCommit(commit: Commit): object | null {
 		...(idempotency && { idempotency: encodeResponse(idempotency) }),
 		expect: encodeExpectations(commit),
 		write: encoded,
-		jobs,
+		jobs: jobs.map(encodeJob),
 		events: encodeEvents(commit.events),
 	};
 }

@@ -6,6 +6,7 @@ import { applyWrite } from './apply-write.ts';
 import {
 	encodeEvents,
 	encodeExpectations,
+	encodeJob,
 	encodeResponse,
 	encodeWrite,
 	isFailureWrite,
@@ -97,7 +98,8 @@ async function perform(sql: Sql, key: BatchKey, commit: Commit): Promise<StoredO
 		});
 		if (!done?.found) throw conflict(kind, id);
 	}
-	for (const job of jobs) await sql.run('SELECT write_job(@job, @epoch)', { job: toJson(job), epoch: key.epoch });
+	for (const job of jobs)
+		await sql.run('SELECT write_job(@job, @epoch)', { job: toJson(encodeJob(job)), epoch: key.epoch });
 	const finished = await sql.get<{ outcomes: StoredOutcome[] }>(
 		'SELECT finish_commit(@writer, @batch, @events) AS outcomes',
 		{ ...key, events: toJson(encodeEvents(events)) },

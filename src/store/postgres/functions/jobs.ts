@@ -8,8 +8,14 @@ export const JOB_FUNCTIONS = `
 		IF FOUND THEN PERFORM refuse('{"outcome": "fenced"}'); END IF;
 	END $$;
 
+	-- A due time by the clock of the database, which may differ from that of the node.
+	CREATE FUNCTION due_time(due_at bigint, node_now bigint) RETURNS bigint LANGUAGE sql AS $$
+		SELECT CASE WHEN due_at > node_now THEN now_ms() + due_at - node_now ELSE least(due_at, now_ms()) END $$;
+
 	CREATE FUNCTION write_job(write jsonb, node_epoch bigint) RETURNS void LANGUAGE plpgsql AS $$
-	DECLARE job jsonb := write -> 'job';
+	DECLARE
+		job jsonb := write -> 'job';
+		due bigint := due_time(coalesce(write ->> 'due_at', job ->> 'due_at')::bigint, (write ->> 'node_now')::bigint);
 	BEGIN
 		IF write ? 'id' THEN PERFORM require_claim(write ->> 'id', node_epoch); END IF;
 		CASE write ->> 'op'
@@ -20,13 +26,13 @@ export const JOB_FUNCTIONS = `
 				IF EXISTS (SELECT 1 FROM jobs WHERE ref = job ->> 'ref' AND kind = job ->> 'kind') THEN RETURN; END IF;
 			END IF;
 			INSERT INTO jobs (id, kind, ref, fair_group, due_at, attempts, lease_epoch, lease_until)
-			VALUES (job ->> 'id', job ->> 'kind', job ->> 'ref', job ->> 'group', (job ->> 'due_at')::bigint, 0, 0, 0);
+			VALUES (job ->> 'id', job ->> 'kind', job ->> 'ref', job ->> 'group', due, 0, 0, 0);
 		WHEN 'complete' THEN
 			DELETE FROM jobs WHERE id = write ->> 'id';
 		WHEN 'complete_all' THEN
 			DELETE FROM jobs WHERE ref = write ->> 'ref' AND kind = coalesce(write ->> 'kind', kind);
 		WHEN 'postpone' THEN
-			UPDATE jobs SET due_at = (write ->> 'due_at')::bigint, lease_until = 0, attempts = 0 WHERE id = write ->> 'id';
+			UPDATE jobs SET due_at = due, lease_until = 0, attempts = 0 WHERE id = write ->> 'id';
 		WHEN 'give_back' THEN
 			UPDATE jobs SET due_at = 0, lease_until = 0, attempts = greatest(attempts - 1, 0) WHERE id = write ->> 'id';
 		WHEN 'restart_attempts' THEN
