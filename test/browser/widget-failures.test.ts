@@ -258,6 +258,30 @@ test('two tabs of a visitor share a conversation', { skip }, async () => {
 	await until('the first one is empty too', async () => (await one.messages.count()) === 1);
 });
 
+test('a message whose conversation was erased before its answer arrived is not stored again', { skip }, async () => {
+	const deployment = await shop.deploy({ features: { streaming: false } });
+	let attempts = 0;
+	await using visitor = await shop.stay(deployment, {
+		before: ({ context }) =>
+			context.route('**/api/v1/widget/messages', async (route) => {
+				if (++attempts > 1) return route.continue();
+				const { conversation_id } = await (await route.fetch()).json();
+				await shop.app.call('DELETE', `/api/v1/conversations/${conversation_id}?purge=true`);
+				return route.abort('connectionreset');
+			}),
+	});
+	const { chat } = visitor;
+	await chat.open();
+	await chat.ask('One?');
+	await chat.notice.getByText('This conversation is closed.').waitFor();
+	assert.equal(attempts, 2);
+	const { body } = await shop.app.call('GET', `/api/v1/conversations?deployment_id=${deployment}`);
+	assert.deepEqual(body.data, []);
+	await chat.notice.getByRole('button', { name: 'New conversation' }).click();
+	await chat.ask('Two?');
+	await chat.says('Hello.');
+});
+
 test('a failed reply to pasted control characters shows the message once', { skip }, async () => {
 	// Without streaming the response to a failed reply has no id: the message is found by its text.
 	const deployment = await shop.deploy({ features: { streaming: false } });
