@@ -282,6 +282,28 @@ test('a message whose conversation was erased before its answer arrived is not s
 	await chat.says('Hello.');
 });
 
+test('a message to a conversation that has just been erased begins another conversation', { skip }, async () => {
+	const deployment = await shop.deploy({ features: { streaming: false } });
+	const { call } = shop.app;
+	await using visitor = await shop.stay(deployment);
+	const { chat, context } = visitor;
+	await chat.open();
+	await chat.askAndWait('One?');
+	const conversations = async () => (await call('GET', `/api/v1/conversations?deployment_id=${deployment}`)).body.data;
+	const [{ id }] = await conversations();
+	await context.route('**/api/v1/widget/messages', async (route) => {
+		await call('DELETE', `/api/v1/conversations/${id}?purge=true`);
+		await route.continue();
+	});
+	await chat.ask('Two?');
+	await until('there is another conversation', async () => {
+		const [next] = await conversations();
+		return next !== undefined && next.id !== id;
+	});
+	await untilAnswered(call, deployment, 2);
+	assert.equal((await stored(call, deployment))[0]?.content, 'Two?');
+});
+
 test('a failed reply to pasted control characters shows the message once', { skip }, async () => {
 	// Without streaming the response to a failed reply has no id: the message is found by its text.
 	const deployment = await shop.deploy({ features: { streaming: false } });

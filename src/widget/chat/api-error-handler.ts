@@ -48,26 +48,25 @@ export function createApiErrorHandler({
 		if (refusals > 1) await sleep(backoff(refusals), signal);
 		if (!signal.aborted && notices.is('signIn')) emit('unauthorized', {});
 	};
-	/** Whether a retry may help. Where it cannot, shows the visitor why. */
+	/** Whether a retry may help. Where it cannot, shows the visitor why. A limit (429) is not temporary: `showError_` shows it. */
 	const isTemporary = async ({ status, code }: ApiError): Promise<boolean> => {
-		if (status === 429 || status >= 500) return true;
+		if (status >= 500) return true;
 		if (status === 401) {
 			const isAsked = notices.is('signIn');
 			notices.show('signIn');
 			if (!isAsked) void askForToken();
 		} else if (status === 403) notices.show('forbidden');
-		// The second: the message was stored, and its conversation erased since.
-		else if (code === 'conversation_archived' || code === 'idempotency_key_reused') notices.show('closed');
+		else if (code === 'conversation_archived') notices.show('closed');
 		else if (code === 'assistant_archived') notices.show('gone');
-		else if (status === 404 && conversation.id()) {
+		// With the second code the message was stored, and its conversation erased since.
+		else if (status === 404 || code === 'idempotency_key_reused') {
 			const isGone = await isConversationGone();
-			if (isGone === null) return true;
 			if (isGone) {
-				const wasShown = conversation.transcript.list().length > 0;
+				if (conversation.transcript.list()[0]) notices.show('closed');
 				conversation.forget();
-				if (wasShown) notices.show('closed');
 			}
-		} else if (status === 404) notices.show('gone');
+			return isGone === null;
+		}
 		return false;
 	};
 	/** Reports an error that is not retried. */
@@ -83,7 +82,7 @@ export function createApiErrorHandler({
 		showError_: showError,
 		/** Shows why a request outside a delivery failed, such as a rating. */
 		async handle(error: unknown): Promise<void> {
-			if (error instanceof ApiError && (error.status === 429 || !(await isTemporary(error)))) showError(error);
+			if (error instanceof ApiError && !(await isTemporary(error))) showError(error);
 			else if (!notices.isBlocking_()) notices.show('trouble');
 		},
 	};

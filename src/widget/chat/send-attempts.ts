@@ -13,7 +13,8 @@ const MAX_ATTEMPTS = 8;
 type Outcome = boolean | number;
 
 /**
- * Sends a message until it is answered or refused. All attempts have the same Idempotency-Key, so the server stores it once.
+ * Sends a message until it is answered or refused. All attempts in a conversation have the same Idempotency-Key, so the server stores it
+ * once.
  * @returns false if it did not get out
  */
 export async function sendWithRetries(
@@ -88,7 +89,7 @@ async function handleApiError(
 		return true;
 	}
 	if (error.status === 401) state.waitingForToken_ = pending;
-	const isOver = error.status === 429 || !(await errorHandler.isTemporary_(error));
+	const isOver = !(await errorHandler.isTemporary_(error));
 	// The page may have passed a new token at once.
 	if (signal.aborted) return true;
 	if (!isOver) return error.retryAfter * 1000;

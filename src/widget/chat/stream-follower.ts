@@ -71,7 +71,7 @@ async function follow(options: StreamFollowerOptions, signal: AbortSignal): Prom
 		} catch (error) {
 			if (signal.aborted) return;
 			if (error instanceof ApiError) {
-				if (!(await errorHandler.isTemporary_(error))) {
+				if (error.status !== 429 && !(await errorHandler.isTemporary_(error))) {
 					emit('error', { status: error.status, code: error.code });
 					return;
 				}

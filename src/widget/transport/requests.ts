@@ -69,7 +69,7 @@ export function createRequests({ base, deploymentId, token, fetch }: RequestDefa
 		request(path, { body: { deployment_id: deploymentId, ...body }, signal });
 	const messageOf = ({ content, conversation }: SendRequest, stream: boolean) => ({
 		deployment_id: deploymentId,
-		...(conversation ? { conversation_id: conversation } : {}),
+		conversation_id: conversation || undefined,
 		content,
 		stream,
 	});
@@ -86,7 +86,8 @@ export function createRequests({ base, deploymentId, token, fetch }: RequestDefa
 			const timeoutMs = stream ? REQUEST_TIMEOUT_MS : WHOLE_REPLY_TIMEOUT_MS;
 			const response = await request('messages', {
 				body: messageOf(message, stream),
-				key: message.key,
+				// The same message in another conversation is another request; `null` stands for a new one.
+				key: message.key + message.conversation,
 				signal,
 				timeoutMs,
 			});
