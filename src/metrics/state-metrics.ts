@@ -58,10 +58,9 @@ export function registerState(
 		if (state.walBytes !== null) size.set({ file: 'wal' }, state.walBytes);
 		jobs.reset();
 		age.reset();
-		const now = Date.now();
 		for (const { kind, count, oldest_due_at } of state.jobs) {
 			jobs.set({ kind }, count);
-			age.set({ kind }, Math.max(0, now - (oldest_due_at ?? now)) / 1_000);
+			age.set({ kind }, Math.max(0, state.now - (oldest_due_at ?? state.now)) / 1_000);
 		}
 		for (const [name, count] of Object.entries(state.documents)) documents.set({ state: name }, count);
 	};

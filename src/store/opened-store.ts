@@ -23,6 +23,8 @@ export interface OpenedStore extends Store {
 
 /** How much is stored, and what waits. Sizes in bytes, times in ms since the epoch. */
 export interface StoreState {
+	/** The present time by the clock that due times of jobs follow: PostgreSQL's, or this machine's. */
+	now: number;
 	/** Commits that wait for the disk or for PostgreSQL. */
 	waitingTasks: number;
 	isWritable: boolean;

@@ -17,7 +17,7 @@ export function parametersOf(operation: Operation, components: Components): obje
 const HEADERS = {
 	'Idempotency-Key': {
 		description:
-			'Makes the request safe to retry: a repeat within 24 hours gets the same response, and nothing is created twice. The same key with another body is a 400 `idempotency_key_reused`, and so is a repeat of a message whose conversation was erased.',
+			'Makes the request safe to retry: a repeat within 24 hours gets the same response, and nothing is created twice. The same key with another body is a 400 `idempotency_key_reused`, and so is a repeat of a request about a conversation that was erased.',
 		schema: {
 			type: 'string',
 			minLength: 1,

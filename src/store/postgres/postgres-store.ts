@@ -235,8 +235,8 @@ export class PostgresStore extends PostgresReaders implements OpenedStore {
 	}
 
 	async state(): Promise<StoreState> {
-		const state = await this.#sql.get<Pick<StoreState, 'databaseBytes' | 'documents'> & { jobs: JobCounts[] }>(
-			`SELECT pg_database_size(current_database()) AS "databaseBytes",
+		const state = await this.#sql.get<Pick<StoreState, 'now' | 'databaseBytes' | 'documents'> & { jobs: JobCounts[] }>(
+			`SELECT now_ms() AS now, pg_database_size(current_database()) AS "databaseBytes",
 				(SELECT coalesce(jsonb_agg(to_jsonb(waiting)), '[]') FROM (
 					SELECT ${jobCountColumns('now_ms()')} FROM jobs GROUP BY kind
 				) AS waiting) AS jobs,

@@ -203,6 +203,7 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 		return {
 			waitingTasks: this.#tasks.size,
 			isWritable: this.isWritable(),
+			now: Date.now(),
 			databaseBytes: await sizeOf(this.searchDatabase),
 			walBytes: await sizeOf(`${this.searchDatabase}-wal`),
 			jobs: jobStates(jobs.all({ now: Date.now() })),

@@ -41,7 +41,7 @@ suite('a node whose clock is wrong', { skip: skipWithoutPostgres }, () => {
 					jobs: [
 						{ op: 'postpone', id: soon.id, due_at: Date.now() + 20 },
 						{ op: 'postpone', id: later.id, due_at: Date.now() + HOUR / 2 },
-						{ op: 'enqueue', job: { ...queued, due_at: Date.now() } },
+						{ op: 'enqueue', job: { ...queued, due_at: Date.now() - 10 } },
 					],
 				});
 				assert.equal((await committed).outcome, 'committed');
@@ -52,6 +52,9 @@ suite('a node whose clock is wrong', { skip: skipWithoutPostgres }, () => {
 					return claimed.size >= 2;
 				});
 				assert.deepEqual([...claimed].sort(), [soon.id, queued.id].sort());
+				const { now: present, jobs } = await store.state();
+				const waitMs = (jobs.find((one) => one.kind === kind)?.oldest_due_at ?? 0) - present;
+				assert.ok(waitMs > HOUR / 4 && waitMs <= HOUR / 2, `${waitMs} ms`);
 			}
 		});
 	}

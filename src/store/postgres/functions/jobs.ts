@@ -1,3 +1,5 @@
+const DAY_MS = 24 * 3_600_000;
+
 /** Writes and claims of jobs. Times are ms since the epoch, by the clock of the database. */
 export const JOB_FUNCTIONS = `
 	CREATE FUNCTION now_ms() RETURNS bigint LANGUAGE sql AS $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
@@ -8,9 +10,9 @@ export const JOB_FUNCTIONS = `
 		IF FOUND THEN PERFORM refuse('{"outcome": "fenced"}'); END IF;
 	END $$;
 
-	-- A due time by the clock of the database, which may differ from that of the node.
+	-- A due time by the clock of the database, which may differ from that of the node. The time 0 and others that are long past stay.
 	CREATE FUNCTION due_time(due_at bigint, node_now bigint) RETURNS bigint LANGUAGE sql AS $$
-		SELECT CASE WHEN due_at > node_now THEN now_ms() + due_at - node_now ELSE least(due_at, now_ms()) END $$;
+		SELECT CASE WHEN due_at < node_now - ${DAY_MS} THEN due_at ELSE now_ms() + due_at - node_now END $$;
 
 	CREATE FUNCTION write_job(write jsonb, node_epoch bigint) RETURNS void LANGUAGE plpgsql AS $$
 	DECLARE
