@@ -108,6 +108,29 @@ test('a damaged header of a log is found, and the inspection of the database nam
 	);
 });
 
+test('a log is sound whose header was being replaced when the process ended: all of it is in the database', async (t) => {
+	const path = join(await temporaryFolder(t), 'parley.db');
+	const wal = `${path}-wal`;
+	const db = new Database(path);
+	db.pragma('journal_mode = WAL');
+	db.exec('CREATE TABLE numbers (value)');
+	for (let value = 0; value < COMMITS; value++) db.prepare('INSERT INTO numbers VALUES (?)').run(value);
+	db.pragma('wal_checkpoint(PASSIVE)');
+	const [database, before] = [await readFile(path), await readFile(wal)];
+	db.prepare('INSERT INTO numbers VALUES (?)').run(COMMITS);
+	const next = await readFile(wal);
+	db.close();
+	assert.notDeepEqual(next.subarray(0, HEADER), before.subarray(0, HEADER), 'the log has started again');
+	for (let written = 0; written <= HEADER; written++) {
+		await writeFile(path, database);
+		await writeFile(wal, Buffer.concat([next.subarray(0, written), before.subarray(written)]));
+		assert.equal(findWalDamage(path), null, `${written} bytes of the next header`);
+		const restarted = new Database(path);
+		assert.equal(restarted.prepare('SELECT count(*) FROM numbers').pluck().get(), COMMITS);
+		restarted.close();
+	}
+});
+
 test('knows whether a checkpoint has copied pages of the commits that cannot be read', async (t) => {
 	const path = join(await temporaryFolder(t), 'parley.db');
 	const wal = `${path}-wal`;
@@ -149,7 +172,8 @@ test('knows whether a checkpoint has copied pages of the commits that cannot be 
 		for (const lost of [1, 40, 512, 4096, 3 * FRAME]) {
 			await writeFile(path, database);
 			await writeFile(wal, Buffer.concat([Buffer.alloc(lost), log.subarray(lost)]));
-			assert.equal(findWalDamage(path)?.isCopied, commits === 4, `${commits} copied, ${lost} bytes lost`);
+			const isCopied = commits === COMMITS ? undefined : commits === 4;
+			assert.equal(findWalDamage(path)?.isCopied, isCopied, `${commits} copied, ${lost} bytes lost`);
 		}
 	}
 	await writeFile(path, await copied(4));

@@ -40,7 +40,11 @@ function readLog(database: string): WalDamage | null {
 		const found = readFrames(log);
 		if (found === null) return null;
 		const { lastCommit, ...damage } = found;
-		return { ...damage, isCopied: isCopiedFrom(log, database, found) };
+		const copied = copiedOf(log, database, found);
+		// Without the header nothing of the log is read. Where all of it was copied nothing is lost: so it is where a process ended while
+		// SQLite wrote the header of the next log.
+		if (found.frame === 0 && copied === 'all') return null;
+		return { ...damage, isCopied: copied !== 'nothing' };
 	} finally {
 		closeSync(log);
 	}
@@ -104,20 +108,24 @@ function readFrames(descriptor: number): FoundDamage | null {
 }
 
 /**
- * Whether the database file has a page of a commit that cannot be read. SQLite copies pages of the log into the database when the log is
- * long (a checkpoint), and does not record durably up to which commit. A page that a later commit brought back to its earlier bytes looks
+ * What the database file has of the commits that cannot be read. SQLite copies pages of the log into the database when the log is long
+ * (a checkpoint), and does not record durably up to which commit. A page that a later commit brought back to its earlier bytes looks
  * copied, too.
  */
-function isCopiedFrom(log: number, database: string, { frame: damagedFrame, lastCommit }: FoundDamage): boolean {
+function copiedOf(
+	log: number,
+	database: string,
+	{ frame: damagedFrame, lastCommit }: FoundDamage,
+): 'nothing' | 'something' | 'all' {
 	const file = openIfThere(database);
-	if (file === null) return false;
+	if (file === null) return 'nothing';
 	try {
 		const pageBytes = pageBytesOf(file);
-		if (pageBytes === null) return false;
+		if (pageBytes === null) return 'nothing';
 		const frames = new FrameReader(log, pageBytes);
 		// Frames with another salt are of the log before, whose pages were all copied.
 		const salt = damagedFrame === 0 ? frames.firstSalt() : frames.saltOfHeader();
-		if (salt === null) return true;
+		if (salt === null) return 'something';
 		const page = Buffer.alloc(pageBytes);
 		/** Whether the database has the page of the last frame that was read. */
 		const isInDatabase = () =>
@@ -136,9 +144,8 @@ function isCopiedFrom(log: number, database: string, { frame: damagedFrame, last
 				isCopied ||= isInDatabase();
 			}
 		}
-		// Without the header nothing of the log is read. Where all of it was copied, nothing is lost.
-		const isWhole = damagedFrame === 0 && [...newest.values()].every((number) => frames.read(number) && isInDatabase());
-		return isCopied && !isWhole;
+		if (!isCopied) return 'nothing';
+		return [...newest.values()].every((number) => frames.read(number) && isInDatabase()) ? 'all' : 'something';
 	} finally {
 		closeSync(file);
 	}
