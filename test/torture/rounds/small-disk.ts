@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mountSmallDisk, type SmallDisk, skipWithoutSmallDisk } from '../../support/small-disk.ts';
 import { until } from '../../support/until.ts';
@@ -26,7 +27,12 @@ export const smallDisk: Round = {
 			world.count('full disks');
 			const refusals = () => [...world.ledger.refusals.values()].reduce((sum, count) => sum + count, 0);
 			const refused = refusals();
-			await until('a change is refused', () => refusals() > refused);
+			const acknowledged = world.ledger.acknowledged;
+			await until('a change is refused', () => refusals() > refused).catch(async (error: Error) => {
+				const { bavail, bsize } = await statfs(world.dataDir);
+				const changes = world.ledger.acknowledged - acknowledged;
+				throw new Error(`${error.message} ${changes} were acknowledged; ${bavail * bsize} bytes are free.`);
+			});
 			await sleep(world.random.between(0, MAX_FULL_MS));
 			if (world.random.chance(0.5)) {
 				await server.kill();
