@@ -174,17 +174,19 @@ class Check {
 			this.#faults.push(`The reply to ${question} ended as ${reply.status}: ${JSON.stringify(reply.error)}.`);
 	}
 
-	/** The log has one event for each message, in the order of each conversation. */
+	/** The log has one event for each message, in the order of each conversation, and another for a failed reply that was retried. */
 	async events(): Promise<void> {
 		const logged = new Map<string, string[]>();
 		const seen = new Set<string>();
+		const failed = new Set<string>();
 		for (let cursor = ''; ; ) {
 			const page = await this.#get(`/api/v1/events?types=message.created&limit=100${cursor && `&cursor=${cursor}`}`);
 			for (const { id, data } of page.data) {
 				if (seen.has(id)) this.#faults.push(`The event ${id} is in the log twice.`);
 				seen.add(id);
 				const list = logged.get(data.conversation_id) ?? [];
-				list.push(data.id);
+				if (!failed.has(data.id)) list.push(data.id);
+				if (data.status === 'failed') failed.add(data.id);
 				logged.set(data.conversation_id, list);
 			}
 			cursor = page.next_cursor;
