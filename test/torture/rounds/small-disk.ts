@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mountSmallDisk, type SmallDisk, skipWithoutSmallDisk } from '../../support/small-disk.ts';
 import { until } from '../../support/until.ts';
+import { throwFaults } from '../world.ts';
 import { finish } from './kill.ts';
 import type { Round } from './round.ts';
 
@@ -31,7 +32,10 @@ export const smallDisk: Round = {
 			await until('a change is refused', () => refusals() > refused).catch(async (error: Error) => {
 				const { bavail, bsize } = await statfs(world.dataDir);
 				const changes = world.ledger.acknowledged - acknowledged;
-				throw new Error(`${error.message} ${changes} were acknowledged; ${bavail * bsize} bytes are free.`);
+				const exit = await Promise.race([server.exited, null]);
+				const end = exit === null ? 'The server runs' : `The server has ended with ${JSON.stringify(exit)}`;
+				const found = `${error.message} ${changes} were acknowledged; ${bavail * bsize} bytes are free. ${end}.`;
+				throwFaults([found], server);
 			});
 			await sleep(world.random.between(0, MAX_FULL_MS));
 			if (world.random.chance(0.5)) {
