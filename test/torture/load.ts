@@ -72,15 +72,9 @@ export class Load {
 	}
 
 	async #run(random: Random): Promise<void> {
-		for (const repeat of this.#ledger.unanswered.splice(0)) {
-			try {
-				await this.#repeat(repeat);
-			} catch (error) {
-				if (error instanceof NoAnswer) return;
-				throw error;
-			}
-		}
 		await Promise.all([
+			// Beside the clients: on a full disk the answer to a message waits for space.
+			...this.#ledger.unanswered.splice(0).map((repeat) => this.#repeatOnce(repeat)),
 			this.#loop(() => this.#changeAssistants(random)),
 			this.#loop(() => this.#changeDocuments(random)),
 			...[0, 1, 2].map((client) => this.#talk(client, random)),
@@ -119,6 +113,15 @@ export class Load {
 		if (response.status < 500) change.outcome = 'refused';
 		await sleep(BACK_OFF_MS);
 		return null;
+	}
+
+	/** Repeats a request. The server may end meanwhile. */
+	async #repeatOnce(repeat: Repeat): Promise<void> {
+		try {
+			await this.#repeat(repeat);
+		} catch (error) {
+			if (!(error instanceof NoAnswer)) throw error;
+		}
 	}
 
 	/** A repeat after a restart has the response of the first request, or carries it out. */
