@@ -52,6 +52,6 @@ test('the text of an erased conversation is in no file of the data folder', asyn
 			{ rating: 'up', comment: 'swordfish!' },
 			key,
 		);
-		assert.equal(again.status, 404);
+		assert.deepEqual([again.status, again.body.error.code], [400, 'idempotency_key_reused']);
 	}
 });
