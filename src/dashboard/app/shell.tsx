@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { liveState } from '../api/live.ts';
 import { ConfirmDialog } from '../components/confirm.tsx';
 import { LoadingLines } from '../components/page.tsx';
@@ -48,12 +48,15 @@ function Content({ children }: { children: ComponentChildren }) {
 	const main = useRef<HTMLElement>(null);
 	const page = route.value.path.join('/');
 	const isFirst = useRef(true);
-	useEffect(() => {
-		if (!isFirst.current) {
+	useLayoutEffect(() => {
+		const isStart = isFirst.current;
+		isFirst.current = false;
+		if (isStart) return;
+		// After the page was rendered, and before the browser handles a key: the focus must not leave a field that a key has chosen.
+		queueMicrotask(() => {
 			main.current?.scrollTo(0, 0);
 			(main.current?.querySelector('h1') ?? main.current)?.focus();
-		}
-		isFirst.current = false;
+		});
 	}, [page]);
 	return (
 		<main id="content" tabIndex={-1} ref={main}>
