@@ -101,7 +101,7 @@ export const inbox: InboxStrings = {
 	keyArchive: 'Archivieren oder wieder öffnen',
 	keySearch: 'Suchen',
 	keyHelp: 'Tasten zeigen',
-	keyLeave: 'Feld verlassen, oder zurück zur Liste',
+	keyLeave: 'Suche leeren, Feld verlassen oder zurück zur Liste',
 	keySend: 'Senden',
 	composer: 'Art der Nachricht',
 	note: 'Interne Notiz',

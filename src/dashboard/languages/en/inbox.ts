@@ -98,7 +98,7 @@ export const inbox = {
 	keyArchive: 'Archive or reopen',
 	keySearch: 'Search',
 	keyHelp: 'Show the keys',
-	keyLeave: 'Leave the field, or go back to the list',
+	keyLeave: 'Clear the search, leave the field, or go back to the list',
 	keySend: 'Send',
 	composer: 'Kind of message',
 	note: 'Internal note',

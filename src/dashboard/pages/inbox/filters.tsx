@@ -1,3 +1,4 @@
+import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useQuery } from '../../api/queries.ts';
 import { allDeployments } from '../../api/workspace-lists.ts';
@@ -66,6 +67,14 @@ function SearchField({ value }: { value: string }) {
 		const timer = setTimeout(() => changeQuery({ search: text.trim() || undefined }), TYPING_MS);
 		return () => clearTimeout(timer);
 	}, [text]);
+	// Some browsers empty the field by themselves, and say nothing of it once the field has lost the focus.
+	const leaveOnEscape = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
+		if (event.key !== 'Escape') return;
+		event.preventDefault();
+		event.currentTarget.blur();
+		setText('');
+		changeQuery({ search: undefined });
+	};
 	return (
 		<input
 			type="search"
@@ -75,6 +84,7 @@ function SearchField({ value }: { value: string }) {
 			maxLength={200}
 			value={text}
 			onInput={(event) => setText(event.currentTarget.value)}
+			onKeyDown={leaveOnEscape}
 		/>
 	);
 }
