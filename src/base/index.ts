@@ -25,7 +25,7 @@ export { ID_PREFIXES, IdGenerator, type IdKind, isId, kindOfId, newId, timeOfId,
 export { KeyedLock } from './keyed-lock.ts';
 export { latencySlot, percentileOf, slotLatency } from './latency-histogram.ts';
 export { LinkedList, type LinkedNode } from './linked-list.ts';
-export { createLog, type Log } from './log.ts';
+export { boundedErrorText, createLog, type Log } from './log.ts';
 export { LruCache } from './lru-cache.ts';
 export { applyMergePatch, mergedFields } from './merge-patch.ts';
 export { exceedsDepth } from './nesting-depth.ts';
@@ -41,6 +41,7 @@ export { SecretBox } from './secret-box.ts';
 export { Semaphore, type SemaphoreQueue } from './semaphore.ts';
 export { separateCharacters } from './separate-characters.ts';
 export { encodeServerSentEvent, encodeSingleLines, type ServerSentEvent } from './server-sent-event.ts';
+export { SlicedWork, type WaitingWork } from './sliced-work.ts';
 export { SlidingWindowLimiter } from './sliding-window-limiter.ts';
 export { SlidingWindowLog } from './sliding-window-log.ts';
 export { SpacedTask } from './spaced-task.ts';

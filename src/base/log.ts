@@ -8,8 +8,14 @@ export type Log = Logger;
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'key', 'token', 'signing_secret'];
 const SECRET_PATHS = ['', '*.', '*.*.'].flatMap((prefix) => SECRET_FIELDS.map((field) => prefix + field));
 
-/** Fields with the text of an error, besides `err`. */
-const ERROR_FIELDS = ['error', 'cause', 'detail', 'reason', 'problem'];
+/** Fields with the text of an error, or several, besides `err`. */
+const ERROR_FIELDS = ['error', 'cause', 'causes', 'detail', 'reason', 'problem'];
+/** Characters of such a field, or of each of its texts, after it was censored. */
+const MAX_ERROR_CHARS = 1_000;
+/** Characters that are censored for them. */
+const MAX_CENSORED_CHARS = 5_000;
+/** More characters than a value has that is censored. */
+const MAX_VALUE_CHARS = 500;
 /** Levels of causes and fields of a logged error. */
 const MAX_ERROR_DEPTH = 5;
 
@@ -33,9 +39,25 @@ export function createLog(level: string, censor: (text: string) => string = (tex
 
 /** Serializers of the fields that have the text of an error. */
 function errorSerializers(censor: (text: string) => string): Record<string, (value: unknown) => unknown> {
-	const censorText = (value: unknown) => (typeof value === 'string' ? censor(value) : value);
-	const fields = Object.fromEntries(ERROR_FIELDS.map((field) => [field, censorText]));
+	const censorField = (value: unknown) => censorTexts(value, (text) => beginningOf(text, censor), 1);
+	const fields = Object.fromEntries(ERROR_FIELDS.map((field) => [field, censorField]));
 	return { ...fields, err: (value) => censorTexts(pino.stdSerializers.err(value as Error), censor, MAX_ERROR_DEPTH) };
+}
+
+/**
+ * Bounds the text of an error for a field of the log, which censors and cuts it. Do not cut it shorter before: half of an address would not
+ * be censored.
+ */
+export function boundedErrorText(text: string): string {
+	return text.slice(0, 2 * MAX_CENSORED_CHARS);
+}
+
+/** The beginning of a text. It is censored first, because half of an address or number would not be found. */
+function beginningOf(text: string, censor: (text: string) => string): string {
+	const censored = censor(text.slice(0, MAX_CENSORED_CHARS));
+	// The end has such a half where the text goes on.
+	const whole = text.length > MAX_CENSORED_CHARS ? censored.slice(0, -MAX_VALUE_CHARS) : censored;
+	return whole.slice(0, MAX_ERROR_CHARS);
 }
 
 function censorTexts(value: unknown, censor: (text: string) => string, depth: number): unknown {

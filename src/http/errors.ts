@@ -1,4 +1,4 @@
-import { AppError, type Log, messageOf } from '../base/index.ts';
+import { AppError, boundedErrorText, type Log, messageOf } from '../base/index.ts';
 import type { BytesResponse, Headers } from './types.ts';
 
 /** The headers of every error. An error must not be cached. */
@@ -7,9 +7,8 @@ const ERROR_HEADERS: Headers = [
 	['cache-control', 'no-store'],
 ];
 
-/** Causes in a chain that a log line names, and the characters of each. */
+/** Causes in a chain that a log line names. */
 const MAX_CAUSES = 5;
-const MAX_CAUSE_CHARS = 500;
 
 /**
  * The response for anything thrown. An AppError becomes the API's error envelope with its code's status. Everything else is
@@ -40,7 +39,7 @@ function causesOf(error: Error): string[] {
 	for (let { cause } = error; cause !== undefined && causes.length < MAX_CAUSES; ) {
 		const code = (cause as { code?: unknown } | null)?.code;
 		const text = typeof code === 'string' && !messageOf(cause).includes(code) ? `${code}: ` : '';
-		causes.push(`${text}${messageOf(cause)}`.slice(0, MAX_CAUSE_CHARS));
+		causes.push(boundedErrorText(`${text}${messageOf(cause)}`));
 		cause = cause instanceof Error ? cause.cause : undefined;
 	}
 	return causes;

@@ -1,5 +1,5 @@
 import * as oidc from 'openid-client';
-import { type Clock, type Log, messageOf } from '../base/index.ts';
+import { boundedErrorText, type Clock, type Log, messageOf } from '../base/index.ts';
 import type { Network } from '../net/index.ts';
 import { createIssuerFetch } from './issuer-fetch.ts';
 import { foreignAnswerError, providerError } from './provider-errors.ts';
@@ -191,7 +191,7 @@ export class IdentityProvider {
 function causesOf(thrown: unknown): string {
 	const messages: string[] = [];
 	for (let error = thrown; error instanceof Error; error = error.cause) messages.push(messageOf(error));
-	return messages.join(': ').slice(0, 500);
+	return boundedErrorText(messages.join(': '));
 }
 
 /**

@@ -1,7 +1,16 @@
 import { ROOT_CONTEXT, SpanKind, TraceFlags, trace } from '@opentelemetry/api';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { RandomIdGenerator, type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace';
-import { AppError, type Log, messageOf, NO_SPAN, type Span, ThrottledLog, withDeadline } from '../base/index.ts';
+import {
+	AppError,
+	boundedErrorText,
+	type Log,
+	messageOf,
+	NO_SPAN,
+	type Span,
+	ThrottledLog,
+	withDeadline,
+} from '../base/index.ts';
 import type { IncomingRequest, RequestObserver, RequestTracer } from '../http/index.ts';
 import { CollectorClient } from '../net/index.ts';
 import type { TracingSettings } from './environment.ts';
@@ -51,7 +60,7 @@ export class Tracing implements RequestTracer, RequestObserver, AsyncDisposable 
 				try {
 					await this.#collector.send(body);
 				} catch (error) {
-					const problem = messageOf(error).slice(0, 500);
+					const problem = boundedErrorText(messageOf(error));
 					throttled.warn('traces', { problem }, 'traces could not be sent');
 				}
 			},

@@ -73,3 +73,36 @@ test('a log censors the texts of errors, with their causes', () => {
 	assert.equal((lines[0] as { err: Error }).err.message, 'no [email]: for [email]');
 	assert.deepEqual([lines[1]?.error, lines[1]?.status, lines[2]?.error], ['of [email]', 400, 'a code']);
 });
+
+test('a log censors each text of a list of causes', () => {
+	const { lines } = written(
+		'info',
+		`const censoring = createLog('info', (text) => text.replaceAll('ada@example.com', '[email]'));
+		censoring.warn({ causes: ['first', 'of ada@example.com'] }, 'failed');`,
+	);
+	assert.deepEqual(lines[0]?.causes, ['first', 'of [email]']);
+});
+
+const VALUES = ['ada.lovelace@mail.example.com', '+44 7700 900123', '4111 1111 1111 1111'];
+
+test('a log cuts the text of an error after it was censored, wherever an address or a number is', () => {
+	const redaction = new URL('../../src/redaction/index.ts', import.meta.url).href;
+	const { lines } = written(
+		'info',
+		`const { censorPersonalData } = await import(${JSON.stringify(redaction)});
+		const { boundedErrorText } = await import(${JSON.stringify(new URL('../../src/base/index.ts', import.meta.url).href)});
+		const censoring = createLog('info', censorPersonalData);
+		for (const value of ${JSON.stringify(VALUES)}) for (const size of [1_000, 5_000, 10_000]) for (let at = -40; at < 10; at++) {
+			const before = 'invalid value '.repeat(1_000).slice(0, size + at);
+			censoring.warn({ error: boundedErrorText(before + ' ' + value + ' and more'.repeat(1_000)) }, 'failed');
+		}
+		for (const value of ${JSON.stringify(VALUES)})
+			for (let at = 0; at < 40; at++) censoring.warn({ causes: ['x'.repeat(at) + (' ' + value).repeat(2_000)] }, 'failed');`,
+	);
+	assert.equal(lines.length, VALUES.length * (3 * 50 + 40));
+	for (const { error, causes } of lines) {
+		const text = (error ?? (causes as string[])[0]) as string;
+		assert.ok(text.length <= 1_000, String(text.length));
+		assert.doesNotMatch(text, /\bad|lovelace|@|\d/, text.slice(-60));
+	}
+});

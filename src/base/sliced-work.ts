@@ -1,0 +1,49 @@
+/** Time for one slice (ms). Whatever needs many turns of the event loop waits for it in each. */
+const SLICE_MS = 1;
+
+const RESOLVED = Promise.resolve();
+
+/** Work that waits. */
+export interface WaitingWork {
+	/** How much waits. */
+	readonly size: number;
+	/** Takes the next part and does it. Called only while something waits; must not throw. */
+	workOnNext(): void;
+}
+
+/**
+ * Does waiting work in slices, each in its own turn of the event loop, so that much of it does not block the others. What a part
+ * causes in microtasks belongs to it: the next part begins after that, unless the time of the slice is used up by then.
+ */
+export class SlicedWork {
+	readonly #waiting: WaitingWork;
+	readonly #beginSlice = (): void => {
+		this.#endsAt = performance.now() + SLICE_MS;
+		this.#continue();
+	};
+	readonly #continue = (): void => {
+		if (this.#waiting.size === 0) this.#isScheduled = false;
+		else if (performance.now() < this.#endsAt) this.#workOnNext();
+		else setImmediate(this.#beginSlice);
+	};
+	/** When the slice ends (`performance.now()`). */
+	#endsAt = 0;
+	#isScheduled = false;
+
+	constructor(waiting: WaitingWork) {
+		this.#waiting = waiting;
+	}
+
+	/** Begins in the next turn, or continues, until nothing waits. */
+	start(): void {
+		if (this.#isScheduled) return;
+		this.#isScheduled = true;
+		setImmediate(this.#beginSlice);
+	}
+
+	#workOnNext(): void {
+		this.#waiting.workOnNext();
+		// A tick that is added in a microtask comes after all microtasks.
+		void RESOLVED.then(() => process.nextTick(this.#continue));
+	}
+}
