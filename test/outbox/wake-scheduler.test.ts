@@ -4,6 +4,7 @@ import { Outbox } from '../../src/outbox/index.ts';
 import { SubscriberBuffer } from '../../src/outbox/topic.ts';
 import { WakeScheduler } from '../../src/outbox/wake-scheduler.ts';
 import type { StoredEvent } from '../../src/store/index.ts';
+import { compute } from '../support/compute.ts';
 import { itemsOf } from '../support/pull-source.ts';
 import { until } from '../support/until.ts';
 
@@ -11,12 +12,16 @@ const THOUSANDS = 5_000;
 /** Followers of which none waits for another turn. */
 const FEW = 32;
 
-/** Followers that wait, and the order in which they wake. */
-function waiting(count: number): { followers: Set<SubscriberBuffer>; woken: number[] } {
+/** Followers that wait, and the order in which they wake. Each takes the processor for some milliseconds then. */
+function waiting(count: number, wakeMs = 0): { followers: Set<SubscriberBuffer>; woken: number[] } {
 	const followers = new Set<SubscriberBuffer>();
 	const woken: number[] = [];
 	for (let at = 0; at < count; at++) {
-		followers.add(new SubscriberBuffer({ onReadable: () => woken.push(at) }));
+		const onReadable = () => {
+			compute(wakeMs);
+			woken.push(at);
+		};
+		followers.add(new SubscriberBuffer({ onReadable }));
 	}
 	return { followers, woken };
 }
@@ -29,7 +34,7 @@ test('wakes a few followers at once', () => {
 
 test('wakes thousands of followers in order, and yields to the event loop in between', async () => {
 	const queue = new WakeScheduler();
-	const { followers, woken } = waiting(THOUSANDS);
+	const { followers, woken } = waiting(THOUSANDS, 0.02);
 	let turns = 0;
 	const seen = new Set<number>();
 	const count = () => {
