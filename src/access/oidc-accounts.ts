@@ -19,6 +19,14 @@ export interface IdentityAccount extends Required<Pick<Commit, 'expect' | 'write
 	user: UserRecord;
 	/** The role is another one: sessions with the former one end. */
 	isNewRole: boolean;
+	/** What the audit log says about the changes; null where the account stays as it is. */
+	change: AccountChange | null;
+}
+
+/** A change of an account by a sign-in, in the words of the API: as if a person had made it with this operation. */
+export interface AccountChange {
+	action: 'createUser' | 'updateUser';
+	fields: string[];
 }
 
 /** The identity may not sign in. Known people are signed out everywhere. */
@@ -60,9 +68,12 @@ export class OidcAccounts {
 			const record = newUser(workspaceId, { email, role, ...(name === null ? {} : { name }) }, null, now);
 			const user = { ...record, ...link };
 			const write = [...guard.write, { op: 'insert', kind: 'users', record: user } as const];
-			return { user, isNewRole: false, expect: guard.expect, write };
+			const change = { action: 'createUser' as const, fields: ['email', 'name', 'role', 'has_oidc'] };
+			return { user, isNewRole: false, change, expect: guard.expect, write };
 		}
-		if (found.oidc_subject !== null && found.oidc_issuer === identity.issuer && found !== known) {
+		const isOfIssuer = found.oidc_subject !== null && found.oidc_issuer === identity.issuer;
+		// Of two first sign-ins at once, one may find the account of the other by the address only.
+		if (isOfIssuer && found.oidc_subject !== identity.subject) {
 			return refused(null, 'Your e-mail address belongs to the account of another identity.');
 		}
 		if (found.deactivated_at !== null) return { refusal: new AppError('account_deactivated'), user: found };
@@ -79,15 +90,17 @@ export class OidcAccounts {
 		const staysOwner = found.role === 'owner' && role !== 'owner' && !(await hasOtherOwner(this.#options.store, found));
 		const next = { ...link, role: staysOwner ? ('owner' as const) : role };
 		const isNewRole = next.role !== found.role;
-		const isChanged = isNewRole || found.oidc_issuer !== link.oidc_issuer || found.oidc_subject !== link.oidc_subject;
+		const isNewLink = found.oidc_issuer !== link.oidc_issuer || found.oidc_subject !== link.oidc_subject;
 		const expect = [expectVersion('users', found)];
-		if (!isChanged) return { user: found, isNewRole, expect, write: [] };
+		if (!isNewRole && !isNewLink) return { user: found, isNewRole, change: null, expect, write: [] };
 		// A link for a password was issued for the former role.
 		const noLink = isNewRole ? { password_link_hash: null, password_link_expires_at: null } : {};
 		const set = { ...next, ...noLink, updated_at: now };
+		const fields = [...(isNewRole ? ['role'] : []), ...(isNewLink ? ['has_oidc'] : [])];
 		return {
 			user: { ...found, ...set, version: found.version + 1 },
 			isNewRole,
+			change: { action: 'updateUser', fields },
 			expect: [...expect, ...guard.expect],
 			write: [...guard.write, { op: 'patch', kind: 'users', id: found.id, set }],
 		};

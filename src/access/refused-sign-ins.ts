@@ -2,8 +2,8 @@ import { type Clock, type Log, SlidingWindowLimiter } from '../base/index.ts';
 import { requireCommitted, type Store, type UserRecord } from '../store/index.ts';
 import type { AuditWrites } from './audit-writes.ts';
 
-/** The actions of the records in the audit log: a wrong password, a wrong code. */
-type RefusalAction = 'refusePassword' | 'refuseSecondFactor';
+/** The actions of the records in the audit log: a wrong password, a wrong code, an identity that may not sign in. */
+type RefusalAction = 'refusePassword' | 'refuseSecondFactor' | 'refuseOidcSignIn';
 
 const HOUR = 3_600_000;
 /** Pairs of account and action that are remembered. */
@@ -26,15 +26,23 @@ export class RefusedSignIns {
 
 	/** @throws AppError where the record cannot be stored */
 	async record(user: UserRecord, action: RefusalAction, audit: AuditWrites): Promise<void> {
-		const key = `${action}:${user.id}`;
-		if (this.#recorded.tryConsume(key, 1) > 0) return;
+		if (!this.isDue(user, action)) return;
 		const write = audit(user, user, action);
 		try {
 			if (write.length > 0) requireCommitted(await this.#store.commit({ write }));
 		} catch (error) {
-			this.#recorded.refund(key);
+			this.notRecorded(user, action);
 			throw error;
 		}
+	}
+
+	/** Whether the account gets a record now. The answer counts as a record, until `notRecorded`. */
+	isDue({ id }: UserRecord, action: RefusalAction): boolean {
+		return this.#recorded.tryConsume(`${action}:${id}`, 1) === 0;
+	}
+
+	notRecorded({ id }: UserRecord, action: RefusalAction): void {
+		this.#recorded.refund(`${action}:${id}`);
 	}
 
 	/** Records it without a wait: the time of the response must not show that the account exists. */

@@ -235,19 +235,27 @@ export class Sessions {
 		audit: AuditWrites,
 	): Promise<UserSession> {
 		const token = createToken();
+		let recorded: UserRecord | null = null;
 		const outcome = await decideAndCommit<UserSession | AppError>(this.#store, async () => {
 			const now = this.#clock.now();
 			const account = await decide(now);
 			if ('refusal' in account) {
 				const { user, refusal } = account;
-				return { commit: user && { write: [{ op: 'end_sessions', user_id: user.id }] }, result: refusal };
+				if (user === null) return { commit: null, result: refusal };
+				if (recorded === null && this.#refused.isDue(user, 'refuseOidcSignIn')) recorded = user;
+				const record = recorded === null ? [] : audit(user, user, 'refuseOidcSignIn', []);
+				return { commit: { write: [{ op: 'end_sessions', user_id: user.id }, ...record] }, result: refusal };
 			}
-			const { user, isNewRole, expect } = account;
+			const { user, isNewRole, change, expect } = account;
 			const session = newSession(user, { token, userAgent, signedInBy: 'oidc', now });
 			const write = [...account.write, ...(await this.#replacedSessions(user, cookies))];
 			if (isNewRole) write.push({ op: 'end_sessions', user_id: user.id });
+			if (change !== null) write.push(...audit(user, user, change.action, change.fields));
 			write.push({ op: 'insert', kind: 'sessions', record: session }, ...audit(user, session));
 			return { commit: { expect, write }, result: { session, user, setCookie: this.#cookieOf(session, token) } };
+		}).catch((error: unknown) => {
+			if (recorded !== null) this.#refused.notRecorded(recorded, 'refuseOidcSignIn');
+			throw error;
 		});
 		if (outcome instanceof AppError) throw outcome;
 		return outcome;

@@ -50,8 +50,14 @@ export class AuditTrail {
 	 * The write that records the change; none for an operation that is not audited.
 	 * @param resource what was changed: the result of the operation, or an object with an id and a name
 	 * @param action what is recorded; default: the operation
+	 * @param fields the names of the fields that change; default: those of the request
 	 */
-	writes(actor: AuditActor, resource: unknown, action = operationIdOf(this.#operation)): Write[] {
+	writes(
+		actor: AuditActor,
+		resource: unknown,
+		action = operationIdOf(this.#operation),
+		fields: readonly string[] = [...namesIn(this.#input.query), ...namesIn(this.#input.body)],
+	): Write[] {
 		if (!isAudited(this.#operation)) return [];
 		this.#isTaken = true;
 		const now = this.#options.clock.now();
@@ -60,7 +66,7 @@ export class AuditTrail {
 			...actor,
 			action,
 			...this.#resourceOf(resource, actor.workspace_id),
-			fields: [...namesIn(this.#input.query), ...namesIn(this.#input.body)],
+			fields: [...fields],
 			path: this.#request.path.slice(0, MAX_PATH),
 			request_id: this.#request.id,
 			address: this.#request.clientAddress,

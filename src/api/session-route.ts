@@ -162,8 +162,8 @@ function auditOf(
 	options: AuditTrailOptions,
 ): AuditWrites {
 	const trail = new AuditTrail(operation, request, input, options);
-	return ({ id, name, workspace_id }, changed, action) =>
-		trail.writes({ workspace_id, actor_type: 'user', actor_id: id, actor_name: name }, changed, action);
+	return ({ id, name, workspace_id }, changed, action, fields) =>
+		trail.writes({ workspace_id, actor_type: 'user', actor_id: id, actor_name: name }, changed, action, fields);
 }
 
 function toResponse<O extends Operation>(

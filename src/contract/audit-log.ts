@@ -14,7 +14,7 @@ export const AuditLogRecord = Type.Object({
 	}),
 	action: Type.String({
 		description:
-			'The operationId of the operation; `completeErasure` for the end of an erasure, `refusePassword` and `refuseSecondFactor` for a sign-in with a wrong password or code, of which the actor is the account that was tried.',
+			'The operationId of the operation; `completeErasure` for the end of an erasure, `refusePassword` and `refuseSecondFactor` for a sign-in with a wrong password or code, of which the actor is the account that was tried; `refuseOidcSignIn` for a refused sign-in by the identity provider, which ends the sessions of the account.',
 		examples: ['updateAssistant'],
 	}),
 	resource: Type.Object({
@@ -26,7 +26,8 @@ export const AuditLogRecord = Type.Object({
 		}),
 	}),
 	fields: Type.Array(Type.String(), {
-		description: 'The names of the fields and parameters that the request had; never their values.',
+		description:
+			'The names of the fields and parameters that the request had; never their values. For the change of an account by a sign-in at the identity provider, the fields of the account.',
 		examples: [['name', 'model']],
 	}),
 	details: Type.Unsafe<Record<string, unknown> | null>({

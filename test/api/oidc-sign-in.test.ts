@@ -320,3 +320,69 @@ test('an error of the issuer is a sentence that shows nothing of its description
 	const oddly = await other.browser.call('POST', FINISH, odd, { cookie: other.cookie });
 	assert.equal(sentenceOf(oddly), 'The identity provider has refused the sign-in (error).');
 });
+
+/** What the audit log says about an account: the actions with the fields, the oldest first. */
+async function recordsOf(id: string): Promise<string[]> {
+	const { data } = (await app.call('GET', `/api/v1/audit-log?actor=${id}&limit=100`)).body;
+	return data
+		.filter(({ resource }: { resource: { id: string } }) => resource.id === id)
+		.map(({ action, fields }: { action: string; fields: string[] }) => [action, ...fields].join(' '))
+		.toReversed();
+}
+
+test('the audit log has the account that a sign-in makes, and each new role, with the person as the actor', async () => {
+	const { login, email } = person();
+	const { id } = (await signInBy(login)).finished.body.user;
+	const created = ['createUser email name role has_oidc'];
+	assert.deepEqual(await recordsOf(id), created);
+	const [record] = (await app.call('GET', `/api/v1/audit-log?resource=${id}`)).body.data;
+	assert.deepEqual(
+		[record.actor, record.resource, record.details, record.path],
+		[{ type: 'user', id, name: 'Ada' }, { type: 'user', id, name: 'Ada' }, null, FINISH],
+	);
+	assert.ok(!JSON.stringify(record).includes(email));
+	await signInBy(login);
+	assert.deepEqual(await recordsOf(id), created, 'a sign-in that changes nothing');
+	clock.advance(1);
+	issuer.people.set(login, { ...issuer.people.get(login), groups: ['bosses'] });
+	assert.equal((await signInBy(login)).finished.body.user.role, 'owner');
+	assert.deepEqual(await recordsOf(id), [...created, 'updateUser role']);
+});
+
+test('the audit log has the link of an account to an identity, and a new role beside it', async () => {
+	for (const [role, expected] of [
+		['member', 'updateUser has_oidc'],
+		['viewer', 'updateUser role has_oidc'],
+	] as const) {
+		const { login, email } = person();
+		const id = await addUser(app, email, role);
+		const before = await recordsOf(id);
+		clock.advance(1);
+		assert.equal((await signInBy(login)).finished.body.user.id, id);
+		assert.deepEqual(await recordsOf(id), [...before, expected]);
+	}
+});
+
+test('the audit log has the first refused sign-in in an hour of a person who has an account, and none of others', async () => {
+	const { login } = person();
+	const { browser, finished } = await signInBy(login);
+	const { id } = finished.body.user;
+	const refuse = async (given: IssuerPerson, code: string, afterMs = 1) => {
+		clock.advance(afterMs);
+		issuer.people.set(login, { ...issuer.people.get(login), groups: ['staff'], email_verified: true, ...given });
+		assertRefused((await signInBy(login)).finished, 403, code);
+	};
+	await refuse({ groups: [] }, 'sign_in_refused');
+	assert.equal((await browser.call('GET', SESSION)).status, 401);
+	await refuse({ email_verified: false }, 'sign_in_refused');
+	await app.call('PATCH', `/api/v1/users/${id}`, { status: 'deactivated' });
+	await refuse({}, 'account_deactivated', 3_600_000);
+	const records = await recordsOf(id);
+	assert.deepEqual(records.slice(1), ['refuseOidcSignIn', 'refuseOidcSignIn']);
+
+	const refusedOf = async () =>
+		(await app.call('GET', '/api/v1/audit-log?action=refuseOidcSignIn&limit=100')).body.data.length;
+	const before = await refusedOf();
+	assertRefused((await signInBy(person({ groups: [] }).login)).finished, 403, 'sign_in_refused');
+	assert.equal(await refusedOf(), before);
+});

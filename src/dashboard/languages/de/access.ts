@@ -166,6 +166,7 @@ export const access: AccessStrings = {
 		complete: 'Löschung abgeschlossen',
 		refusePassword: 'Falsches Passwort',
 		refuseSecondFactor: 'Zweiter Faktor abgelehnt',
+		refuseOidcSignIn: 'Anmeldung über den Identitätsanbieter abgelehnt',
 	},
 	kinds: {
 		assistant: 'Assistent',

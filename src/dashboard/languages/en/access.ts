@@ -164,6 +164,7 @@ export const access = {
 		complete: 'Erasure completed',
 		refusePassword: 'Wrong password',
 		refuseSecondFactor: 'Second factor refused',
+		refuseOidcSignIn: 'Sign-in by the identity provider refused',
 	},
 	kinds: {
 		assistant: 'Assistant',
