@@ -53,6 +53,7 @@ export function credentialRoute<O extends Operation>(
 	return {
 		method: operation.method,
 		path: operation.path,
+		mayWait: true,
 		responseTimeoutMs: responseTimeoutOf(operation),
 		handle: (request) =>
 			admitCaller(

@@ -143,6 +143,10 @@ class RequestOfUse implements HttpRequest {
 		this.#request.continueTrace();
 	}
 
+	suppressSpan(): void {
+		this.#request.suppressSpan();
+	}
+
 	get hasBody(): boolean {
 		return this.#request.hasBody;
 	}

@@ -51,6 +51,7 @@ export function anonymousRouteFactory(options: SessionRouteOptions): RouteFactor
 		return {
 			method: operation.method,
 			path: operation.path,
+			mayWait: true,
 			handle: (request) =>
 				admitAnonymous(
 					request,
@@ -125,6 +126,7 @@ function userRoute(
 	return {
 		method: operation.method,
 		path: operation.path,
+		mayWait: true,
 		handle: (request) =>
 			admitCaller(
 				request,

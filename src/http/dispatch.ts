@@ -1,6 +1,7 @@
 import { AppError, type Log } from '../base/index.ts';
 import { errorResponse } from './errors.ts';
 import type { IncomingRequest } from './request.ts';
+import { RequestQueue } from './request-queue.ts';
 import type { Router } from './router.ts';
 import type { BytesResponse, HttpRequest, Route, RouteResponse, Unhandled } from './types.ts';
 
@@ -25,6 +26,7 @@ export interface DispatcherOptions {
 /** Calls the handler of each request and turns its result or error into a response. It never throws. */
 export class RequestDispatcher {
 	readonly #options: DispatcherOptions;
+	readonly #queue = new RequestQueue();
 	#router: Router;
 	/** Whether the routes are incomplete: an unknown path may exist soon. */
 	#isStarting: boolean;
@@ -50,11 +52,18 @@ export class RequestDispatcher {
 		try {
 			const route = this.#findRoute(request);
 			request.responseTimeoutMs = route.responseTimeoutMs;
-			const response = route.handle(request);
+			const starts = route.mayWait !== true || this.#queue.startsAtOnce(request);
+			const response = starts ? route.handle(request) : this.#handleLater(route, request);
 			return response instanceof Promise ? response.then(requireResponse) : requireResponse(response);
 		} catch (error) {
 			return this.errorResponse(error, request);
 		}
+	}
+
+	/** Calls a handler when the queue comes to its request, unless the request was aborted before. */
+	async #handleLater(route: Route, request: IncomingRequest): Promise<RouteResponse> {
+		await this.#queue.wait(request);
+		return route.handle(request);
 	}
 
 	/** The response for an error of a handler, or for an error before a handler was found. */

@@ -1,5 +1,5 @@
 import type * as uWS from 'uWebSockets.js';
-import { type AbortListener, AppError, isId, newId, type Span } from '../base/index.ts';
+import { type AbortListener, AppError, isId, NO_SPAN, newId, type Span } from '../base/index.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { readBytes } from './body-bytes.ts';
 import { readJson } from './json-body.ts';
@@ -113,6 +113,10 @@ export class IncomingRequest implements HttpRequest {
 
 	continueTrace(): void {
 		this.continuesTrace = true;
+	}
+
+	suppressSpan(): void {
+		this.#span ??= NO_SPAN;
 	}
 
 	get signal(): AbortSignal {

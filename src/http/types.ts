@@ -38,6 +38,8 @@ export interface HttpRequest extends AbortableRequest {
 	readonly span: Span;
 	/** Makes `span` a part of the trace that the headers name, with its decision of sampling. Before the first use of `span`. */
 	continueTrace(): void;
+	/** Another server that the request is passed on to has its span. A span that has begun here stays. */
+	suppressSpan(): void;
 	/** Adds fields to the request's log line. Ids only: no secret, and no text that a person wrote. */
 	addLogFields(fields: RequestLogFields): void;
 	/** Whether the request announced a body (Content-Length over 0, or chunked). */
@@ -152,6 +154,8 @@ export interface Route {
 	responseTimeoutMs?: number;
 	/** A response that is not a promise is written at once, within the HTTP library's callback. */
 	handle(request: HttpRequest): RouteResponse | Promise<RouteResponse>;
+	/** Where many requests arrive at once, those of this route wait for a later turn of the event loop, because its handler takes time. */
+	mayWait?: boolean;
 	/** Only a sample of the successful responses is logged, because they are many. */
 	isLogSampled?: boolean;
 }

@@ -110,6 +110,7 @@ function httpRequestOf(operation: Operation, { params = {}, headers = {}, signal
 		header: (name) => headers[name],
 		addLogFields: () => {},
 		continueTrace: () => {},
+		suppressSpan: () => {},
 	};
 	return request as HttpRequest;
 }

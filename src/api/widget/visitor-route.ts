@@ -21,6 +21,7 @@ export function visitorRoute(operation: Operation, admission: VisitorAdmission, 
 	return {
 		method: operation.method,
 		path: operation.path,
+		mayWait: true,
 		responseTimeoutMs: REPLY_TIMEOUT_MS,
 		async handle(request) {
 			requireWellFormedKey(request);
