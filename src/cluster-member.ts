@@ -17,6 +17,7 @@ import type { Deployments } from './deployments/index.ts';
 import { createHttpServer, type HttpServer, type Route } from './http/index.ts';
 import { PeerClient } from './net/index.ts';
 import type { FenceOf, PlacementStore } from './store/index.ts';
+import type { Tracing } from './tracing/index.ts';
 import type { Deliverer } from './webhooks/index.ts';
 
 /** For as long at least, a node that ends still serves while it is not ready: a load balancer checks that every second or two (ms). */
@@ -40,9 +41,10 @@ export interface ClusterServer {
 
 /**
  * Listens for the other nodes. It serves nothing before its routes are set.
+ * @param tracing null: requests are not traced
  * @throws AppError `unavailable` where the address cannot be listened on
  */
-export async function openClusterServer(settings: Settings, log: Log): Promise<ClusterServer> {
+export async function openClusterServer(settings: Settings, log: Log, tracing: Tracing | null): Promise<ClusterServer> {
 	const server = createHttpServer({
 		...(listenAddress(settings.cluster_listen ?? '127.0.0.1:0') as { host: string; port: number }),
 		routes: [],
@@ -52,6 +54,9 @@ export async function openClusterServer(settings: Settings, log: Log): Promise<C
 		trustedProxies: ['0.0.0.0/0', '::/0'],
 		trustsSender: true,
 		delaysRefusals: false,
+		// Requests are counted and logged by the node that has them from clients. Their spans are here.
+		tracer: tracing,
+		observers: tracing === null ? [] : [tracing],
 		environment: processSources().env,
 	});
 	try {

@@ -26,9 +26,9 @@ export function ownedRoutes(
 		if (shardKey === null) return [];
 		const handle = async (request: HttpRequest): Promise<RouteResponse> => {
 			const key = await shardKey(request);
-			if (key !== null && placement.fenceOf(key) === null) return notTheOwner();
+			if (key !== null && placement.fenceOf(key) === null) return notTheOwner(request);
 			const response = await route.handle(request);
-			return placeElsewhere(response) === null ? response : notTheOwner();
+			return placeElsewhere(response) === null ? response : notTheOwner(request);
 		};
 		return { ...route, handle };
 	});
@@ -49,7 +49,8 @@ export function clusterOnly(routes: readonly Route[], clusterKey: string): Route
 	}));
 }
 
-function notTheOwner(): RouteResponse {
+function notTheOwner(request: HttpRequest): RouteResponse {
+	request.suppressSpan();
 	return { status: 421, headers: [[NOT_THE_OWNER, '1']] };
 }
 

@@ -39,6 +39,8 @@ const DROPPED_RESPONSE_HEADERS = new Set([
 /**
  * Passes a request to the node that owns what it is about. A request that the other node has not accepted is sent again to the
  * next owner. After that it is repeated only where a repeat changes nothing: without a change, or with an Idempotency-Key.
+ *
+ * The owner has the span of the request: only it checks the credential, and without a valid key the caller chooses no trace.
  */
 export class Forwarder {
 	readonly #options: ForwarderOptions;
@@ -74,7 +76,10 @@ export class Forwarder {
 			const node = placement.nodeOf(id);
 			if (node !== null && node.id !== nodeId) {
 				const response = await this.#attempt(request, id, node, body);
-				if (response !== null && !(response instanceof PeerError)) return response;
+				if (response !== null && !(response instanceof PeerError)) {
+					request.suppressSpan();
+					return response;
+				}
 				if (response !== null && failure === undefined) onFailure?.();
 				failure = response ?? failure;
 			}

@@ -12,10 +12,12 @@ import {
 	shardOf,
 } from '../../src/cluster/index.ts';
 import type { HttpRequest, Route, RouteResponse } from '../../src/http/index.ts';
+import { Metrics } from '../../src/metrics/index.ts';
 import { PeerClient } from '../../src/net/index.ts';
 import type { ClusterNode } from '../../src/store/index.ts';
 import { recordingLog } from '../api/traces.ts';
 import { start } from '../http/harness.ts';
+import { valuesOf } from '../metrics/values-of.ts';
 import { freePort } from '../support/listening.ts';
 import { until } from '../support/until.ts';
 
@@ -154,12 +156,14 @@ test('a request that no node has accepted goes to the next owner', async (t) => 
 	assert.equal(await (await sent).text(), 'next');
 });
 
-test('the log and a count tell that the owner of what is asked for cannot be reached', async (t) => {
+test('the log and the metrics tell that the owner of what is asked for cannot be reached', async (t) => {
 	const owners = new Owners();
 	const kept = recordingLog();
-	let failures = 0;
-	const onFailure = () => void failures++;
+	const metrics = new Metrics('1');
+	const failures = async () => valuesOf(await metrics.text(), 'parley_cluster_request_failures_total');
+	const onFailure = metrics.work.onPeerFailure;
 	const entry = await startNode(t, owners, 'entry', refuse, { log: kept.log, onFailure, patienceMs: 1 });
+	assert.deepEqual(await failures(), { '': 0 });
 	const address = `127.0.0.1:${await freePort()}`;
 	owners.addresses.set('gone', address);
 	owners.owner = 'gone';
@@ -167,7 +171,7 @@ test('the log and a count tell that the owner of what is asked for cannot be rea
 	assert.equal(response.status, 503);
 	assert.equal(response.headers.get('retry-after'), '1');
 	assert.match(kept.text(), new RegExp(`The node at ${address} did not answer`));
-	assert.ok(failures >= 1);
+	assert.deepEqual(await failures(), { '': 1 });
 });
 
 test('a request to a node that is frozen is repeated at the next owner only where a repeat changes nothing', async (t) => {
