@@ -118,8 +118,8 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 
 	const shares = descriptorShares();
 	const network = resources.use(overrides.network ?? openNetwork(settings, shares));
-	const modelServices = createModelServices(settings, overrides, { network, clock, log, metrics });
-	const nodes = settings.database_url === undefined ? null : await openClusterServer(settings, log);
+	const modelServices = createModelServices(settings, overrides, { network, clock, log });
+	const nodes = settings.database_url === undefined ? null : await openClusterServer(settings, log, tracing);
 	if (nodes !== null) resources.use(nodes.server);
 	const store = resources.use(await openStore({ settings, log, metrics, address: nodes?.address ?? null }));
 	readiness.conditions.push(store.health);
@@ -146,7 +146,10 @@ async function buildApp(settings: Settings, overrides: AppOverrides): Promise<Ap
 	errorHeaderAccess = services.access;
 	const { conversations, deployments } = services;
 	const { placement = null } = member ?? {};
-	metrics.observe({ store, http: server, conversations, deployments, backups: services.backupSchedule, placement });
+	metrics.observe({
+		...{ store, http: server, conversations, deployments, placement },
+		...{ backups: services.backupSchedule, models: modelServices.models },
+	});
 	const metricsServer = await openMetricsServer(settings, log, metrics);
 	if (metricsServer !== null) resources.use(metricsServer);
 	const routes = await allRoutes(foundation, services, address);
@@ -195,13 +198,9 @@ function openNetwork(settings: Settings, shares: Foundation['shares']): Network 
 function createModelServices(
 	settings: Settings,
 	overrides: AppOverrides,
-	{ metrics, ...parts }: { network: Network; clock: Clock; log: Log; metrics: Metrics },
+	parts: { network: Network; clock: Clock; log: Log },
 ): Pick<Foundation, 'embedders' | 'models'> {
-	const { onCircuitChange } = metrics.work;
-	const providers = [
-		...createProviders(settings.providers, { ...parts, onCircuitChange }),
-		...(overrides.providers ?? []),
-	];
+	const providers = [...createProviders(settings.providers, parts), ...(overrides.providers ?? [])];
 	return {
 		embedders: createEmbedders(settings.embedder, settings.providers, parts),
 		models: createModels({ defaultModel: settings.default_model, providers, currency: settings.currency }),

@@ -1,7 +1,7 @@
 import { ID_PREFIXES } from '../../src/base/index.ts';
 import type { Message } from '../../src/contract/index.ts';
 import { Metrics } from '../../src/metrics/index.ts';
-import type { StoredEvent } from '../../src/store/index.ts';
+import type { Commit, StoredEvent } from '../../src/store/index.ts';
 import { type Spread, spreadOf } from '../load/spread.ts';
 
 const MESSAGES = 20_000;
@@ -57,15 +57,16 @@ export function microsToCountMessage(): Spread {
 /** Metrics as a server has them, and the function that takes the events of a commit. */
 function countingMetrics(): Pick<Metrics, 'http' | 'work'> & { replies: (events: StoredEvent[]) => void } {
 	const metrics = new Metrics('bench');
-	let replies: ((events: StoredEvent[]) => void) | undefined;
+	let commits: ((commit: Commit) => void) | undefined;
 	metrics.observe({
 		store: {
-			onEvents(listener: (events: StoredEvent[]) => void) {
-				replies = listener;
+			onCommits(listener: (commit: Commit) => void) {
+				commits = listener;
 				return () => {};
 			},
 		},
 	} as unknown as Parameters<Metrics['observe']>[0]);
-	if (replies === undefined) throw new Error('The metrics do not follow the events.');
-	return { http: metrics.http, work: metrics.work, replies };
+	const onCommit = commits;
+	if (onCommit === undefined) throw new Error('The metrics do not follow the commits.');
+	return { http: metrics.http, work: metrics.work, replies: (events) => onCommit({ events }) };
 }

@@ -60,6 +60,11 @@ export class LruCache<K, V> {
 		this.#order.clear();
 	}
 
+	/** All entries, in no particular order. They stay as recently used as they are. */
+	*entries(): Generator<[K, V]> {
+		for (const { key, value } of this.#entries.values()) yield [key, value];
+	}
+
 	/** Removes the least recently used entry and returns its value. */
 	evictOldest(): V | undefined {
 		const oldest = this.#order.first;

@@ -58,7 +58,7 @@ export async function askForRound(
 	const call = new BilledCall(model, progress);
 	const answer = streamUntilAborted(model, request, signal, (event) => {
 		call.take(event);
-		if (event.type === 'prompt') return;
+		if (isBeforeAnswer(event)) return;
 		if (!started) {
 			started = true;
 			const indexes = event.type === 'passages' ? event.indexes : progress.passages.map(({ index }) => index);
@@ -89,7 +89,12 @@ export async function askForRound(
 	return { text, calls, memory };
 }
 
-/** Counts a call among the unreported ones until its usage is known. */
+/** Whether an event says nothing of the answer. Passages do: they are those in its prompt. */
+function isBeforeAnswer({ type }: ModelEvent): boolean {
+	return type === 'prompt' || type === 'attempt_failed' || type === 'attempt_repeated';
+}
+
+/** Counts a call among the unreported ones until its usage is known, and each attempt that the provider may charge for. */
 export class BilledCall {
 	readonly #progress: ReplyProgress;
 	readonly #call: UnreportedCall = { promptTokens: null, answeredCharacters: 0 };
@@ -101,14 +106,33 @@ export class BilledCall {
 	}
 
 	take(event: ModelEvent): void {
-		if (event.type === 'prompt') this.#call.promptTokens = event.input_tokens;
-		// The prompt is composed before the provider is asked.
-		else if (event.type !== 'passages') this.#hasBegun = true;
-		if (event.type === 'delta') this.#call.answeredCharacters += event.text.length;
-		if (event.type === 'usage') this.#report();
+		switch (event.type) {
+			// The prompt is composed before the provider is asked.
+			case 'prompt':
+				this.#call.promptTokens = event.input_tokens;
+				return;
+			case 'passages':
+				return;
+			case 'attempt_failed':
+				this.#report();
+				if (event.isCharged) this.#progress.unreportedCalls.push({ ...this.#call });
+				return;
+			case 'attempt_repeated':
+				this.#progress.unreportedCalls.push(this.#call);
+				return;
+			case 'delta':
+				this.#call.answeredCharacters += event.text.length;
+				break;
+			case 'unseen_output':
+				this.#call.answeredCharacters += event.characters;
+				break;
+			case 'usage':
+				this.#report();
+		}
+		this.#hasBegun = true;
 	}
 
-	/** Providers charge nothing for a request that they refuse. An answer that broke off is charged. */
+	/** Nothing was asked, or each attempt has failed and is counted. An answer that broke off is charged. */
 	failed(): void {
 		if (!this.#hasBegun) this.#report();
 	}

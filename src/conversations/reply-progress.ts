@@ -26,7 +26,7 @@ export interface ReplyProgress {
 	/** With the calls that are running. */
 	rounds: ReplyRound[];
 	usage: Usage | null;
-	/** Calls of the model that have not reported their usage: a running call, and calls that broke off after they had begun. */
+	/** Calls of the model that have not reported their usage: a running call, calls that broke off, and requests that got no answer. */
 	unreportedCalls: UnreportedCall[];
 	/** Whether the knowledge bases must have the answer: without a citation the question is unanswered. */
 	needsCitation: boolean;

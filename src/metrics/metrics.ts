@@ -26,8 +26,9 @@ export class Metrics {
 	readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
 	/** Follows the server's commits and reads its state from now on. */
-	observe({ store, ...sources }: MetricsSources & { store: Pick<Store, 'onEvents'> }): void {
-		store.onEvents((events) => this.#replies.onEvents(events));
+	observe({ store, ...sources }: MetricsSources & { store: Pick<Store, 'onCommits'> }): void {
+		// Nodes of a cluster publish the events of all nodes. Each counts what it has committed itself.
+		store.onCommits(({ events = [] }) => this.#replies.onCommitted(events));
 		this.#readState = registerState(this.#registry, { store, ...sources });
 	}
 

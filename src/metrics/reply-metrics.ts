@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { ID_PREFIXES } from '../base/index.ts';
 import type { Message } from '../contract/index.ts';
-import type { StoredEvent } from '../store/index.ts';
+import type { NewEvent } from '../store/index.ts';
 
 /** Seconds. */
 const FIRST_TOKEN = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30];
@@ -54,8 +54,8 @@ export class ReplyMetrics {
 		});
 	}
 
-	/** Takes the events of a commit. */
-	onEvents(events: readonly StoredEvent[]): void {
+	/** Takes the events of a commit of this server. */
+	onCommitted(events: readonly NewEvent[]): void {
 		for (const { type, stream, data } of events) {
 			// The stream of the conversation has the event, too.
 			if (type === 'message.created' && stream.startsWith(ID_PREFIXES.workspace)) this.#count(data as Message);

@@ -1,5 +1,10 @@
 import { Gauge, type Registry } from 'prom-client';
+import { withDeadline } from '../base/index.ts';
+import type { Models } from '../models/index.ts';
 import type { StoreState } from '../store/index.ts';
+
+/** How long a scrape waits for the folder of the backups (ms). */
+const BACKUPS_MS = 1_000;
 
 /** What is read when the metrics are asked for. */
 export interface MetricsSources {
@@ -7,6 +12,7 @@ export interface MetricsSources {
 	http: { readonly openStreams: number; readonly openConnections: number };
 	conversations: { readonly actorCounts: ActorCounts };
 	deployments: { readonly actorCounts: ActorCounts };
+	models: Pick<Models, 'unclosedCircuits'>;
 	/** The node's place in a cluster; null: the server is the only one. */
 	placement: { readonly nodes: readonly unknown[]; readonly served: number } | null;
 	/** Null: the server makes none. */
@@ -23,7 +29,7 @@ interface ActorCounts {
 /** Registers the gauges of the server's state. Returns a function that reads it: a few small queries. */
 export function registerState(
 	registry: Registry,
-	{ store, http, conversations, deployments, placement, backups }: MetricsSources,
+	{ store, http, conversations, deployments, models, placement, backups }: MetricsSources,
 ): () => Promise<void> {
 	const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
 		new Gauge<L>({ name: `parley_${name}`, help, labelNames, registers: [registry] });
@@ -37,6 +43,11 @@ export function registerState(
 	const age = gauge('job_oldest_seconds', 'How long the oldest due job of a kind has waited.', ['kind']);
 	const documents = gauge('documents', 'Documents by state: indexed, pending or failed.', ['state']);
 	const writable = gauge('store_writable', '1 if changes can be stored, else 0.');
+	const circuits = gauge(
+		'provider_circuit_open',
+		'Circuits of a provider (model: all) or of one of its models: 1 refuses calls, 0.5 permits a trial call only. Closed ones have no value.',
+		['provider', 'model'],
+	);
 	const readPlacement = placement && registerPlacement(gauge, placement);
 	const readBackups = backups && registerBackups(gauge, backups);
 	return async () => {
@@ -49,6 +60,9 @@ export function registerState(
 			actors.set({ kind }, counts.residents);
 			waiting.set({ kind }, counts.waiting);
 		}
+		circuits.reset();
+		for (const { provider, model, state } of models.unclosedCircuits())
+			circuits.set({ provider, model: model ?? 'all' }, state === 'open' ? 1 : 0.5);
 		const state = await store.state().catch(() => null);
 		writable.set(state?.isWritable ? 1 : 0);
 		// A database that cannot be read must not hide the other figures.
@@ -78,12 +92,30 @@ function registerPlacement(
 	};
 }
 
-/** Without a backup the time is 0: everything is late then. */
+/**
+ * Without a backup the time is 0: everything is late then. While the folder does not answer, it keeps the last known value:
+ * a scrape must not wait for a disk of the network.
+ */
 function registerBackups(
 	gauge: (name: string, help: string) => Gauge,
 	backups: NonNullable<MetricsSources['backups']>,
 ): () => Promise<void> {
 	gauge('backup_interval_seconds', 'Time from one backup of the server to the next.').set(backups.everySeconds);
 	const newest = gauge('backup_newest_timestamp_seconds', 'When the newest backup was made (Unix time); 0 for none.');
-	return async () => newest.set(((await backups.newestMadeAt().catch(() => null)) ?? 0) / 1_000);
+	let isReading = false;
+	return async () => {
+		// A scrape before waits already.
+		if (isReading) return;
+		isReading = true;
+		const read = backups
+			.newestMadeAt()
+			.then(
+				(madeAt) => newest.set((madeAt ?? 0) / 1_000),
+				() => newest.set(0),
+			)
+			.finally(() => {
+				isReading = false;
+			});
+		await withDeadline(read, BACKUPS_MS, () => new Error('The folder of the backups does not answer.')).catch(() => {});
+	};
 }

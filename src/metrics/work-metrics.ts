@@ -1,5 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { CircuitState } from '../models/index.ts';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { CommitObserver } from '../store/index.ts';
 import type { AttemptObserver } from '../webhooks/index.ts';
 
@@ -20,8 +19,6 @@ export class WorkMetrics {
 	readonly onWorkerRestart: (name: string) => void;
 	/** Another node of the cluster did not answer a request. */
 	readonly onPeerFailure: () => void;
-	/** @param model null: the circuit of the whole provider */
-	readonly onCircuitChange: (provider: string, model: string | null, state: CircuitState) => void;
 
 	constructor(registry: Registry) {
 		const registers = [registry];
@@ -77,16 +74,5 @@ export class WorkMetrics {
 			registers,
 		});
 		this.onPeerFailure = () => peerFailures.inc();
-		const circuits = new Gauge({
-			name: 'parley_provider_circuit_open',
-			help: 'Circuits that refuse calls to a provider (model: all) or to one of its models: 1 open, 0.5 on trial. Closed ones have no value.',
-			labelNames: ['provider', 'model'],
-			registers,
-		});
-		this.onCircuitChange = (provider, model, state) => {
-			const labels = { provider, model: model ?? 'all' };
-			if (state === 'closed') circuits.remove(labels);
-			else circuits.set(labels, state === 'open' ? 1 : 0.5);
-		};
 	}
 }

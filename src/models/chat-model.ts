@@ -149,6 +149,25 @@ export interface ModelPrompt {
 	input_tokens: number;
 }
 
+/** A part of the answer that its text does not have: of its reasoning, or of a call. */
+export interface ModelUnseenOutput {
+	type: 'unseen_output';
+	/** The characters of reasoning or of arguments, 0 for any other part. */
+	characters: number;
+}
+
+/** A request failed before any part of its answer came. */
+export interface ModelAttemptFailed {
+	type: 'attempt_failed';
+	/** Whether the provider may charge for it: it has neither refused the request, nor was it out of reach. */
+	isCharged: boolean;
+}
+
+/** The request is sent again after an attempt that failed. */
+export interface ModelAttemptRepeated {
+	type: 'attempt_repeated';
+}
+
 /** The text of the answer says that the passages have no answer. At most once, after the last delta. */
 export interface ModelRefusal {
 	type: 'refusal';
@@ -162,6 +181,9 @@ export type ModelEvent =
 	| ModelToolCall
 	| ModelUsage
 	| ModelMemory
+	| ModelUnseenOutput
+	| ModelAttemptFailed
+	| ModelAttemptRepeated
 	| ModelRefusal;
 
 /** A model that answers in a conversation. */
@@ -194,6 +216,15 @@ export interface ChatProvider {
 	priceOf?(model: string): ModelPrice | null;
 	/** The names with prices of their own, of a provider that takes any name. */
 	pricedModels?: readonly string[];
+	/** The circuits of it and of its models that are not closed now. */
+	unclosedCircuits?(): UnclosedCircuit[];
+}
+
+/** A circuit breaker that refuses calls, or permits a trial call only. */
+export interface UnclosedCircuit {
+	/** Null: the circuit of the whole provider. */
+	model: string | null;
+	state: 'open' | 'half-open';
 }
 
 /** A model by its name within the provider. */

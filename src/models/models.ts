@@ -1,6 +1,6 @@
 import { AppError } from '../base/index.ts';
 import { builtinProvider } from './builtin-provider.ts';
-import type { ChatModel, ChatModelDescription, ChatProvider } from './chat-model.ts';
+import type { ChatModel, ChatModelDescription, ChatProvider, UnclosedCircuit } from './chat-model.ts';
 import type { ModelPrice } from './price.ts';
 
 /** The model that needs no provider; the default of assistants, unless the settings name another. */
@@ -43,6 +43,8 @@ export interface Models {
 	priceOf(modelName: string): ModelPrice | null;
 	/** Every configured model. */
 	list(): ModelListing[];
+	/** The circuits of all providers that are not closed now. */
+	unclosedCircuits(): ({ provider: string } & UnclosedCircuit)[];
 }
 
 /** The options of the registry. */
@@ -87,7 +89,11 @@ export function createModels(options: ModelsOptions = {}): Models {
 		return providers.get(modelName.slice(0, slash))?.priceOf?.(modelName.slice(slash + 1)) ?? null;
 	};
 	resolve(defaultModel);
-	return { defaultModel, resolve, priceOf, list };
+	const unclosedCircuits = () =>
+		[...providers.values()].flatMap(({ id, unclosedCircuits: read }) =>
+			(read?.() ?? []).map((circuit) => ({ provider: id, ...circuit })),
+		);
+	return { defaultModel, resolve, priceOf, list, unclosedCircuits };
 }
 
 type Entry = Omit<ModelListing, 'price'>;

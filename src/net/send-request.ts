@@ -43,7 +43,7 @@ const SENTENCES: ReadonlyArray<readonly [codes: RegExp, sentence: (host: string)
 	[/^(ENOTFOUND|EAI_)/, (host) => `The name ${host} cannot be resolved.`],
 	[/CERT|^ERR_TLS_|^EPROTO$|ERR_SSL/, (host) => `No trusted TLS connection to ${host} could be made.`],
 	[
-		/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/,
+		/^(EMFILE|ENFILE|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/,
 		(host) => `Could not connect to ${host}.`,
 	],
 ];

@@ -84,6 +84,28 @@ test('counts open streams, and the messages that wait for a conversation', async
 	});
 });
 
+test('counts event streams that have ended, and the responses whose client has left', async () => {
+	await using app = await startTestApp();
+	const { deployment: deployment_id } = await createApiFixture(app);
+	const { body } = await app.call('POST', '/api/v1/messages', { deployment_id, content: 'Hello.' });
+	const path = `/api/v1/conversations/${body.conversation_id}/events`;
+	const { '{outcome="client_left"}': before = 0 } = await read(app, 'parley_http_incomplete_responses_total');
+	const streams = '{route="/api/v1/conversations/{id}/events"}';
+	assert.equal((await read(app, 'parley_http_streams_total'))[streams], undefined);
+	for (let ended = 1; ended <= 2; ended++) {
+		const stream = await openTestStream(app.url + path, { headers: { authorization: `Bearer ${app.key}` } });
+		stream.disconnect();
+		await untilValue(app, 'parley_http_streams_total', streams, ended);
+		await untilValue(app, 'parley_http_incomplete_responses_total', '{outcome="client_left"}', before + ended);
+	}
+	const requests = await read(app, 'parley_http_request_duration_seconds_count');
+	assert.deepEqual(
+		Object.keys(requests).filter((labels) => labels.includes('/events')),
+		[],
+		'a stream has no duration',
+	);
+});
+
 test('shows the circuit of a model as open, on trial, and not at all once it is closed', async () => {
 	await using models = await ModelServer.start();
 	const clock = new ManualClock(Date.now());
@@ -97,7 +119,10 @@ test('shows the circuit of a model as open, on trial, and not at all once it is 
 	await ask();
 	const labels = '{provider="stand-in",model="small"}';
 	assert.deepEqual(await circuits(), { [labels]: 1 });
-	clock.advance(10_000);
+	clock.advance(9_999);
+	assert.deepEqual(await circuits(), { [labels]: 1 });
+	clock.advance(1);
+	assert.deepEqual(await circuits(), { [labels]: 0.5 }, 'the next call is permitted');
 	const answered = deferred<void>();
 	models.setDefault([{ wait: answered.promise }, { say: 'Back.' }]);
 	const trial = ask();

@@ -167,7 +167,7 @@ test('ends the answer at a call without a name or without a beginning', async ()
 		const script = [piece({ delta: { tool_calls: [tool_call] } }), { raw: END }, { end: true as const }];
 		const { error, events } = await answered(script, [WEATHER]);
 		assert.match(String(error), /sent what is not part of its protocol/);
-		assert.deepEqual(events, []);
+		assert.ok(!events.some(({ type }) => type === 'delta' || type === 'tool_call'));
 	}
 });
 

@@ -112,6 +112,24 @@ test("opens the circuit of a failing model and not those of the provider's other
 	assert.match(provider.logged(), /"model":"broken","circuit":"open"/);
 });
 
+test('shows the circuits that refuse calls now, and none that was evicted', async () => {
+	await using server = await ModelServer.start();
+	const clock = new HandClock();
+	await using provider = openProvider(server.provider(), { clock });
+	const unclosed = () => provider.provider.unclosedCircuits?.();
+	const failing: ModelScript = [{ status: 500, headers: { 'retry-after': '60' } }];
+	server.setDefault(({ body }) => (body.model === 'broken' ? failing : [{ say: 'Fine.' }]));
+	await ask(provider, 4, { model: 'broken' });
+	assert.deepEqual(unclosed(), []);
+	await ask(provider, 1, { model: 'broken' });
+	assert.deepEqual(unclosed(), [{ model: 'broken', state: 'open' }]);
+	clock.ms += 10_000;
+	assert.deepEqual(unclosed(), [{ model: 'broken', state: 'half-open' }]);
+	// As many other models as have circuits.
+	for (let at = 0; at < 256; at++) await outcomeOf(provider.chat, { model: `model-${at}` });
+	assert.deepEqual(unclosed(), []);
+});
+
 test('opens the circuit of all models if the provider takes no more requests or cannot be reached', async () => {
 	await using server = await ModelServer.start();
 	const clock = new HandClock();

@@ -16,7 +16,7 @@ const CLOCK = { name: 'clock', description: null, parameters: { type: 'object', 
 const tools = [WEATHER, CLOCK];
 
 for (const type of TYPES) {
-	test(`${type}: yields text piece by piece without the model's reasoning, and the usage at the end`, async () => {
+	test(`${type}: yields text piece by piece, the length of the reasoning, and the usage at the end`, async () => {
 		await using server = await ModelServer.start();
 		await using provider = openProvider(server.provider({ type }));
 		const heard = deferred<void>();
@@ -28,10 +28,13 @@ for (const type of TYPES) {
 			{ finish: 'stop', usage: { input: 21, output: 5 } },
 		]);
 		const events: ModelEvent[] = [];
+		let reasoning = 0;
 		for await (const event of eventsOfAnswer(provider.chat, chatRequest())) {
-			events.push(event);
-			heard.resolve();
+			if (event.type === 'unseen_output') reasoning += event.characters;
+			else events.push(event);
+			if (event.type === 'delta') heard.resolve();
 		}
+		assert.equal(reasoning, 'Hm.'.length);
 		assert.deepEqual(events, [
 			{ type: 'delta', text: 'Good ' },
 			{ type: 'delta', text: 'day ✓' },

@@ -42,7 +42,7 @@ export class Answer {
 	#hasBegun = false;
 	#isComplete = false;
 
-	/** @param onEvent gets text at once; calls and usage after the regular end, because a call in a stream that breaks off may be incomplete */
+	/** @param onEvent gets text and the length of all else at once; calls and usage after the regular end, because a call in a stream that breaks off may be incomplete */
 	constructor(
 		rules: AnswerRules,
 		callAbort: Pick<CallAbort, 'setDeadline' | 'restartDeadline'>,
@@ -71,6 +71,7 @@ export class Answer {
 		this.#noticeActivity();
 		for (const event of events) {
 			if (event.type === 'text_delta') this.#emitText(event.text);
+			else if (event.type !== 'finish') this.#onEvent({ type: 'unseen_output', characters: unseenCharacters(event) });
 			this.#record(event);
 			if (event.type === 'finish') this.#emitEnd(event);
 		}
@@ -139,6 +140,12 @@ export class Answer {
 		if (memory !== null) this.#onEvent({ type: 'memory', memory });
 		this.#isComplete = true;
 	}
+}
+
+/** The characters of reasoning or arguments in an event. Those of a complete call have come before. */
+function unseenCharacters(event: AnswerEvent): number {
+	if (event.type === 'reasoning_delta') return event.text.length;
+	return event.type === 'tool_call_delta' ? event.arguments.length : 0;
 }
 
 /** A whole number of tokens, whatever number the provider sent. */

@@ -1,7 +1,6 @@
 import type { Clock, Log } from '../../base/index.ts';
 import type { Network } from '../../net/index.ts';
 import type { ChatProvider } from '../chat-model.ts';
-import type { CircuitState } from './circuit-breaker.ts';
 import { priceOf } from './price.ts';
 import { ProviderChat } from './provider-chat.ts';
 import type { ProviderSettings } from './settings.ts';
@@ -10,8 +9,6 @@ export interface ProviderDependencies {
 	network: Pick<Network, 'serviceClient'>;
 	clock: Clock;
 	log: Log;
-	/** Called with each new state of a circuit; the model is null for the circuit of the provider. */
-	onCircuitChange?: ((provider: string, model: string | null, state: CircuitState) => void) | undefined;
 	/** From 0 to 1; Math.random by default. */
 	random?: () => number;
 }
@@ -19,18 +16,19 @@ export interface ProviderDependencies {
 /** Makes the configured providers, each with its own service client. No request is sent before the first question. */
 export function createProviders(
 	settings: readonly ProviderSettings[],
-	{ network, clock, log, onCircuitChange, random = Math.random }: ProviderDependencies,
+	{ network, clock, log, random = Math.random }: ProviderDependencies,
 ): ChatProvider[] {
-	return settings.map((provider) => ({
+	return settings.map((provider) => {
+		const client = network.serviceClient(provider.base_url);
+		return providerOf(provider, new ProviderChat({ settings: provider, client, clock, log, random }));
+	});
+}
+
+function providerOf(provider: ProviderSettings, chat: ProviderChat): ChatProvider {
+	return {
 		id: provider.id,
-		chat: new ProviderChat({
-			settings: provider,
-			client: network.serviceClient(provider.base_url),
-			clock,
-			log,
-			onCircuitChange: (model, state) => onCircuitChange?.(provider.id, model, state),
-			random,
-		}),
+		chat,
+		unclosedCircuits: () => chat.unclosedCircuits(),
 		priceOf: (model) => priceOf(provider, model),
 		pricedModels: [...provider.prices.keys()].filter((name) => name !== '*'),
 		context_tokens: provider.context_tokens,
@@ -42,5 +40,5 @@ export function createProviders(
 					context_tokens,
 				};
 			}) ?? null,
-	}));
+	};
 }

@@ -1,4 +1,5 @@
 import { type Clock, LruCache } from '../../base/index.ts';
+import type { UnclosedCircuit } from '../chat-model.ts';
 import { CircuitBreaker, type CircuitState } from './circuit-breaker.ts';
 import type { ProviderFailure } from './provider-failure.ts';
 
@@ -34,6 +35,19 @@ export class ModelCircuits {
 		this.#clock = clock;
 		this.#onChange = onChange;
 		this.#providerCircuit = new CircuitBreaker(clock, (state) => onChange(null, state));
+	}
+
+	/** The circuits that are not closed now; the model is null for the provider's circuit. An evicted circuit has no state. */
+	unclosed(): UnclosedCircuit[] {
+		const circuits: [string | null, CircuitBreaker][] = [
+			[null, this.#providerCircuit],
+			...this.#modelCircuits.entries(),
+		];
+		return circuits.flatMap(([model, { state, allowsCall }]) => {
+			if (state === 'closed') return [];
+			// Once the time of the open state is over, the next call is the trial.
+			return [{ model, state: state === 'open' && allowsCall ? 'half-open' : state }];
+		});
 	}
 
 	/** The permission for a call to a model; null while no call is permitted. */

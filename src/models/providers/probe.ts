@@ -15,6 +15,7 @@ export interface ProbeOutcome {
 }
 
 const LIST_TIMEOUT_MS = 30_000;
+const MAX_DETAIL_CHARS = 300;
 
 /**
  * Tests a provider with a small request: for a word of a model, if a name is known, otherwise for the list of its models.
@@ -43,7 +44,7 @@ export async function probeProvider(
 /** The outcome of a test that has failed. @param attempted what was asked for, as a sentence after a space; or empty */
 export function failedProbe(error: unknown, attempted: string): ProbeOutcome {
 	const failure = error instanceof AppError && error.cause instanceof ProviderError ? error.cause.failure : null;
-	const detail = failure?.detail ?? '';
+	const detail = (failure?.detail ?? '').slice(0, MAX_DETAIL_CHARS);
 	// Visitors do not see the detail.
 	const operatorDetail = detail === '' || messageOf(error).includes(detail) ? '' : ` (${detail})`;
 	return { sentence: `${messageOf(error)}${operatorDetail}${attempted}`, remedy: remedyOf(failure) };
@@ -84,7 +85,9 @@ async function awaitFirstToken(
 	const [provider] = createProviders([settings], dependencies);
 	// The first word is proof enough. The rest is aborted, which is cheaper.
 	const begun = new AbortController();
-	const answered = provider?.chat.stream(request, begun.signal, () => begun.abort());
+	const answered = provider?.chat.stream(request, begun.signal, ({ type }) => {
+		if (type !== 'attempt_failed' && type !== 'attempt_repeated') begun.abort();
+	});
 	await answered?.catch((error: unknown) => {
 		if (!begun.signal.aborted) throw error;
 	});

@@ -1,10 +1,9 @@
 import { AppError, type Clock, type Log } from '../../base/index.ts';
 import type { ServiceClient } from '../../net/index.ts';
-import type { ChatModel, ChatRequest, ModelEvent } from '../chat-model.ts';
+import type { ChatModel, ChatRequest, ModelEvent, UnclosedCircuit } from '../chat-model.ts';
 import { Answer, type AnswerRules, seconds } from './answer.ts';
 import { type Ask, prepareCall } from './ask.ts';
 import { CallAbort } from './call-abort.ts';
-import type { CircuitState } from './circuit-breaker.ts';
 import { type ComposedCall, composeCall } from './compose-call.ts';
 import { type ModelCallPermission, ModelCircuits } from './model-circuits.ts';
 import { classifyFailure, ProviderError, type ProviderFailure, providerError } from './provider-failure.ts';
@@ -16,8 +15,6 @@ export interface ProviderChatOptions {
 	client: Pick<ServiceClient, 'stream'>;
 	clock: Clock;
 	log: Log;
-	/** Called with each new state of a circuit; the model is null for the circuit of the provider. */
-	onCircuitChange?: (model: string | null, state: CircuitState) => void;
 	/** From 0 to 1, as Math.random. */
 	random: () => number;
 }
@@ -32,8 +29,12 @@ export class ProviderChat implements ChatModel {
 		this.#options = options;
 		this.#circuits = new ModelCircuits(clock, (model, state) => {
 			log.warn({ provider: settings.id, model, circuit: state }, 'the circuit of a model provider has changed');
-			options.onCircuitChange?.(model, state);
 		});
+	}
+
+	/** See `ModelCircuits`. */
+	unclosedCircuits(): UnclosedCircuit[] {
+		return this.#circuits.unclosed();
 	}
 
 	async stream(request: ChatRequest, signal: AbortSignal, onEvent: (event: ModelEvent) => void): Promise<void> {
@@ -74,13 +75,15 @@ export class ProviderChat implements ChatModel {
 		onEvent: (event: ModelEvent) => void,
 	): Promise<void> {
 		for (let attempt = 1; ; attempt++) {
+			if (attempt > 1) onEvent({ type: 'attempt_repeated' });
 			const answer = new Answer(rules, callAbort, onEvent);
 			try {
 				await callAbort.run<void>((resolve, reject) => receiveAnswer(ask, answer, resolve, reject));
 				return;
 			} catch (thrown) {
-				callAbort.throwIfAborted();
 				const failure = this.#failureOf(thrown);
+				if (!answer.hasBegun) onEvent({ type: 'attempt_failed', isCharged: !failure.isUncharged });
+				callAbort.throwIfAborted();
 				const delay = answer.hasBegun ? null : nextRetryDelay(attempt, failure, this.#options.random());
 				if (delay === null) throw thrown;
 				const { status, detail } = failure;

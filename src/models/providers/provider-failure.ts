@@ -1,4 +1,4 @@
-import { AppError, messageOf, retryAfterMs } from '../../base/index.ts';
+import { AppError, boundedErrorText, messageOf, retryAfterMs } from '../../base/index.ts';
 import { ServiceError } from '../../net/index.ts';
 import { reportedStatus } from './reported-status.ts';
 
@@ -18,6 +18,8 @@ export interface ProviderFailure {
 	detail: string;
 	/** The HTTP status; null without one. */
 	status: number | null;
+	/** Whether the provider charges nothing: it refused the request, or did not get it. */
+	isUncharged: boolean;
 }
 
 /** A failure of a provider as an error. */
@@ -42,9 +44,10 @@ const REFUSAL_SENTENCES: Readonly<Record<number, string>> = {
 	422: 'The model provider did not accept the request.',
 };
 
+/** A gateway has stopped waiting for the provider, which may go on with the answer. */
+const GATEWAY_TIMEOUTS = new Set([504, 524]);
 const TRANSIENT_STATUSES = new Set([408, 409, 425, 429]);
 const CONNECTION_LOST_SENTENCE = 'The connection to the model provider broke off before the answer was complete.';
-const MAX_DETAIL_CHARS = 300;
 
 /** Makes a failure from its sentence. */
 export function providerError(sentence: string, more: Partial<ProviderFailure> = {}): ProviderError {
@@ -56,6 +59,7 @@ export function providerError(sentence: string, more: Partial<ProviderFailure> =
 		retryAfterMs: null,
 		detail: sentence,
 		status: null,
+		isUncharged: false,
 		...more,
 	});
 }
@@ -95,11 +99,13 @@ function unclassified(sentence: string, thrown: unknown): ProviderFailure {
 		retryAfterMs: null,
 		detail: detailOf(thrown),
 		status: null,
+		isUncharged: false,
 	};
 }
 
 function classifyServiceError({ kind, message }: ServiceError, thrown: unknown): ProviderFailure {
-	const base = { ...unclassified(CONNECTION_LOST_SENTENCE, thrown), detail: message };
+	const isUncharged = kind === 'unreachable' || kind === 'refused';
+	const base = { ...unclassified(CONNECTION_LOST_SENTENCE, thrown), detail: message, isUncharged };
 	switch (kind) {
 		case 'unreachable':
 			return { ...base, sentence: 'The model provider could not be reached.', isTransient: true, scope: 'provider' };
@@ -115,7 +121,7 @@ function classifyServiceError({ kind, message }: ServiceError, thrown: unknown):
 }
 
 function classifyStatus(status: number, asked: number | null, thrown: unknown): ProviderFailure {
-	const base = { ...unclassified('', thrown), status, retryAfterMs: asked };
+	const base = { ...unclassified('', thrown), status, retryAfterMs: asked, isUncharged: !GATEWAY_TIMEOUTS.has(status) };
 	if (status === 429) {
 		const sentence = 'The model provider takes no more requests for now.';
 		return { ...base, sentence, isTransient: true, scope: 'provider' };
@@ -147,11 +153,9 @@ function detailOf(thrown: unknown): string {
 	return typeof message === 'string' ? message : messageOf(thrown);
 }
 
-/** A text of the provider on one line, cut, and without the key or anything that looks like a key. */
+/** A text of the provider on one line, bounded, and without the key or anything that looks like a key. */
 function redactDetail(detail: string, secret: string | null): string {
-	return (secret === null ? detail : detail.replaceAll(secret, '***'))
-		.slice(0, 10 * MAX_DETAIL_CHARS)
+	return boundedErrorText(secret === null ? detail : detail.replaceAll(secret, '***'))
 		.replace(/[\p{C}\s]+/gu, ' ')
-		.replace(/\b(sk|key|pk)[-_][\w*.-]{6,}/gi, '***')
-		.slice(0, MAX_DETAIL_CHARS);
+		.replace(/\b(sk|key|pk)[-_][\w*.-]{6,}/gi, '***');
 }
