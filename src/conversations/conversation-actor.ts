@@ -20,7 +20,7 @@ import { conversationNotFound } from './not-found.ts';
 import { addNote, removeNote } from './notes.ts';
 import { changePersonRequest } from './person-request.ts';
 import { spenderOf, UsageLimitError } from './reply-cost.ts';
-import { interruptedOutcome } from './reply-outcome.ts';
+import { interruptedOutcome, publicError } from './reply-outcome.ts';
 import { roundsOf } from './reply-rounds.ts';
 import { ReplyTask, type ReplyTaskDependencies } from './reply-task.ts';
 import { completeReceipt, type RequestOutcome } from './request-receipt.ts';
@@ -29,7 +29,7 @@ import { beginRound, endCall } from './round-commits.ts';
 import { beginTurn, endTurn, type ReplyOutcome, storeForHuman, type Turn } from './turn.ts';
 import type { RunningTurn } from './turn-result.ts';
 import type { ReplyUsage } from './turn-state.ts';
-import { withinBudget, withNextCall } from './within-budget.ts';
+import { type Reserve, withinBudget, withNextCall, withRestartedCall } from './within-budget.ts';
 
 export interface ConversationDependencies extends ReplyTaskDependencies {
 	store: Store;
@@ -204,7 +204,11 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 
 	async stop(): Promise<ConversationResult> {
 		// An interrupted reply ends with the text of its rounds: only a resumed one can be stopped.
-		await this.#resumeReply((commit) => this.#commit(commit));
+		// It needs no more of a budget, because it is stopped before it asks the model.
+		await this.#resumeReply(
+			(commit) => this.#commit(commit),
+			async (restarted) => restarted,
+		);
 		this.#task?.stop();
 		return { turn: this.#turn && this.#task && this.#runningTurn(this.#turn) };
 	}
@@ -348,19 +352,31 @@ export class ConversationActor implements Actor<ConversationMessage, Conversatio
 	}
 
 	/**
-	 * Writes an interrupted reply again, or ends it as failed when that happened before.
+	 * Writes an interrupted reply again, or ends it as failed when that happened before, or when a budget does not allow another call.
 	 * @param store `#commitReply`, or `#commit` where a caller waits and gets the error of the disk
+	 * @param reserve adds what another call may cost to the commit
 	 */
-	async #resumeReply(store: (commit: Commit) => Promise<number[]>): Promise<void> {
+	async #resumeReply(
+		store: (commit: Commit) => Promise<number[]>,
+		reserve: Reserve = (restarted) => withRestartedCall(this.#deps, restarted),
+	): Promise<void> {
 		if (!this.#turn || this.#task) return;
-		const { reply, rounds } = this.#turn;
+		const interrupted = this.#turn;
+		const { reply, rounds } = interrupted;
 		if (reply.attempts >= MAX_REPLY_ATTEMPTS) {
 			const error = { code: 'interrupted', message: 'The reply was interrupted twice and has been given up.' };
-			return this.#endTurn(this.#turn, interruptedOutcome(rounds, 'failed', error), store);
+			return this.#endTurn(interrupted, interruptedOutcome(rounds, 'failed', error), store);
 		}
-		const { commit, turn } = restartTurn(this.#turn, this.#deps.clock.now());
-		const [seq = 1] = await store(commit);
-		this.#position = seq - 1;
+		const { commit, turn } = await reserve(restartTurn(interrupted, this.#deps.clock.now()));
+		let seqs: number[];
+		try {
+			seqs = await store(commit);
+		} catch (error) {
+			if (!(error instanceof UsageLimitError)) throw error;
+			this.#reportBudgets(interrupted, error.exceeded);
+			return this.#endTurn(interrupted, interruptedOutcome(rounds, 'failed', publicError(error)), store);
+		}
+		this.#position = (seqs[0] ?? 1) - 1;
 		this.#restarted = true;
 		this.#startReply(turn);
 	}

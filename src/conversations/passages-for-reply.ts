@@ -46,6 +46,7 @@ export async function passagesForReply(
 			: await rewriteQuery(
 					{
 						setting: completeRagSettings(rag_settings).query_rewrite,
+						modelId: id,
 						model,
 						name,
 						question: sent.question,
@@ -53,6 +54,7 @@ export async function passagesForReply(
 						reservedTokens: call.reserved_tokens,
 						progress,
 						log: deps.log,
+						span,
 						timeoutMs: deps.rewriteTimeoutMs,
 					},
 					signal,

@@ -1,4 +1,4 @@
-import { anySignal, type Log, messageOf } from '../base/index.ts';
+import { anySignal, inSpan, type Log, messageOf, NO_SPAN, type Span } from '../base/index.ts';
 import type { RagSettings, Usage } from '../contract/index.ts';
 import { dependsOnEarlier } from '../knowledge/index.ts';
 import { type ChatMessage, type ChatModel, type ChatRequest, tokensOf } from '../models/index.ts';
@@ -20,6 +20,8 @@ const OTHER_TOKENS = tokensOf(INSTRUCTIONS) + 100;
 
 export interface QueryRewriteInput {
 	setting: RagSettings['query_rewrite'];
+	/** The full name of the model. */
+	modelId: string;
 	model: ChatModel;
 	/** The name of the model within its provider. */
 	name: string;
@@ -31,6 +33,8 @@ export interface QueryRewriteInput {
 	/** Gets the tokens of the call. */
 	progress: ReplyProgress;
 	log: Log;
+	/** Of the reply. */
+	span: Span;
 	/** 1,500 by default. */
 	timeoutMs?: number | undefined;
 }
@@ -50,10 +54,12 @@ export function isQueryWanted(
  * @returns null without an answer in time: the search uses the message itself
  */
 export async function rewriteQuery(input: QueryRewriteInput, signal: AbortSignal): Promise<string | null> {
-	const { setting, question, history, log, timeoutMs = REWRITE_TIMEOUT_MS } = input;
+	const { setting, question, history, log, span, timeoutMs = REWRITE_TIMEOUT_MS } = input;
 	if (!isQueryWanted(setting, question, history)) return null;
 	try {
-		return await askForQuery(input, anySignal(signal, AbortSignal.timeout(timeoutMs)));
+		return await inSpan(span.child('rewrite_query', 'client'), (own) =>
+			askForQuery({ ...input, span: own }, anySignal(signal, AbortSignal.timeout(timeoutMs))),
+		);
 	} catch (error) {
 		if (!signal.aborted) log.info({ error: messageOf(error) }, 'a question is searched for as it was written');
 		return null;
@@ -61,9 +67,10 @@ export async function rewriteQuery(input: QueryRewriteInput, signal: AbortSignal
 }
 
 async function askForQuery(
-	{ model, name, question, history, reservedTokens, progress }: QueryRewriteInput,
+	{ modelId, model, name, question, history, reservedTokens, progress, span }: QueryRewriteInput,
 	signal: AbortSignal,
 ): Promise<string | null> {
+	span.set({ 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': modelId });
 	const maxTokens = (reservedTokens?.input_tokens ?? Number.POSITIVE_INFINITY) - OTHER_TOKENS;
 	const request: ChatRequest = {
 		model: name,
@@ -75,6 +82,7 @@ async function askForQuery(
 		confidence: 0,
 		tools: [],
 		rounds: [],
+		...(span === NO_SPAN ? {} : { trace_headers: span.headers }),
 		...(reservedTokens === undefined ? {} : { reserved_tokens: reservedTokens }),
 	};
 	let text = '';

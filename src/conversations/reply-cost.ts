@@ -79,6 +79,12 @@ export function withReservation(
 	};
 }
 
+/** What is reserved for each call of the model in a turn; 0 where nothing is reserved. */
+export function reservedForCall(turn: Turn): number {
+	const { price, reserved } = turn.billing;
+	return isCharged(price) && reserved !== null ? costOfCall(turn, price) : 0;
+}
+
 /** What must be added to the reservation of a reply before the model is called again; 0 where nothing is reserved. */
 export function missingForNextCall(turn: Turn, used: ReplyUsage): number {
 	const { price, reserved } = turn.billing;
@@ -148,7 +154,9 @@ function knownCost({ reply }: Turn, price: ModelPrice, { usage }: ReplyUsage): n
 function unreportedCost(turn: Turn, price: ModelPrice, { unreportedCalls }: ReplyUsage): number {
 	const ofCall = costOfCall(turn, price);
 	const costs = unreportedCalls.map((usage) => (usage === null ? ofCall : Math.min(costOf(price, usage), ofCall)));
-	const ofLostQuery = lostCalls(turn) > 0 && turn.rounds.length === 0 && reservesQuery(turn) ? costOfQuery(price) : 0;
+	// Of a call that a crash has cut off, nothing is known.
+	const isCutOff = lostCalls(turn) > 0 || unreportedCalls.includes(null);
+	const ofLostQuery = isCutOff && turn.rounds.length === 0 && reservesQuery(turn) ? costOfQuery(price) : 0;
 	return costs.reduce((sum, cost) => sum + cost, 0) + lostCalls(turn) * ofCall + ofLostQuery;
 }
 
@@ -175,10 +183,11 @@ export function queryTokensOf({ billing: { price, reserved } }: Turn): Usage | u
 	return reserved === null || price === null ? undefined : tokensOfQuery(price);
 }
 
-/** Whether the reservation of a reply without rounds has the price of a query. */
+/** Whether the reservation of a reply without rounds has the price of a query, beside that of each attempt's call. */
 function reservesQuery(turn: Turn): boolean {
 	const { price, reserved } = turn.billing;
-	return reserved !== null && price !== null && reserved.amount >= costOfCall(turn, price) + costOfQuery(price);
+	if (reserved === null || price === null) return false;
+	return reserved.amount >= (1 + lostCalls(turn)) * costOfCall(turn, price) + costOfQuery(price);
 }
 
 function costOfQuery(price: ModelPrice): number {

@@ -5,6 +5,7 @@ import { isQueryExpected } from './passages-for-reply.ts';
 import {
 	isCharged,
 	missingForNextCall,
+	reservedForCall,
 	spenderOf,
 	UsageLimitError,
 	withMoreReserved,
@@ -71,8 +72,26 @@ export async function withNextCall(
 	change: BegunTurn,
 	used: ReplyUsage,
 ): Promise<BegunTurn> {
+	return addToReservation(budgets, change, missingForNextCall(change.turn, used));
+}
+
+/**
+ * Adds what a call of the model may cost to the commit that restarts an interrupted reply. What was reserved before stays for the call
+ * that was cut off.
+ */
+export async function withRestartedCall(
+	{ budgets }: Pick<BudgetDependencies, 'budgets'>,
+	restarted: BegunTurn,
+): Promise<BegunTurn> {
+	return addToReservation(budgets, restarted, reservedForCall(restarted.turn));
+}
+
+async function addToReservation(
+	budgets: BudgetDependencies['budgets'],
+	change: BegunTurn,
+	amount: number,
+): Promise<BegunTurn> {
 	const { turn } = change;
-	const missing = missingForNextCall(turn, used);
-	if (missing === 0 || turn.billing.reserved === null) return change;
-	return withMoreReserved(change, missing, await budgets.limitsOf(spenderOf(turn), turn.billing.reserved.day));
+	if (amount === 0 || turn.billing.reserved === null) return change;
+	return withMoreReserved(change, amount, await budgets.limitsOf(spenderOf(turn), turn.billing.reserved.day));
 }

@@ -78,7 +78,10 @@ test('a query is written only where its price is reserved, and not again after a
 	};
 	assert.deepEqual([mayCall(null), mayCall(999), mayCall(1_000)], [true, false, true]);
 	assert.deepEqual([mayCall(null, 2), mayCall(1_000, 2)], [true, false]);
-	const turn = turnOf({ price: PRICE, reserved: { amount: 1_000, day: NOW } });
+	const given = turnOf({ price: PRICE, reserved: { amount: 1_000, day: NOW } });
+	const cutOff = { usage: null, unreportedCalls: [null] };
+	assert.equal(chargeFor(given, cutOff).added, 1_000, 'the call and the query of a reply that is not written again');
+	const turn = turnOf({ price: PRICE, reserved: { amount: 1_500, day: NOW } });
 	turn.reply.attempts = 2;
-	assert.equal(chargeFor(turn, used(120)).added, 1_000, 'the call and the query that a crash has cut off');
+	assert.equal(chargeFor(turn, used(120)).added, 1_120, 'with the call and the query that a crash has cut off');
 });

@@ -158,7 +158,7 @@ test('a repeat of a refused message is tried again', async () => {
 	assert.equal((await repeated).status, 201);
 });
 
-test('a reservation survives the end of the process, and is settled once when the reply was written again', async () => {
+test('a reservation survives the end of the process, and grows by another call when the reply is written again', async () => {
 	const deployment = await newDeployment({ budget: budgetOf(2 * RESERVED) });
 	const asked = model.replies.length;
 	const lost = post(deployment).catch(() => null);
@@ -166,11 +166,27 @@ test('a reservation survives the end of the process, and is settled once when th
 	app = await app.restart();
 	await lost;
 	await model.reply(asked + 1);
-	assert.deepEqual(await totalOf(deployment), [0, RESERVED]);
+	assert.deepEqual(await totalOf(deployment), [0, 2 * RESERVED]);
 	await answer(asked + 1, 10, 1);
 	// What the call before the end of the process has cost is not known.
 	await until('it is settled', async () => (await totalOf(deployment))[1] === 0);
+	assert.deepEqual(await totalOf(deployment), [RESERVED + 12, 0]);
+});
+
+test('a reply is not written again after the end of the process where a budget does not allow another call', async () => {
+	const deployment = await newDeployment({ budget: budgetOf(2 * RESERVED - 1) });
+	const asked = model.replies.length;
+	const lost = post(deployment).catch(() => null);
+	await model.reply(asked);
+	app = await app.restart();
+	await lost;
+	await until('it is settled', async () => (await totalOf(deployment))[1] === 0);
 	assert.deepEqual(await totalOf(deployment), [RESERVED, 0]);
+	assert.equal(model.replies.length, asked + 1);
+	const { data } = (await app.call('GET', `/api/v1/conversations?deployment_id=${deployment}`)).body;
+	const messages = (await app.call('GET', `/api/v1/conversations/${data[0].id}/messages`)).body.data;
+	const reply = messages.find(({ role }: Body) => role === 'assistant');
+	assert.deepEqual([reply.status, reply.error.code], ['failed', 'usage_limit_reached']);
 });
 
 test('a daily budget is whole again at midnight UTC, and used again when the clock is set back', async () => {

@@ -7,6 +7,8 @@ import { createRestartableServer } from './restartable-server.ts';
 
 /** The context of 1,000 tokens and 100 for the answer, each a micro. */
 const RESERVED = 1_100;
+/** The tokens that the stand-in counts for an answer. */
+const ANSWERED = 18;
 
 test('a server killed between reservation and settlement settles each reservation once', async (t) => {
 	await using model = await ModelServer.start();
@@ -33,16 +35,18 @@ test('a server killed between reservation and settlement settles each reservatio
 		await model.call(countOf - 1);
 		assert.deepEqual(await totalOf(server), { cost_micros: 0, reserved_micros: countOf * RESERVED });
 		assert.equal((await server.call('POST', '/api/v1/messages', question)).status, 403);
+		const more = { budget: { amount_micros: 2 * countOf * RESERVED } };
+		assert.equal((await server.call('PATCH', `/api/v1/deployments/${deployment}`, more)).status, 200);
 		assert.equal((await server.kill()).signal, 'SIGKILL', server.output());
 		await Promise.all(sent);
 	}
 	await using server = await servers.start();
-	// Each reply is written again. What the call that was cut off has cost is not known.
+	// Each reply is written again by another call. What the call that was cut off has cost is not known.
 	await until('every reservation is settled', async () => (await totalOf(server)).reserved_micros === 0);
-	assert.deepEqual(await totalOf(server), { cost_micros: countOf * RESERVED, reserved_micros: 0 });
+	assert.deepEqual(await totalOf(server), { cost_micros: countOf * (RESERVED + ANSWERED), reserved_micros: 0 });
 	const { data } = (await server.call('GET', `/api/v1/conversations?deployment_id=${deployment}`)).body;
 	assert.deepEqual(
 		data.map(({ cost_micros }: { cost_micros: number }) => cost_micros),
-		Array.from({ length: countOf }, () => RESERVED),
+		Array.from({ length: countOf }, () => RESERVED + ANSWERED),
 	);
 });

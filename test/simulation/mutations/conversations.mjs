@@ -86,11 +86,9 @@ export const conversationMutations = [
 	{
 		name: 'a repeat of a restarted turn gets no question',
 		file: ACTOR,
-		find: `		const [seq = 1] = await store(commit);
-		this.#position = seq - 1;
+		find: `		this.#position = (seqs[0] ?? 1) - 1;
 		this.#restarted = true;`,
-		replace: `		const [seq = 1] = await store(commit);
-		this.#position = seq - 1;`,
+		replace: '		this.#position = (seqs[0] ?? 1) - 1;',
 		seeds: 3_000,
 	},
 	{

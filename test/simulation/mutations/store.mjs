@@ -46,8 +46,8 @@ export const storeMutations = [
 	{
 		name: 'an erasure leaves stored responses',
 		file: 'src/store/sqlite/conversation-erasure.ts',
-		find: 'WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE subject = ? LIMIT ?)`,',
-		replace: 'WHERE 1 = 0 AND (scope, key) IN (SELECT scope, key FROM idempotency WHERE subject = ? LIMIT ?)`,',
+		find: 'WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE subject = ? LIMIT ?)',
+		replace: 'WHERE 1 = 0 AND (scope, key) IN (SELECT scope, key FROM idempotency WHERE subject = ? LIMIT ?)',
 	},
 	{
 		name: 'an actor stays after its reply could not be stored',
