@@ -121,6 +121,7 @@ export {
 	DatabaseSnapshot,
 	databaseFile,
 	FileBlobs,
+	FOLDER_LOCK,
 	inspectDatabase,
 	lockDataFolder,
 	lockForBackup,
@@ -133,6 +134,7 @@ export {
 	requireSoundLog,
 	SCHEMA_VERSION,
 	type SnapshotBlob,
+	tryLockFolder,
 } from './sqlite/index.ts';
 export {
 	decideAndCommit,

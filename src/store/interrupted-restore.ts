@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError } from '../base/index.ts';
+import { AppError, fsyncFolder } from '../base/index.ts';
 
 /** The folder in a data folder into which a restore unpacks. */
 export const RESTORE_FOLDER = 'restore.incomplete';
@@ -16,4 +17,17 @@ export function requireCompleteRestore(dataDir: string, databaseFile: string): v
 		'unavailable',
 		`A restore into ${dataDir} was interrupted. Run "parley restore" again, or empty the folder.`,
 	);
+}
+
+/**
+ * Removes the folder of a restore that was killed after its last step. If it stayed and the database were lost later, the next restore would
+ * take the blobs for files of an interrupted restore, and delete them. Only for the owner of the data folder, which has a database.
+ */
+export async function removeRestoreLeftovers(dataDir: string): Promise<void> {
+	const folder = join(dataDir, RESTORE_FOLDER);
+	if (!existsSync(folder)) return;
+	// The database is in its place on disk, before the mark of the restore goes.
+	await fsyncFolder(dataDir);
+	await rm(folder, { recursive: true, force: true });
+	await fsyncFolder(dataDir);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
-import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -61,6 +61,18 @@ test('no server starts on an interrupted restore, and the next restore keeps not
 		(await readdir(join(dataDir, 'blobs'))).includes('ab'),
 		TEXTS.some((text) => sha256(Buffer.from(text)).startsWith('ab')),
 	);
+});
+
+test('a start on a restore that was killed after its last step removes its folder, and no later restore deletes the files', async (t) => {
+	const file = await backUp(t, await dataFolderWith(t, TEXTS));
+	const dataDir = await temporaryFolder(t);
+	await restoreBackup({ dataDir, file, signal: never });
+	await mkdir(join(dataDir, 'restore.incomplete'));
+	await (await openSqliteStore({ dataDir, writer: workerEntry('store') }))[Symbol.asyncDispose]();
+	assert.ok(!existsSync(join(dataDir, 'restore.incomplete')));
+	for (const name of await readdir(dataDir)) if (name.startsWith('parley.db')) await rm(join(dataDir, name));
+	await assert.rejects(restoreBackup({ dataDir, file, signal: never }), /is not empty \(it has blobs\)/);
+	assert.ok((await readdir(join(dataDir, 'blobs'))).length >= TEXTS.length);
 });
 
 test('a restore and a backup that are stopped leave nothing', async (t) => {

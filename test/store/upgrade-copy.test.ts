@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, rename, statfs, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -26,6 +26,23 @@ function makeOldDatabase(dataDir: string, nameBytes = 10): void {
 	old.close();
 }
 
+/** A database of an early schema that a start has migrated in part: a table is in the place of a later one, as a crash would stop it. */
+async function interruptUpgrade(dataDir: string, nameBytes = 10): Promise<number> {
+	makeOldDatabase(dataDir, nameBytes);
+	change(dataDir, 'CREATE TABLE erasures (id TEXT)');
+	await assert.rejects(openStore(dataDir), /table erasures already exists/);
+	change(dataDir, 'DROP TABLE erasures');
+	const [schema] = read(databaseFile(dataDir));
+	assert.ok(typeof schema === 'number' && schema > OLD && schema < MIGRATIONS.length);
+	return schema;
+}
+
+function change(dataDir: string, sql: string): void {
+	const db = new Database(databaseFile(dataDir));
+	db.exec(sql);
+	db.close();
+}
+
 /** The schema version of a database, and its workspaces. */
 function read(file: string): [schema: unknown, ids: unknown] {
 	const db = new Database(file, { readonly: true });
@@ -39,14 +56,69 @@ function read(file: string): [schema: unknown, ids: unknown] {
 test('the first start of a newer schema keeps a copy of the database as it was', async (t) => {
 	const dataDir = await temporaryPlace(t);
 	makeOldDatabase(dataDir);
-	// A copy that a crash has interrupted.
-	await writeFile(join(dataDir, `parley-schema-${OLD}.db.partial`), 'half');
 	const store = await openStore(dataDir);
 	await store.commit({ write: [{ op: 'remove', kind: 'workspaces', id: 'ws_1' }] });
 	await store[Symbol.asyncDispose]();
 	assert.deepEqual(await copiesIn(dataDir), [`parley-schema-${OLD}.db`]);
 	assert.deepEqual(read(join(dataDir, `parley-schema-${OLD}.db`)), [OLD, ['ws_1']]);
 	assert.deepEqual(read(databaseFile(dataDir)), [MIGRATIONS.length, []]);
+});
+
+test('an interrupted upgrade goes on with its first copy, and copies no schema in between', async (t) => {
+	const dataDir = await temporaryPlace(t);
+	await interruptUpgrade(dataDir);
+	assert.deepEqual(await copiesIn(dataDir), [`parley-schema-${OLD}.db.unfinished`]);
+	await (await openStore(dataDir))[Symbol.asyncDispose]();
+	assert.deepEqual(await copiesIn(dataDir), [`parley-schema-${OLD}.db`]);
+	const [schema, ids] = read(join(dataDir, `parley-schema-${OLD}.db`));
+	assert.deepEqual([schema, ids], [OLD, ['ws_1']]);
+	assert.deepEqual(read(databaseFile(dataDir)), [MIGRATIONS.length, ['ws_1']]);
+});
+
+test('an interrupted upgrade goes on with less free space than a copy needs', { skip }, async () => {
+	await using disk = await mountSmallDisk(12);
+	assert.ok(disk);
+	await interruptUpgrade(disk.folder, 3_000_000);
+	const { bavail, bsize } = await statfs(disk.folder);
+	await writeFile(join(disk.folder, 'filler'), Buffer.alloc(bavail * bsize - 2_000_000));
+	await (await openStore(disk.folder))[Symbol.asyncDispose]();
+	assert.deepEqual(read(databaseFile(disk.folder)), [MIGRATIONS.length, ['ws_1']]);
+});
+
+test('a copy from an earlier upgrade does not count as that of an interrupted one', async (t) => {
+	const dataDir = await temporaryPlace(t);
+	const schema = await interruptUpgrade(dataDir);
+	await rename(join(dataDir, `parley-schema-${OLD}.db.unfinished`), join(dataDir, `parley-schema-${OLD}.db`));
+	await (await openStore(dataDir))[Symbol.asyncDispose]();
+	assert.deepEqual(await copiesIn(dataDir), [`parley-schema-${OLD}.db`, `parley-schema-${schema}.db`].sort());
+	assert.deepEqual(read(join(dataDir, `parley-schema-${schema}.db`)), [schema, ['ws_1']]);
+});
+
+test('a copy whose migration did not begin is made again: the former Parley may have run since', async (t) => {
+	const dataDir = await temporaryPlace(t);
+	makeOldDatabase(dataDir);
+	await copyFile(databaseFile(dataDir), join(dataDir, `parley-schema-${OLD}.db.unfinished`));
+	change(dataDir, "DELETE FROM workspaces; INSERT INTO workspaces VALUES ('ws_2', 1, 'x', 'free', NULL, 10, 20)");
+	await (await openStore(dataDir))[Symbol.asyncDispose]();
+	assert.deepEqual(await copiesIn(dataDir), [`parley-schema-${OLD}.db`]);
+	assert.deepEqual(read(join(dataDir, `parley-schema-${OLD}.db`)), [OLD, ['ws_2']]);
+});
+
+test('a crash after the last step leaves a copy that the next start gives its name', async (t) => {
+	const dataDir = await temporaryPlace(t);
+	await (await openStore(dataDir))[Symbol.asyncDispose]();
+	await writeFile(join(dataDir, `parley-schema-${OLD}.db.unfinished`), 'copy');
+	await (await openStore(dataDir))[Symbol.asyncDispose]();
+	assert.deepEqual(await copiesIn(dataDir), [`parley-schema-${OLD}.db`]);
+});
+
+test('a start removes the copies that killed starts have begun, also those of another schema', async (t) => {
+	const dataDir = await temporaryPlace(t);
+	await (await openStore(dataDir))[Symbol.asyncDispose]();
+	for (const end of ['', '-journal', '-wal', '-shm'])
+		await writeFile(join(dataDir, `parley-schema-${OLD}.db.partial${end}`), 'half');
+	await (await openStore(dataDir))[Symbol.asyncDispose]();
+	assert.deepEqual(await copiesIn(dataDir), []);
 });
 
 test('a new database and a current one are not copied', async (t) => {

@@ -5,16 +5,23 @@ import { AppError } from '../../base/index.ts';
 
 /** Longer than a server holds the lock of backups while it removes a blob. */
 const BACKUP_LOCK_MS = 5_000;
+/** The file that locks a folder. */
+export const FOLDER_LOCK = 'parley.lock';
 
 /**
  * Holds the data directory as its only server, until it is disposed or the process ends.
  * @throws AppError `unavailable` while a server runs there
  */
 export function lockDataFolder(dataDir: string): Disposable {
-	const lock = lockFile(join(dataDir, 'parley.lock'), 0);
+	const lock = tryLockFolder(dataDir);
 	if (lock) return lock;
 	const message = `Another Parley is running on ${dataDir}. Stop it, or choose another PARLEY_DATA_DIR.`;
 	throw new AppError('unavailable', message);
+}
+
+/** Holds a folder for one process, until it is disposed or the process ends; null where another holds it. */
+export function tryLockFolder(folder: string): Disposable | null {
+	return lockFile(join(folder, FOLDER_LOCK), 0);
 }
 
 /**

@@ -1,7 +1,7 @@
 export { databaseFile, openReadOnly } from './connection.ts';
 export { newestDatabaseCopy, removeDatabaseCopies } from './database-copies.ts';
 export { FileBlobs } from './file-blobs.ts';
-export { lockDataFolder, lockForBackup } from './file-lock.ts';
+export { FOLDER_LOCK, lockDataFolder, lockForBackup, tryLockFolder } from './file-lock.ts';
 export { type DatabaseReport, inspectDatabase, namedBlobs, repairSearchIndex } from './inspection.ts';
 export { openReaders } from './open-readers.ts';
 export {

@@ -192,6 +192,7 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 	}
 
 	async state(): Promise<StoreState> {
+		const now = Date.now();
 		const jobs = this.#readOnly.prepare<[{ now: number }], JobCounts>(
 			`SELECT ${jobCountColumns('@now')} FROM jobs GROUP BY kind`,
 		);
@@ -203,10 +204,10 @@ export class SqliteStore extends SqliteReaders implements OpenedStore {
 		return {
 			waitingTasks: this.#tasks.size,
 			isWritable: this.isWritable(),
-			now: Date.now(),
+			now,
 			databaseBytes: await sizeOf(this.searchDatabase),
 			walBytes: await sizeOf(`${this.searchDatabase}-wal`),
-			jobs: jobStates(jobs.all({ now: Date.now() })),
+			jobs: jobStates(jobs.all({ now })),
 			documents: documents.get() as StoreState['documents'],
 		};
 	}

@@ -3,14 +3,14 @@ import type { MessagePort } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
 import { makeDurableFolder, messageOf } from '../../base/index.ts';
 import { damagedDatabaseError, dataFolderError } from '../data-folder-error.ts';
-import { requireCompleteRestore } from '../interrupted-restore.ts';
+import { removeRestoreLeftovers, requireCompleteRestore } from '../interrupted-restore.ts';
 import { GONE_CODE } from '../write-health.ts';
 import { databaseFile, openWritable, WRITER_BUSY_MS } from './connection.ts';
 import { lockDataFolder } from './file-lock.ts';
 import { requireContent } from './lost-database.ts';
 import { migrate, requireSchema } from './migrations.ts';
 import { Overwriting } from './overwriting.ts';
-import { copyBeforeMigration } from './upgrade-copy.ts';
+import { copyBeforeMigration, finishUpgrade } from './upgrade-copy.ts';
 import { requireSoundLog } from './wal-repair.ts';
 import {
 	currentFence,
@@ -96,8 +96,10 @@ async function openDatabase({ dataDir, role, owner }: WriterThreadData): Promise
 	const db = openWritable(databaseFile(dataDir));
 	if (role === 'server') {
 		requireContent(db, dataDir);
+		await removeRestoreLeftovers(dataDir);
 		await copyBeforeMigration(db, dataDir);
 		migrate(db);
+		await finishUpgrade(dataDir);
 	} else requireSchema(db);
 	return { db, lock, fence: isOwner ? takeFence(db, 'main', owner) : currentFence(db, 'main') };
 }

@@ -473,14 +473,19 @@ async function register<const G extends readonly Partial<WebhookRecord>[]>(
 	return records as { -readonly [I in keyof G]: Sample };
 }
 
+/** A commit with many more events may exceed the time limit of a statement on a busy machine. */
+const BATCH = 500;
+
 /** An endpoint with this many pending deliveries. */
 async function backlog(store: Store, count: number) {
 	const workspace_id = newId('workspace');
 	const [endpoint] = await register(store, [{ workspace_id }]);
-	await stored(
-		store,
-		Array.from({ length: count }, () => event(workspace_id)),
-	);
+	for (let left = count; left > 0; left -= BATCH) {
+		await stored(
+			store,
+			Array.from({ length: Math.min(left, BATCH) }, () => event(workspace_id)),
+		);
+	}
 	return { workspace_id, endpoint, deliveries: await deliveriesOf(store, endpoint.id) };
 }
 
