@@ -1,5 +1,13 @@
-import { anySignal, type Clock, type Log, messageOf, PeriodicTask } from '../base/index.ts';
-import { listBackups } from './backup-files.ts';
+import {
+	anySignal,
+	type Clock,
+	type Log,
+	messageOf,
+	PeriodicTask,
+	rejectOnAbort,
+	withDeadline,
+} from '../base/index.ts';
+import { type BackupFile, listBackups } from './backup-files.ts';
 
 export interface BackupScheduleOptions {
 	/** The folder of the backups. */
@@ -18,12 +26,17 @@ export interface BackupScheduleOptions {
 	retryMs?: number;
 	/** Milliseconds that a backup may take. */
 	maxBackupMs?: number;
+	/** Milliseconds that reading the folder may take. */
+	listTimeoutMs?: number;
+	/** Reads the folder. */
+	list?: typeof listBackups;
 }
 
 const CHECK_MS = 60_000;
 const RETRY_MS = 10 * 60_000;
 /** A backup that takes longer is stopped: meanwhile the WAL grows, and no uploaded file is removed. */
 const MAX_BACKUP_MS = 6 * 3_600_000;
+const LIST_TIMEOUT_MS = 30_000;
 
 /**
  * Makes backups at an interval from the newest backup that exists, also after a restart. The folder is the only state: a backup that
@@ -34,6 +47,7 @@ export class BackupSchedule implements AsyncDisposable {
 	readonly #task: PeriodicTask;
 	/** In monotonic time. */
 	#notBefore = Number.NEGATIVE_INFINITY;
+	#listing: Promise<BackupFile[]> | null = null;
 
 	constructor(options: BackupScheduleOptions) {
 		this.#options = options;
@@ -53,29 +67,44 @@ export class BackupSchedule implements AsyncDisposable {
 		return this.#options.everyMs / 1_000;
 	}
 
-	/** When the newest backup was made (ms since the epoch); null for none. */
+	/** When the newest backup was made (ms since the epoch); null for none. It waits for as long as the folder does not answer. */
 	async newestMadeAt(): Promise<number | null> {
-		const { folder, series, clock } = this.#options;
+		const { clock } = this.#options;
 		const now = clock.now();
 		// A backup from the future was made by a clock that was wrong.
-		return (await listBackups(folder, series)).find(({ madeAt }) => madeAt <= now)?.madeAt ?? null;
+		return (await this.#list()).find(({ madeAt }) => madeAt <= now)?.madeAt ?? null;
 	}
 
-	/** Stops a running backup, which removes its unfinished files. */
+	/** Stops a running backup, which removes its unfinished files. Does not wait for the folder to answer. */
 	[Symbol.asyncDispose](): Promise<void> {
 		return this.#task[Symbol.asyncDispose]();
 	}
 
 	async #makeDueBackup(signal: AbortSignal): Promise<void> {
 		const { folder, makeBackup, log, maxBackupMs = MAX_BACKUP_MS } = this.#options;
-		if (performance.now() < this.#notBefore || !(await this.#isDue())) return;
+		if (performance.now() < this.#notBefore || !(await this.#isDue(signal))) return;
 		const started = performance.now();
 		const result = await makeBackup(anySignal(signal, AbortSignal.timeout(maxBackupMs)));
+		// A reading that runs since before the backup may lack it.
+		this.#listing = null;
 		log.info({ folder, result, seconds: Math.round((performance.now() - started) / 1_000) }, 'a backup was made');
 	}
 
-	async #isDue(): Promise<boolean> {
-		const newest = await this.newestMadeAt();
+	/** One reading serves all that ask: each would hold a thread of the process while a network folder does not answer. */
+	#list(): Promise<BackupFile[]> {
+		if (this.#listing !== null) return this.#listing;
+		const { folder, series, list = listBackups } = this.#options;
+		const listing = list(folder, series).finally(() => {
+			if (this.#listing === listing) this.#listing = null;
+		});
+		this.#listing = listing;
+		return listing;
+	}
+
+	async #isDue(signal: AbortSignal): Promise<boolean> {
+		const { folder, listTimeoutMs = LIST_TIMEOUT_MS } = this.#options;
+		const answered = withDeadline(this.newestMadeAt(), listTimeoutMs, () => new Error(`${folder} does not answer.`));
+		const newest = await rejectOnAbort(answered, signal);
 		return newest === null || this.#options.clock.now() - newest >= this.#options.everyMs;
 	}
 

@@ -1,5 +1,5 @@
 export { type BackupFile, listBackups, removeOldBackups } from './backup-files.ts';
-export { isBackupFolder, prepareBackupFolder } from './backup-folder.ts';
+export { FolderTimeout, isBackupFolder, prepareBackupFolder, withFolderDeadline } from './backup-folder.ts';
 export { runBackupProcess, thisProgram } from './backup-process.ts';
 export { BackupSchedule, type BackupScheduleOptions } from './backup-schedule.ts';
 export { type Backup, type BackupOptions, createBackup } from './create-backup.ts';

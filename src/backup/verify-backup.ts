@@ -1,6 +1,4 @@
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,6 +7,7 @@ import { DATABASE } from './archive-entries.ts';
 import { DamagedArchiveError, isDatabaseDamage, writeError } from './archive-errors.ts';
 import type { Manifest } from './manifest.ts';
 import { readArchive } from './read-archive.ts';
+import { VerifyFolder } from './verify-folder.ts';
 
 /**
  * Checks every byte of an archive against its checksums. It needs no space on a disk.
@@ -25,9 +24,9 @@ export function checkArchive(file: string, signal: AbortSignal): Promise<Manifes
  * @throws DamagedArchiveError; AppError with a sentence; the signal's reason
  */
 export async function verifyBackup(file: string, signal: AbortSignal): Promise<Manifest> {
-	const folder = await mkdtemp(join(tmpdir(), 'parley-verify-'));
+	await using folder = await VerifyFolder.make();
 	try {
-		using check = new ContentCheck(file, join(folder, DATABASE));
+		using check = new ContentCheck(file, join(folder.path, DATABASE));
 		const manifest = await readArchive(
 			file,
 			{
@@ -43,9 +42,7 @@ export async function verifyBackup(file: string, signal: AbortSignal): Promise<M
 		check.requireEnd(manifest);
 		return manifest;
 	} catch (error) {
-		throw writeError(error, folder);
-	} finally {
-		await rm(folder, { recursive: true, force: true });
+		throw writeError(error, folder.path);
 	}
 }
 

@@ -1,6 +1,6 @@
 import { access, constants, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { listBackups } from '../backup/index.ts';
+import { FolderTimeout, listBackups, withFolderDeadline } from '../backup/index.ts';
 import { AppError, formatBytes, messageOf, systemClock, timestamp } from '../base/index.ts';
 import { durationMs, type Settings } from '../config/index.ts';
 import {
@@ -131,9 +131,9 @@ async function checkAccess({ data_dir }: Settings): Promise<Finding[]> {
 async function checkBackups({ backup_dir, backup_every, data_dir }: Settings): Promise<Finding[]> {
 	if (backup_dir === undefined) return [];
 	const subject = 'backups';
-	const remedy = "Look for 'a backup has failed' in the server's log. If the server does not run, start it.";
 	try {
-		const backups = await listBackups(backup_dir, backupSeries(data_dir));
+		const remedy = "Look for 'a backup has failed' in the server's log. If the server does not run, start it.";
+		const backups = await withFolderDeadline(listBackups(backup_dir, backupSeries(data_dir)));
 		const now = systemClock.now();
 		// A backup from the future was made by a clock that was wrong.
 		const newest = backups.find(({ madeAt }) => madeAt <= now);
@@ -144,7 +144,11 @@ async function checkBackups({ backup_dir, backup_every, data_dir }: Settings): P
 		return [failed(subject, problem, remedy)];
 	} catch (error) {
 		const problem = `The backups in ${backup_dir} cannot be listed: ${messageOf(error)}`;
-		return [failed(subject, problem, "Make it a folder that the server's user can read and write.")];
+		const remedy =
+			error instanceof FolderTimeout
+				? 'Check the disk or the network on which it is.'
+				: "Make it a folder that the server's user can read and write.";
+		return [failed(subject, problem, remedy)];
 	}
 }
 

@@ -43,7 +43,7 @@ export const Erasure = Type.Object({
 	id: Type.String({ examples: ['era_06gzhmza00001mjww6bbdevcx5ss2c8f'] }),
 	status: OneOf(['erasing', 'overwriting', 'done'], {
 		description:
-			'`erasing`: rows are removed, and messages of the end user are refused. `overwriting`: the rows are removed, and what stays of them in the files is overwritten. `done`: nothing is left in the data folder, apart from copies that `backups` names.',
+			'`erasing`: rows are removed, and messages of the end user are refused. `overwriting`: the rows are removed, and what stays of them in the files is overwritten. `done`: nothing is left in the data folder, apart from copies that `backups` names. On PostgreSQL, its files, log and backups keep deleted rows for a while: see docs/security.md.',
 	}),
 	counts: ErasureCounts,
 	created_at: Timestamp,

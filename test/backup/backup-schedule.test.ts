@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import { backupFileName } from '../../src/backup/backup-files.ts';
+import type { BackupScheduleOptions } from '../../src/backup/backup-schedule.ts';
 import { BackupSchedule, listBackups, removeOldBackups } from '../../src/backup/index.ts';
+import { deferred } from '../../src/base/index.ts';
 import { temporaryFolder } from '../support/run-command.ts';
 import { until } from '../support/until.ts';
 
@@ -17,7 +19,7 @@ const nameOf = (madeAt: number) => backupFileName(SERIES, madeAt);
 async function openSchedule(
 	t: TestContext,
 	makeBackup?: (signal: AbortSignal) => Promise<string>,
-	limits: { maxBackupMs?: number } = {},
+	options: Partial<Pick<BackupScheduleOptions, 'maxBackupMs' | 'listTimeoutMs' | 'list'>> = {},
 ) {
 	// Before the folder is removed: an empty folder makes a backup due.
 	t.after(() => schedule[Symbol.asyncDispose]());
@@ -38,7 +40,7 @@ async function openSchedule(
 		return name;
 	};
 	const schedule = new BackupSchedule({
-		...{ folder, series: SERIES, log, clock, everyMs: 6 * HOUR, checkMs: 1, retryMs: 1, ...limits },
+		...{ folder, series: SERIES, log, clock, everyMs: 6 * HOUR, checkMs: 1, retryMs: 1, ...options },
 		makeBackup: makeBackup ?? make,
 	});
 	const checkedAgain = async () => {
@@ -115,6 +117,44 @@ test('a stop aborts a running backup and logs no failure', async (t) => {
 	await until('it runs', () => isRunning);
 	await schedule[Symbol.asyncDispose]();
 	assert.deepEqual([isAborted, lines], [true, []]);
+});
+
+/** Reads a folder that does not answer before `answer` is called. */
+function hungFolder() {
+	const answered = deferred<void>();
+	const folder = {
+		readings: 0,
+		answer: answered.resolve,
+		async list(...[path, series]: Parameters<typeof listBackups>) {
+			folder.readings++;
+			await answered.promise;
+			return listBackups(path, series);
+		},
+	};
+	return folder;
+}
+
+test('a stop does not wait for a folder that does not answer', async (t) => {
+	const hung = hungFolder();
+	t.after(() => hung.answer());
+	const { schedule, lines } = await openSchedule(t, undefined, { list: hung.list });
+	schedule.start();
+	await until('the folder is being read', () => hung.readings === 1);
+	await schedule[Symbol.asyncDispose]();
+	assert.deepEqual(lines, []);
+});
+
+test('a folder that does not answer is logged, read once at a time, and used when it answers', async (t) => {
+	const hung = hungFolder();
+	const { schedule, lines, names } = await openSchedule(t, undefined, { list: hung.list, listTimeoutMs: 5 });
+	schedule.start();
+	await until('it was logged twice', () => lines.length >= 2);
+	assert.match(String(lines[0]?.error), /does not answer/);
+	const newest = [schedule.newestMadeAt(), schedule.newestMadeAt()];
+	assert.equal(hung.readings, 1);
+	hung.answer();
+	assert.deepEqual(await Promise.all(newest), [null, null]);
+	await until('a backup is made', async () => (await names()).length === 1);
 });
 
 test('only the newest backups stay, and no other file counts as one', async (t) => {
