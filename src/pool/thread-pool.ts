@@ -1,5 +1,14 @@
 import { Piscina } from 'piscina';
-import { AppError, anySignal, type Log, messageOf, ResourceShortage, rejectOnAbort, Semaphore } from '../base/index.ts';
+import {
+	AppError,
+	anySignal,
+	type Log,
+	messageOf,
+	ResourceShortage,
+	rejectOnAbort,
+	Semaphore,
+	sleep,
+} from '../base/index.ts';
 import type { WorkerResult } from '../contract/index.ts';
 import type { WorkerEntry } from './worker-entry.ts';
 
@@ -12,6 +21,8 @@ export interface ThreadPoolOptions {
 	heapMb: number;
 	/** Jobs that may wait for a thread. */
 	maxQueued: number;
+	/** Milliseconds that running jobs may take to end when the pool is closed. */
+	closeMs: number;
 	log: Log;
 	/** Called when a failed pool was replaced. */
 	onRestart: () => void;
@@ -36,6 +47,8 @@ export class ThreadPool implements AsyncDisposable {
 	#piscina: Piscina;
 	/** Whether a thread of the previous pool could not start. Otherwise its job exhausted the memory. */
 	#threadCouldNotStart = false;
+	readonly #running = new Set<Promise<unknown>>();
+	#isClosed = false;
 
 	constructor(options: ThreadPoolOptions) {
 		this.#options = options;
@@ -77,18 +90,29 @@ export class ThreadPool implements AsyncDisposable {
 		return result.value;
 	}
 
+	/** Jobs that wait are rejected as `unavailable`. */
 	async [Symbol.asyncDispose](): Promise<void> {
+		this.#isClosed = true;
+		const running = Promise.allSettled(this.#running);
+		const timer = new AbortController();
+		await Promise.race([running, sleep(this.#options.closeMs, timer.signal)]);
+		timer.abort();
 		await this.#piscina.destroy();
 	}
 
 	async #runInPool<T>(job: unknown, signal: AbortSignal): Promise<WorkerResult<T>> {
+		if (this.#isClosed) throw new AppError('unavailable', 'The server is stopping.', { retry_after: 1 });
 		const piscina = this.#piscina;
+		const running = piscina.run(job, { signal });
+		this.#running.add(running);
 		try {
-			return await piscina.run(job, { signal });
+			return await running;
 		} catch (cause) {
 			if (piscina === this.#piscina || signal.aborted) throw cause;
 			if (this.#threadCouldNotStart) throw new ResourceShortage('The server could not start a thread.', cause);
 			throw new AppError('unavailable', 'The server could not run this task. Try again.', { retry_after: 1, cause });
+		} finally {
+			this.#running.delete(running);
 		}
 	}
 
@@ -111,7 +135,7 @@ export class ThreadPool implements AsyncDisposable {
 		const { name, log } = this.#options;
 		const { code } = error as { code?: unknown };
 		log.error({ threads: name, error: messageOf(error), code }, 'a thread failed, and its pool is replaced');
-		if (failedPool !== this.#piscina) return;
+		if (failedPool !== this.#piscina || this.#isClosed) return;
 		this.#threadCouldNotStart = code !== 'ERR_WORKER_OUT_OF_MEMORY';
 		this.#piscina = this.#open();
 		this.#options.onRestart();

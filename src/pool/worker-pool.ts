@@ -61,6 +61,12 @@ export interface WorkerPoolOptions {
 	parseWorker?: WorkerEntry;
 }
 
+/**
+ * Milliseconds that a search may take to end when the pool is closed. A thread that is terminated while SQLite reports an error
+ * aborts the whole process: better-sqlite3 cannot make the error's object then.
+ */
+const SEARCH_CLOSE_MS = 5_000;
+
 /** Threads and the parsing process start with the first jobs. */
 export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
 	const { threads, log, limits: overrides, recognition, parseWorker, onRestart = () => {} } = options;
@@ -69,6 +75,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
 	const openThreads = (name: 'embed' | 'search' | 'check', maxThreads: number, idleMs: number, label: string = name) =>
 		new ThreadPool({
 			...{ name: label, worker: workerEntry(name), maxThreads, idleMs, heapMb, maxQueued, log },
+			closeMs: name === 'search' ? SEARCH_CLOSE_MS : 0,
 			onRestart: () => onRestart(label),
 		});
 	const host = workerEntry('parse-host');

@@ -9,6 +9,7 @@ import type { ParseJob, TrainJob } from '../../src/contract/index.ts';
 import { createWorkerPool, type WorkerPoolLimits, WorkLimitExceeded } from '../../src/pool/index.ts';
 import { ThreadPool } from '../../src/pool/thread-pool.ts';
 import { workerEntry } from '../../src/pool/worker-entry.ts';
+import { databaseFile, openSqliteStore } from '../../src/store/index.ts';
 import { until } from '../support/until.ts';
 
 let folder: string;
@@ -50,7 +51,7 @@ const openPool = (limits?: Partial<WorkerPoolLimits>) =>
 test('a thread imports its module: a thread that is ended while it requires one would end the server', async () => {
 	const { execArgv } = workerEntry('search');
 	const worker = { file: new URL('./loading-worker.mjs', import.meta.url), execArgv };
-	const limits = { maxThreads: 1, idleMs: 0, heapMb: 64, maxQueued: 1 };
+	const limits = { maxThreads: 1, idleMs: 0, heapMb: 64, maxQueued: 1, closeMs: 0 };
 	await using threads = new ThreadPool({ name: 'test', worker, ...limits, log: createLog('silent'), onRestart() {} });
 	const limit = { ms: 60_000, startsAt: 'call' } as const;
 	const stack = await threads.run<string>({}, limit, undefined, (cause) => assert.fail(String(cause)));
@@ -182,4 +183,31 @@ test('an aborted search counts against the bound of the queue until it ends', as
 	const waiting = assert.rejects(pool.search(job), { code: 'unavailable', message: 'The search failed.' });
 	await assert.rejects(pool.search(job), { code: 'unavailable', message: /Too much work/ });
 	await waiting;
+});
+
+test('a search that runs when the pool is closed ends by itself, and a waiting search does not begin', async () => {
+	const dataDir = join(folder, 'searched');
+	const store = await openSqliteStore({ dataDir, writer: workerEntry('store') });
+	await store[Symbol.asyncDispose]();
+	const job = { database: databaseFile(dataDir), targets: [], query: 'x', top_k: 1, min_score: 0 };
+	const pool = openPool();
+	// The thread has started.
+	await pool.search(job);
+	const running = pool.search(job);
+	const waiting = assert.rejects(pool.search(job), { code: 'unavailable', message: 'The server is stopping.' });
+	await pool[Symbol.asyncDispose]();
+	assert.deepEqual(await running, { hits: [], confidence: 0 });
+	await waiting;
+	await assert.rejects(pool.search(job), { code: 'unavailable', message: 'The server is stopping.' });
+});
+
+test('a job that does not end does not keep the pool open', async () => {
+	const worker = { file: new URL('./endless-worker.mjs', import.meta.url), execArgv: [] };
+	const limits = { maxThreads: 1, idleMs: 0, heapMb: 64, maxQueued: 1, closeMs: 1 };
+	const threads = new ThreadPool({ name: 'test', worker, ...limits, log: createLog('silent'), onRestart() {} });
+	const limit = { ms: 600_000, startsAt: 'call' } as const;
+	const ended = threads.run({}, limit, undefined, () => new AppError('unavailable', 'The thread was ended.'));
+	const rejected = assert.rejects(ended, { message: 'The thread was ended.' });
+	await threads[Symbol.asyncDispose]();
+	await rejected;
 });

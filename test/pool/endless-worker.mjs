@@ -1,0 +1,4 @@
+// Never ends.
+export default function run() {
+	for (;;);
+}
