@@ -5,7 +5,7 @@ import { heldBy } from '../support/held-by-server.ts';
 import { until } from '../support/until.ts';
 import type { AttackOrder, AttackResult } from './attacker.ts';
 import { type HonestFigures, useHonestly } from './honest-clients.ts';
-import { type Extent, MIB, type Scenario } from './scenario.ts';
+import { type Extent, type HeldByAttack, MIB, type Scenario } from './scenario.ts';
 import { type ServerSize, startTarget, type Target } from './target.ts';
 
 /** An attack ends after this time, whatever happens. */
@@ -22,6 +22,8 @@ export interface Outcome {
 	quiet: HonestFigures;
 	busy: HonestFigures;
 	attack: AttackResult;
+	/** What the server held of what the scenario demands. */
+	held: HeldByAttack;
 	growthBytes: number;
 	/** The most descriptors at a time. */
 	descriptors: number;
@@ -60,8 +62,10 @@ async function attack(
 	const most = watch(server.pid, during.signal);
 	const begun = performance.now();
 	let result: AttackResult;
+	let heldAtOnce: HeldByAttack = {};
 	try {
 		result = await attacker.send(order, ATTACK_LIMIT_MS);
+		heldAtOnce = await mostHeld(target, scenario.held ?? {});
 		await scenario.meanwhile?.(target);
 		// Held connections get most of their answers meanwhile.
 		if ('hold' in order) result = await held(attacker, scenario, seconds);
@@ -74,9 +78,33 @@ async function attack(
 	const [busy, peak] = await Promise.all([load, most]);
 	const growthBytes = peak.bytes - base;
 	const maxGrowthBytes = scenario.maxGrowthBytes + spareBytes;
-	const problems = problemsOf({ ...scenario, maxGrowthBytes }, { busy, attack: result, growthBytes, minutes });
+	const seen = { busy, attack: result, held: heldAtOnce, growthBytes };
+	const problems = problemsOf({ ...scenario, maxGrowthBytes }, { ...seen, minutes });
 	problems.push(...(await whatIsStillHeld(target, descriptors)));
-	return { name: scenario.name, quiet, busy, attack: result, growthBytes, descriptors: peak.descriptors, problems };
+	return { name: scenario.name, quiet, ...seen, descriptors: peak.descriptors, problems };
+}
+
+/** Waits until the server holds what a scenario demands, which a busy one accepts later. @returns the most that it held of each */
+async function mostHeld({ server }: Target, demanded: HeldByAttack): Promise<HeldByAttack> {
+	const most: HeldByAttack = {};
+	const deadline = performance.now() + DEADLINE_MS;
+	while (missing(demanded, most).length > 0 && performance.now() < deadline) {
+		const found = await heldBy(server);
+		for (const kind of kindsOf(demanded)) most[kind] = Math.max(most[kind] ?? 0, found[kind]);
+		await sleep(20);
+	}
+	return most;
+}
+
+/** Sentences about what the server did not hold although the attack is about it. */
+function missing(demanded: HeldByAttack, most: HeldByAttack): string[] {
+	return kindsOf(demanded)
+		.filter((kind) => (most[kind] ?? 0) < (demanded[kind] ?? 0))
+		.map((kind) => `${most[kind] ?? 0} ${kind} were open at once, the attack needs ${demanded[kind]}`);
+}
+
+function kindsOf(demanded: HeldByAttack): Array<keyof HeldByAttack> {
+	return (['connections', 'streams'] as const).filter((kind) => demanded[kind] !== undefined);
 }
 
 /** The highest resident memory and the most descriptors while the signal is not aborted. */
@@ -109,14 +137,21 @@ function hasStatus({ statuses }: AttackResult, expected: readonly number[]): boo
 	return expected.some((status) => status in statuses);
 }
 
-function problemsOf(
-	{ maxGrowthBytes, expected, maxAdmitted }: Scenario,
-	seen: Pick<Outcome, 'busy' | 'attack' | 'growthBytes'> & { minutes: number },
+/** Sentences about what must not be, however busy the machine is. */
+export function problemsOf(
+	{
+		maxGrowthBytes,
+		held = {},
+		expected,
+		maxAdmitted,
+	}: Pick<Scenario, 'maxGrowthBytes' | 'held' | 'expected' | 'maxAdmitted'>,
+	seen: Pick<Outcome, 'busy' | 'attack' | 'held' | 'growthBytes'> & { minutes: number },
 ): string[] {
 	const { busy, attack, growthBytes, minutes } = seen;
 	const admitted = (attack.statuses[200] ?? 0) + (attack.statuses[201] ?? 0);
 	const limit = maxAdmitted?.(minutes) ?? Number.POSITIVE_INFINITY;
 	return [
+		...missing(held, seen.held),
 		growthBytes > maxGrowthBytes && `the memory grew beyond ${Math.round(maxGrowthBytes / MIB)} MiB`,
 		busy.failed.length > 0 && `honest requests failed: ${[...new Set(busy.failed)].slice(0, 3).join(', ')}`,
 		expected && !hasStatus(attack, expected) && `no answer has status ${expected.join(' or ')}`,

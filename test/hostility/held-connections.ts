@@ -16,11 +16,13 @@ export function heldConnections({ scale }: Extent): Scenario[] {
 		{
 			name: '10,000 idle connections',
 			order: (target) => hold(target, count(10_000), ['']),
+			held: { connections: count(10_000) },
 			maxGrowthBytes: count(10_000) * 4 * KIB + 32 * MIB,
 		},
 		{
 			name: '5,000 event streams that read nothing, and messages for them',
 			order: (target) => hold(target, count(5_000), followersOf(target), { stalled: true }),
+			held: { connections: count(5_000), streams: count(5_000) },
 			meanwhile: async (target) => {
 				for (let round = 0; round < count(5); round++) await sendMuch(target);
 			},
@@ -30,11 +32,13 @@ export function heldConnections({ scale }: Extent): Scenario[] {
 		{
 			name: '500 downloads that read nothing',
 			order: (target) => hold(target, count(500), [get('/api/openapi.json')], { stalled: true }),
+			held: { connections: count(500) },
 			maxGrowthBytes: 64 * MIB,
 		},
 		{
 			name: '5,000 requests whose heads arrive byte by byte',
 			order: (target) => hold(target, count(5_000), [get('/healthz', [`X: ${'y'.repeat(500)}`])], { dripMs: 1_000 }),
+			held: { connections: count(5_000) },
 			maxGrowthBytes: count(5_000) * 8 * KIB + 32 * MIB,
 		},
 		{
@@ -43,6 +47,7 @@ export function heldConnections({ scale }: Extent): Scenario[] {
 				const request = messageOf(target, { content: 'y'.repeat(2_000) });
 				return hold(target, count(5_000), [request], { dripMs: 1_000 });
 			},
+			held: { connections: count(5_000) },
 			maxGrowthBytes: count(5_000) * 16 * KIB + 32 * MIB,
 		},
 		...overLimits(count),
@@ -59,6 +64,7 @@ function overLimits(count: (full: number) => number): Scenario[] {
 				return hold(target, Math.max(count(1_500), MAX_FOLLOWERS + 100), [follower]);
 			},
 			...{ maxGrowthBytes: 48 * MIB, expected: [429], maxAdmitted: () => MAX_FOLLOWERS },
+			held: { streams: MAX_FOLLOWERS },
 		},
 		{
 			name: 'more event streams of a visitor than one may have',
@@ -68,11 +74,13 @@ function overLimits(count: (full: number) => number): Scenario[] {
 				return hold(target, MAX_STREAMS + 50, [get(path, [pageHeader])]);
 			},
 			...{ maxGrowthBytes: 48 * MIB, expected: [429], maxAdmitted: () => MAX_STREAMS },
+			held: { streams: MAX_STREAMS },
 		},
 		{
 			name: 'more connections than the server takes',
 			size: 'small',
 			order: (target) => hold(target, SMALL_SERVER_DESCRIPTORS - 24, ['']),
+			// A 503 is there only when the server holds as many as it takes.
 			...{ maxGrowthBytes: 48 * MIB, expected: [503] },
 		},
 	];

@@ -1,8 +1,8 @@
 // Own process: it starts servers and measures their memory.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { carryOut } from './attack.ts';
-import { MIB } from './scenario.ts';
+import { carryOut, problemsOf } from './attack.ts';
+import { type HeldByAttack, MIB } from './scenario.ts';
 import { scenariosOf } from './scenarios.ts';
 
 /** The short form of `npm run hostility`. How long honest clients wait is not compared: it depends on the machine. */
@@ -21,4 +21,19 @@ test('hostile clients exceed no limit, take a bounded part of the memory, and le
 		});
 	}
 	assert.equal(carriedOut, scenarios.length);
+});
+
+test('an attack that the system refused does not pass', () => {
+	const attack = { open: 120, closed: 4_880, statuses: {} };
+	const busy = { reads: [], messages: [], failed: [] };
+	const problems = (held: HeldByAttack) =>
+		problemsOf(
+			{ maxGrowthBytes: MIB, held: { connections: 5_000, streams: 5_000 } },
+			{ busy, attack, held, growthBytes: 0, minutes: 1 },
+		);
+	assert.deepEqual(problems({ connections: 5_001, streams: 5_000 }), []);
+	assert.deepEqual(problems({ connections: 5_000, streams: 120 }), [
+		'120 streams were open at once, the attack needs 5000',
+	]);
+	assert.equal(problems({}).length, 2);
 });
