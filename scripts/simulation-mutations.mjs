@@ -27,6 +27,15 @@ export function mutationsNamed(words, all = mutations) {
 	return chosen;
 }
 
+/**
+ * What the program with a planted fault has found: the broken rule with its seed; null for none, also where the program itself has crashed,
+ * whatever its exit code.
+ */
+export function brokenRule({ code, output }) {
+	const [, seed, rule] = /^Seed (\d+) broke a rule: (.*)/m.exec(output) ?? [];
+	return code === 0 || seed === undefined ? null : { seed: Number(seed), rule };
+}
+
 /** @param words names of faults, or parts of them; none: all faults. @returns the exit code: 1 where a fault is not found */
 export async function playMutations(words) {
 	const chosen = mutationsNamed(words);
@@ -36,13 +45,16 @@ export async function playMutations(words) {
 		for (let mutation = waiting.shift(); mutation !== undefined; mutation = waiting.shift()) {
 			const { name, seeds = USUAL_SEEDS, nodes = 1 } = mutation;
 			const program = await bundleSimulation(mutation);
-			const { code, output, totals } = await playSeeds(program, ['--seeds', String(seeds), '--nodes', String(nodes)]);
-			if (code === 0) missed.push(name);
-			const result = code === 0 ? `not found in ${seeds} seeds` : `found by seed ${(totals.seeds ?? 0) + 1}`;
-			const [violation = ''] = /(?<=broke a rule: ).*/.exec(output) ?? [];
-			say(`${result}: ${name}${violation === '' ? '' : ` (${violation.slice(0, 140)})`}`);
-			if (code !== 0)
-				say(`  Replay it with: npm run simulate -- --mutations '${name}' --seed ${(totals.seeds ?? 0) + 1}`);
+			const played = await playSeeds(program, ['--seeds', String(seeds), '--nodes', String(nodes)]);
+			const found = brokenRule(played);
+			if (found === null) {
+				missed.push(name);
+				const end = played.code === 0 ? '' : `, and the program has crashed with exit code ${played.code}`;
+				say(`not found in ${seeds} seeds${end}: ${name}`);
+				continue;
+			}
+			say(`found by seed ${found.seed}: ${name} (${found.rule.slice(0, 140)})`);
+			say(`  Replay it with: npm run simulate -- --mutations '${name}' --seed ${found.seed}`);
 		}
 	};
 	await Promise.all(Array.from({ length: availableParallelism() }, work));
