@@ -127,6 +127,10 @@ test('53 real files that are dropped at once show their progress, and each is in
 	await page.getByLabel('Status').selectOption('error');
 	const list = page.getByRole('list', { name: 'Documents' });
 	await list.getByText('Indexed', { exact: true }).first().waitFor({ state: 'detached' });
+	await list
+		.locator('.field-error')
+		.nth(failed.length - 1)
+		.waitFor();
 	const sentences = await list.locator('.field-error').allTextContents();
 	assert.deepEqual(sentences.sort(), failed.map(({ error }) => ADVICE[error?.code ?? '']).sort());
 	assert.equal(await list.getByRole('button', { name: /^Read again/ }).count(), failed.length);

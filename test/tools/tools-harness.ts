@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after } from 'node:test';
 import { type Clock, createLog, newId, SecretBox } from '../../src/base/index.ts';
 import { createNetwork, type Network } from '../../src/net/index.ts';
-import { createWorkerPool } from '../../src/pool/index.ts';
 import type { ToolRecord } from '../../src/store/index.ts';
 import { completeConfig, type ToolFunction, ToolSecrets, Tools, type ToolsOptions } from '../../src/tools/index.ts';
+import { openSharedWorkerPool } from '../support/shared-worker-pool.ts';
 
 /** The tools of a server without the rest of it. */
 export interface ToolsHarness extends AsyncDisposable {
@@ -22,9 +21,8 @@ export interface ToolsHarness extends AsyncDisposable {
 	only(tool: ToolRecord): Promise<ToolFunction>;
 }
 
-/** The threads in which arguments are checked; all rooms of a file share them. */
-export const pool = createWorkerPool({ threads: 1, log: createLog('silent') });
-after(() => pool[Symbol.asyncDispose]());
+/** The threads in which arguments are checked. All files of a process share them, and idle they do not keep it running. */
+export const pool = openSharedWorkerPool();
 
 /** A signal that does not abort. */
 export const neverAborts = new AbortController().signal;
