@@ -30,6 +30,8 @@ class MultipartReader {
 	/** The files' handlers, called one after the other. */
 	#fileHandlers: Promise<void> = Promise.resolve();
 	#writes: Promise<void> = Promise.resolve();
+	/** Pieces of the body that have arrived and wait for the parser. */
+	#waitingPieces = 0;
 	#isFinished = false;
 	#resolve!: (fields: MultipartFields) => void;
 	#reject!: (error: unknown) => void;
@@ -63,6 +65,7 @@ class MultipartReader {
 				if (!last) this.#body.pause();
 				// The bytes are valid only during the call, and the parser may keep them longer.
 				const copy = Buffer.from(bytes);
+				this.#waitingPieces++;
 				this.#writes = this.#writes.then(() => this.#write(copy, last));
 			},
 			abort: (error) => this.#fail(error),
@@ -73,9 +76,11 @@ class MultipartReader {
 		try {
 			for (let at = 0; at < bytes.length && !this.#isFinished; at += WRITE_BYTES)
 				await this.#writeToParser(bytes.subarray(at, at + WRITE_BYTES));
+			this.#waitingPieces--;
 			if (this.#isFinished) return;
 			if (last) this.#parser.end();
-			else this.#body.resume();
+			// The library has delivered more, although reading is paused: a resume after each piece would let the whole body into the memory.
+			else if (this.#waitingPieces === 0) this.#body.resume();
 		} catch (error) {
 			this.#fail(malformedBodyError(error));
 		}

@@ -5,7 +5,10 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { deferred, sleep } from '../../src/base/index.ts';
+import { BodyBuffer } from '../../src/http/body-buffer.ts';
+import { UNKNOWN_LENGTH } from '../../src/http/framing.ts';
 import type { MultipartOptions, Route } from '../../src/http/index.ts';
+import { readMultipart } from '../../src/http/multipart.ts';
 import { codeOf, eventually, json, RawClient, start } from './harness.ts';
 
 interface Seen {
@@ -332,6 +335,32 @@ test('responds with the failure of a file handler and does not handle the rest o
 	assert.equal(response.status, 500);
 	assert.equal(codeOf(await response.json()), 'internal_error');
 	assert.deepEqual(handled, ['one']);
+});
+
+test('reading from the client goes on only when all that has arrived is consumed', async () => {
+	let consumed = 0;
+	const consumedAtResume: number[] = [];
+	const flow = { pause() {}, resume: () => void consumedAtResume.push(consumed) };
+	const body = new BodyBuffer(flow, 60_000);
+	const outcome = readMultipart(
+		body,
+		{ contentType: 'multipart/form-data; boundary=XX', announcedBytes: UNKNOWN_LENGTH },
+		{
+			...{ maxFileBytes: 1_000_000, maxFieldBytes: 1_000 },
+			async onFile({ stream }) {
+				for await (const bytes of stream) consumed += (bytes as Buffer).length;
+			},
+		},
+	);
+	const bytes = form({ head: 'content-disposition: form-data; name="f"; filename="f"', body: Buffer.alloc(900_000) });
+	// As the library delivers what it has read before the pause.
+	for (let at = 0; at < 800_000; at += 100_000) body.push(bytes.subarray(at, at + 100_000), false);
+	await eventually(() => consumedAtResume.length > 0, 'reading goes on');
+	// The rest is in the buffers of the parser and the reader.
+	assert.ok((consumedAtResume[0] ?? 0) > 600_000, `reading went on after ${consumedAtResume[0]} bytes`);
+	body.push(bytes.subarray(800_000), true);
+	await outcome;
+	assert.equal(consumed, 900_000);
 });
 
 /** Sends forms over one connection. Of 900,000 bytes, the library reads and delivers all, although reading is paused meanwhile. */
