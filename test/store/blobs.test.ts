@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { readdir, writeFile } from 'node:fs/promises';
+import fs from 'node:fs';
+import { type FileHandle, open, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { AppError } from '../../src/base/index.ts';
 import { FileBlobs } from '../../src/store/index.ts';
 import { blobContract, listed, persisted } from './contract/blobs.ts';
 import { temporaryPlace } from './contract/life.ts';
@@ -41,3 +43,48 @@ test('a task with a local file gets the stored file itself', async (t) => {
 	const hash = await persisted(blobs, 'not copied');
 	assert.equal(await blobs.withFile(hash, async (path) => path), blobs.path(hash));
 });
+
+test('a complete upload is flushed to the disk, and a refused one is not', async (t) => {
+	const flushes = await spiedFlushes(t);
+	const { blobs } = await openBlobs(t);
+	const refused = new AppError('payload_too_large', 'The file is too large.');
+	const before = flushes();
+	const tooLarge = blobs.receive(
+		(async function* () {
+			yield Buffer.alloc(100_000);
+			throw refused;
+		})(),
+	);
+	await assert.rejects(tooLarge, refused);
+	assert.equal(flushes(), before);
+	await blobs.receive(oneByte());
+	assert.equal(flushes(), before + 1);
+});
+
+test('an upload whose flush fails is unavailable, and leaves nothing', async (t) => {
+	const failures: unknown[] = [];
+	const folder = join(await temporaryPlace(t), 'blobs');
+	const blobs = new FileBlobs(folder, (error) => failures.push(error));
+	await blobs.prepare({ isOnlyOwner: true });
+	const broken = Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO', syscall: 'fsync' });
+	t.mock.method(await fileHandlePrototype(), 'sync', () => Promise.reject(broken));
+	await assert.rejects(blobs.receive(oneByte()), { code: 'unavailable', cause: broken });
+	assert.deepEqual(failures, [broken]);
+	assert.deepEqual(await readdir(join(folder, 'incoming')), []);
+});
+
+async function* oneByte(): AsyncIterable<Uint8Array> {
+	yield Buffer.from('x');
+}
+
+/** Counts the files that are flushed from now on. */
+async function spiedFlushes(t: TestContext): Promise<() => number> {
+	const calls = [t.mock.method(await fileHandlePrototype(), 'sync'), t.mock.method(fs, 'fsync')];
+	return () => calls.reduce((sum, { mock }) => sum + mock.callCount(), 0);
+}
+
+/** Node does not export the class. */
+async function fileHandlePrototype(): Promise<FileHandle> {
+	await using file = await open('/dev/null');
+	return Object.getPrototypeOf(file) as FileHandle;
+}

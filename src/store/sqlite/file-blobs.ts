@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AppError, fsyncFolder, KeyedLock, makeDurableFolder } from '../../base/index.ts';
@@ -10,6 +9,9 @@ import { UploadLimit } from '../upload-limit.ts';
 
 /** Free space that ends a full-disk problem: enough for small uploads and commits. */
 const PROBE_BYTES = 1024 * 1024;
+
+/** System calls on an open file. Their errors have no path. */
+const WRITE_CALLS = new Set(['write', 'writev', 'fsync']);
 
 /** Files by the SHA-256 of their content, in a folder of the data directory. */
 export class FileBlobs implements BlobStore {
@@ -65,8 +67,7 @@ export class FileBlobs implements BlobStore {
 			}
 		}
 		try {
-			// flush: the bytes are on disk before the stream finishes.
-			await pipeline(source, hashing, createWriteStream(temporary, { flags: 'wx', flush: true, mode: 0o600 }));
+			await pipeline(source, hashing, (pieces: AsyncIterable<Uint8Array>) => writeDurably(temporary, pieces));
 		} catch (error) {
 			await rm(temporary, { force: true });
 			throw this.#diskError(error);
@@ -96,9 +97,8 @@ export class FileBlobs implements BlobStore {
 
 	/** The error for a failure of the store's files. Errors of the source pass unchanged. */
 	#diskError(error: unknown): unknown {
-		const isFileSystemError = error instanceof Error && typeof (error as NodeJS.ErrnoException).path === 'string';
-		const isDiskFull = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
-		if (!isFileSystemError && !isDiskFull) return error;
+		const { syscall = '', path } = (error ?? {}) as NodeJS.ErrnoException;
+		if (!WRITE_CALLS.has(syscall) && typeof path !== 'string') return error;
 		this.#onFailure(error);
 		return new AppError('unavailable', 'The file could not be written to disk.', { retry_after: 5, cause: error });
 	}
@@ -120,6 +120,18 @@ export class FileBlobs implements BlobStore {
 
 	async remove(hash: string): Promise<void> {
 		await rm(this.path(hash), { force: true });
+	}
+}
+
+/** Only a complete file is flushed: a refused one must not cost a write to the disk, which commits would wait for. */
+async function writeDurably(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+	const file = await open(path, 'wx', 0o600);
+	try {
+		// Each call writes the whole piece, behind the one before.
+		for await (const piece of pieces) await file.writeFile(piece);
+		await file.sync();
+	} finally {
+		await file.close();
 	}
 }
 
