@@ -6,7 +6,7 @@ import { ORIGIN, type Target } from './target.ts';
 const ADDRESS = '127.0.0.2';
 /** Between two reads, and between two messages. */
 const READ_PAUSE_MS = 10;
-const MESSAGE_PAUSE_MS = 250;
+const MESSAGE_PAUSE_MS = 100;
 /** Only a failure takes so long. */
 const DEADLINE_MS = 120_000;
 

@@ -22,7 +22,6 @@ ${scenariosOf({ scale: 1, seconds: 1, quietSeconds: 0, spareBytes: 0 })
 /** The latency that honest clients may have in any case (ms), or twice their latency without an attack. */
 const MAX_P95_MS = { reads: 10, messages: 50 };
 const MAX_RATIO = 2;
-const MAX_QUIET_SECONDS = 4;
 
 const { values, positionals: words } = parseArgs({
 	allowPositionals: true,
@@ -36,7 +35,7 @@ const seconds = Number(values.seconds);
 const extent = {
 	seconds,
 	scale: Number(values.scale),
-	quietSeconds: Math.min(seconds, MAX_QUIET_SECONDS),
+	quietSeconds: seconds,
 	spareBytes: 0,
 };
 
