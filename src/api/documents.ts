@@ -68,12 +68,12 @@ export function documentHandlers({ store, documents, network, cursors, maxUpload
 				maxFileBytes: maxUploadBytes,
 				maxFieldBytes: MAX_FIELD_BYTES,
 				maxBodyBytes: maxUploadBytes + MAX_OTHER_BYTES,
-				async onFile({ name, fileName, contentType, stream }) {
+				async onFile({ name, fileName, contentType, pieces }) {
 					if (name !== 'file') throw invalidFieldError(`/${name}`, 'is not a known part: send `file` and `title`');
 					if (files.length > 0) throw invalidFieldError('/file', 'must be given once');
 					documents.expectOne();
 					files.push({
-						blob: await store.blobs.receive(stream),
+						blob: await store.blobs.receive(pieces),
 						file_name: fileName,
 						content_type: contentType,
 					});

@@ -3,7 +3,9 @@ import { Busboy, type BusboyConfig, type BusboyInstance } from '@fastify/busboy'
 import { AppError, messageOf } from '../base/index.ts';
 import type { BodyBuffer } from './body-buffer.ts';
 import { UNKNOWN_LENGTH } from './framing.ts';
+import { singleChunks } from './single-chunks.ts';
 import type { FilePart, MultipartFields, MultipartOptions } from './types.ts';
+import { UploadCopies } from './upload-copies.ts';
 
 const FORM_DATA = /^multipart\/form-data[ \t]*;/i;
 /** Limits of a form besides its bytes, far above what any operation accepts. */
@@ -27,10 +29,11 @@ class MultipartReader {
 	readonly #parser: BusboyInstance;
 	readonly #fields: MultipartFields = [];
 	readonly #openStreams = new Set<Readable>();
+	readonly #copies = new UploadCopies();
 	/** The files' handlers, called one after the other. */
 	#fileHandlers: Promise<void> = Promise.resolve();
 	#writes: Promise<void> = Promise.resolve();
-	/** Pieces of the body that have arrived and wait for the parser. */
+	/** Pieces of the body that the parser has not taken as a whole yet. */
 	#waitingPieces = 0;
 	#isFinished = false;
 	#resolve!: (fields: MultipartFields) => void;
@@ -64,7 +67,7 @@ class MultipartReader {
 			write: (bytes, last) => {
 				if (!last) this.#body.pause();
 				// The bytes are valid only during the call, and the parser may keep them longer.
-				const copy = Buffer.from(bytes);
+				const copy = this.#copies.copy(bytes);
 				this.#waitingPieces++;
 				this.#writes = this.#writes.then(() => this.#write(copy, last));
 			},
@@ -79,7 +82,7 @@ class MultipartReader {
 			this.#waitingPieces--;
 			if (this.#isFinished) return;
 			if (last) this.#parser.end();
-			// The library has delivered more, although reading is paused: a resume after each piece would let the whole body into the memory.
+			// The HTTP library also delivers what it had read before the pause. If each of these pieces resumed reading, the whole body could be in memory.
 			else if (this.#waitingPieces === 0) this.#body.resume();
 		} catch (error) {
 			this.#fail(malformedBodyError(error));
@@ -110,7 +113,7 @@ class MultipartReader {
 			name,
 			fileName: cleanFileName(fileName),
 			contentType: knownContentType(contentType),
-			stream,
+			pieces: this.#piecesOf(stream),
 		};
 		this.#fileHandlers = this.#fileHandlers.then(async () => {
 			if (this.#isFinished) return;
@@ -119,6 +122,14 @@ class MultipartReader {
 			stream.resume();
 		});
 		this.#fileHandlers.catch((error) => this.#fail(error));
+	}
+
+	async *#piecesOf(stream: Readable): AsyncGenerator<Uint8Array> {
+		for await (const piece of singleChunks(stream)) {
+			yield piece;
+			// The reader asks for the next one.
+			this.#copies.consume(piece.length);
+		}
 	}
 
 	#onField(name: string | undefined, value: string, isTruncated: boolean): void {

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { AbortableRequest, AbortListener, AppError, PullSource, ServerSentEvent, Span } from '../base/index.ts';
 import type { HeaderBlock } from './header-block.ts';
 
@@ -97,8 +96,11 @@ export interface FilePart {
 	fileName: string | null;
 	/** The part's Content-Type. */
 	contentType: string;
-	/** The bytes, with backpressure up to the socket. Destroyed with an error when the limit is exceeded or the client leaves. */
-	stream: Readable;
+	/**
+	 * The bytes, with backpressure up to the socket. A piece is valid until the next one is asked for: its memory is used again. Fails when the
+	 * limit is exceeded or the client leaves.
+	 */
+	pieces: AsyncIterable<Uint8Array>;
 }
 
 /** The text fields of a multipart body, in order. */

@@ -97,8 +97,8 @@ for (const [outer, inner] of CHAINS) {
 				await request.multipart({
 					maxFileBytes: 26 * MEBIBYTE,
 					maxFieldBytes: 1_000,
-					async onFile({ stream }) {
-						for await (const bytes of stream) hash.update(bytes as Buffer);
+					async onFile({ pieces }) {
+						for await (const bytes of pieces) hash.update(bytes);
 					},
 				});
 				return json(200, { hash: hash.digest('hex'), client: request.clientAddress, padding: 'x'.repeat(2_000) });

@@ -158,10 +158,10 @@ function route(path: string, reads: boolean): Route {
 			const fields = await request.multipart({
 				maxFileBytes: MAX_FILE_BYTES,
 				maxFieldBytes: 1_000,
-				async onFile({ name, stream }) {
+				async onFile({ name, pieces }) {
 					if (!reads) return;
 					const chunks: Buffer[] = [];
-					for await (const bytes of stream) chunks.push(bytes as Buffer);
+					for await (const bytes of pieces) chunks.push(Buffer.from(bytes));
 					files.push(`${name} ${hashOf(Buffer.concat(chunks))}`);
 				},
 			});
