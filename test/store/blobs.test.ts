@@ -1,3 +1,5 @@
+// Own process: it patches what all files would share.
+
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { type FileHandle, open, readdir, writeFile } from 'node:fs/promises';

@@ -11,7 +11,7 @@ import { UploadLimit } from '../upload-limit.ts';
 const PROBE_BYTES = 1024 * 1024;
 
 /** System calls on an open file. Their errors have no path. */
-const WRITE_CALLS = new Set(['write', 'writev', 'fsync']);
+const FILE_CALLS = new Set(['write', 'writev', 'fsync', 'close']);
 
 /** Files by the SHA-256 of their content, in a folder of the data directory. */
 export class FileBlobs implements BlobStore {
@@ -66,10 +66,17 @@ export class FileBlobs implements BlobStore {
 				yield piece;
 			}
 		}
+		let written: Promise<void> | undefined;
+		const write = (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
+			written = writeDurably(temporary, pieces);
+			return written;
+		};
 		try {
-			await pipeline(source, hashing, (pieces: AsyncIterable<Uint8Array>) => writeDurably(temporary, pieces));
+			await pipeline(source, hashing, write);
 		} catch (error) {
-			await rm(temporary, { force: true });
+			// The source may have failed while the file was opened or written.
+			await written?.catch(() => {});
+			await rm(temporary, { force: true }).catch(() => {});
 			throw this.#diskError(error);
 		}
 		const received = digest.end();
@@ -98,7 +105,7 @@ export class FileBlobs implements BlobStore {
 	/** The error for a failure of the store's files. Errors of the source pass unchanged. */
 	#diskError(error: unknown): unknown {
 		const { syscall = '', path } = (error ?? {}) as NodeJS.ErrnoException;
-		if (!WRITE_CALLS.has(syscall) && typeof path !== 'string') return error;
+		if (!FILE_CALLS.has(syscall) && typeof path !== 'string') return error;
 		this.#onFailure(error);
 		return new AppError('unavailable', 'The file could not be written to disk.', { retry_after: 5, cause: error });
 	}
@@ -123,16 +130,18 @@ export class FileBlobs implements BlobStore {
 	}
 }
 
-/** Only a complete file is flushed: a refused one must not cost a write to the disk, which commits would wait for. */
+/** Writes a new file and flushes it. A file whose bytes end with an error is not flushed: commits would wait for the disk meanwhile. */
 async function writeDurably(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
 	const file = await open(path, 'wx', 0o600);
 	try {
-		// Each call writes the whole piece, behind the one before.
+		// Each call writes a whole piece, after the previous one.
 		for await (const piece of pieces) await file.writeFile(piece);
 		await file.sync();
-	} finally {
-		await file.close();
+	} catch (error) {
+		await file.close().catch(() => {});
+		throw error;
 	}
+	await file.close();
 }
 
 async function moveDurably(from: string, to: string): Promise<void> {
