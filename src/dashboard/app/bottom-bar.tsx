@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../components/icon.tsx';
 import { strings } from '../languages/index.ts';
 import { AccountControls } from './account-controls.tsx';
@@ -36,7 +36,8 @@ function MoreMenu({ pages, onClose }: { pages: ReturnType<typeof pagesOf>; onClo
 	const page = route.value;
 	const openedAt = useRef(page);
 	useEffect(() => dialog.current?.showModal(), []);
-	useEffect(() => {
+	// Before the title of the new page gets the focus: behind an open dialog it could not have it.
+	useLayoutEffect(() => {
 		if (page !== openedAt.current) dialog.current?.close();
 	}, [page]);
 	return (

@@ -52,7 +52,8 @@ function Content({ children }: { children: ComponentChildren }) {
 		const isStart = isFirst.current;
 		isFirst.current = false;
 		if (isStart) return;
-		// After the page was rendered, and before the browser handles a key: the focus must not leave a field that a key has chosen.
+		// This component is rendered before its page, in the same task. A microtask runs after both, and before the next key: a field that
+		// a key chooses must keep the focus.
 		queueMicrotask(() => {
 			main.current?.scrollTo(0, 0);
 			(main.current?.querySelector('h1') ?? main.current)?.focus();

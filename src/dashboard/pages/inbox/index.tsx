@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { useQuery } from '../../api/queries.ts';
 import { changeQuery, linkTo, navigate, route } from '../../app/route.ts';
 import { may } from '../../app/session.ts';
@@ -50,6 +50,10 @@ export default function Inbox({ path: [openId] }: { path: readonly string[] }) {
 	useEffect(() => {
 		document.title = `${entry?.conversation.title ?? strings().inbox} – Parley`;
 	}, [entry?.conversation.title]);
+	useLayoutEffect(() => {
+		// The title of the page that loads had the focus, and is gone.
+		if (entry && document.activeElement === document.body) document.querySelector<HTMLElement>('#content h1')?.focus();
+	}, [entry === undefined]);
 	const isDetails = route.value.query.get('details') === '1';
 	return (
 		<div class="inbox" data-column={openId === undefined ? 'list' : isDetails ? 'visitor' : 'conversation'}>
