@@ -1,9 +1,9 @@
-/** The smallest buffer, and the largest one that is kept: the HTTP library delivers no more at once. */
+/** Sizes of the smallest buffer, and of the largest that is kept: the HTTP library delivers at most that much at once. */
 const MIN_BUFFER_BYTES = 16 * 1024;
 const MAX_BUFFER_BYTES = 512 * 1024;
 /** All unused buffers that are kept. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
-/** Copies of a body that may be taken back later. Of a body that nobody reads, the others are garbage. */
+/** Copies of a body that may be taken back later. Without a reader the others are garbage. */
 const MAX_COPIES = 64;
 
 /**

@@ -16,7 +16,7 @@ test('memory is used again only when as many bytes of files are consumed as the 
 	assert.deepEqual(second, Buffer.alloc(100_000, 2));
 });
 
-test('a body that nobody reads keeps few of its copies', () => {
+test('a body without a reader keeps few of its copies', () => {
 	const body = new UploadCopies();
 	for (let at = 0; at < 200; at++) body.copy(Buffer.alloc(16_000));
 	const last = body.copy(Buffer.alloc(16_000));
