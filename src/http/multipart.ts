@@ -127,7 +127,7 @@ class MultipartReader {
 	async *#piecesOf(stream: Readable): AsyncGenerator<Uint8Array> {
 		for await (const piece of singleChunks(stream)) {
 			yield piece;
-			// The reader asks for the next one.
+			// The reader has asked for the next piece, so it has finished with this one.
 			this.#copies.consume(piece.length);
 		}
 	}
@@ -142,12 +142,14 @@ class MultipartReader {
 	#succeed(): void {
 		if (this.#isFinished) return;
 		this.#isFinished = true;
+		this.#copies.forget();
 		this.#resolve(this.#fields);
 	}
 
 	#fail(error: unknown): void {
 		if (this.#isFinished) return;
 		this.#isFinished = true;
+		this.#copies.forget();
 		const reason = error instanceof Error ? error : new Error(String(error));
 		for (const stream of this.#openStreams) stream.destroy(reason);
 		this.#body.discard();

@@ -97,8 +97,8 @@ export interface FilePart {
 	/** The part's Content-Type. */
 	contentType: string;
 	/**
-	 * The bytes, with backpressure up to the socket. A piece is valid until the next one is asked for: its memory is used again. Fails when the
-	 * limit is exceeded or the client leaves.
+	 * The bytes, with backpressure up to the socket. Use a piece before you ask for the next one: its memory then belongs to another upload. So
+	 * do not pipe them into a stream, which reads ahead. Fails when the form is malformed, the limit is exceeded or the client leaves.
 	 */
 	pieces: AsyncIterable<Uint8Array>;
 }

@@ -20,7 +20,7 @@ export interface IncomingBlob {
 export interface BlobStore {
 	/**
 	 * Stores bytes while they arrive, and hashes them on the way. A failure leaves nothing behind. Errors of the source pass unchanged.
-	 * A piece is not used after the next one was asked for.
+	 * It asks for the next piece only when it has finished with the one before.
 	 * @throws AppError `unavailable` when too many uploads are running, or the bytes cannot be stored
 	 */
 	receive(source: BlobSource): Promise<IncomingBlob>;

@@ -365,6 +365,34 @@ test('uploads at the same time get their own bytes, although memory is used agai
 	assert.deepEqual(new Map([...read].sort()), new Map([...sent].sort()));
 });
 
+test('the pieces of a body that is read at once share few buffers', async (t) => {
+	const buffers = new Set<ArrayBufferLike>();
+	let consumed = 0;
+	const body = new BodyBuffer({ pause() {}, resume() {} }, 60_000);
+	t.after(() => body.stopTimer());
+	const outcome = readMultipart(
+		body,
+		{ contentType: 'multipart/form-data; boundary=XX', announcedBytes: UNKNOWN_LENGTH },
+		{
+			...{ maxFileBytes: 2_000_000, maxFieldBytes: 1_000 },
+			async onFile({ pieces }) {
+				for await (const piece of pieces) {
+					consumed += piece.length;
+					if (piece.length > 1_000) buffers.add(piece.buffer);
+				}
+			},
+		},
+	);
+	const bytes = form({ head: 'content-disposition: form-data; name="f"; filename="f"', body: Buffer.alloc(1_900_000) });
+	for (let at = 0; at < bytes.length; at += 100_000) {
+		body.push(bytes.subarray(at, at + 100_000), at + 100_000 >= bytes.length);
+		await eventually(() => consumed >= Math.min(at, 1_900_000) - 1_000, 'the piece is read');
+	}
+	await outcome;
+	assert.equal(consumed, 1_900_000);
+	assert.ok(buffers.size <= 6, `${buffers.size} buffers for 20 pieces`);
+});
+
 test('reading from the client goes on only when all that has arrived is consumed', async (t) => {
 	let consumed = 0;
 	const consumedAtResume: number[] = [];

@@ -74,7 +74,7 @@ export class FileBlobs implements BlobStore {
 		try {
 			await pipeline(source, hashing, write);
 		} catch (error) {
-			// The source may have failed while the file was opened or written.
+			// The error of a stream ends the pipeline at once, perhaps while the file is still being opened or written.
 			await written?.catch(() => {});
 			await rm(temporary, { force: true }).catch(() => {});
 			throw this.#diskError(error);
