@@ -82,7 +82,8 @@ class MultipartReader {
 			this.#waitingPieces--;
 			if (this.#isFinished) return;
 			if (last) this.#parser.end();
-			// The HTTP library also delivers what it had read before the pause. If each of these pieces resumed reading, the whole body could be in memory.
+			// The HTTP library also delivers what it had read before the pause. If each of these pieces resumed reading, the whole body could
+			// be in memory.
 			else if (this.#waitingPieces === 0) this.#body.resume();
 		} catch (error) {
 			this.#fail(malformedBodyError(error));

@@ -18,6 +18,7 @@ let expectedBytes = 0;
 export class UploadCopies {
 	/** Copies whose buffers are expected back. Other buffers are left to the garbage collector. */
 	#expected: Array<{ buffer: ArrayBufferLike; endOffset: number }> = [];
+	#hasEnded = false;
 	#copiedBytes = 0;
 	#consumedFileBytes = 0;
 
@@ -29,7 +30,7 @@ export class UploadCopies {
 		const buffer = unused.get(size)?.pop() ?? Buffer.allocUnsafeSlow(size).buffer;
 		const copy = Buffer.from(buffer, 0, bytes.length);
 		copy.set(bytes);
-		if (expectedBytes + size <= MAX_EXPECTED_BYTES) {
+		if (!this.#hasEnded && expectedBytes + size <= MAX_EXPECTED_BYTES) {
 			expectedBytes += size;
 			this.#expected.push({ buffer, endOffset: this.#copiedBytes });
 		}
@@ -51,8 +52,9 @@ export class UploadCopies {
 		}
 	}
 
-	/** The body has ended or failed: no buffer is expected back any more. Somebody may still read them. */
+	/** The body has ended or failed: no buffer is expected back any more, because a write may still be under way. */
 	forget(): void {
+		this.#hasEnded = true;
 		for (const { buffer } of this.#expected) expectedBytes -= buffer.byteLength;
 		this.#expected = [];
 	}

@@ -30,6 +30,17 @@ test('a body that has failed gives no buffer back: a write may still be under wa
 	assert.notEqual(new UploadCopies().copy(bytes(200_000)).buffer, copy.buffer);
 });
 
+test('what arrives after the end of a body is not expected back', () => {
+	const body = new UploadCopies();
+	body.forget();
+	for (let at = 0; at < 100; at++) body.copy(bytes(500_000));
+	const other = new UploadCopies();
+	const { buffer } = other.copy(bytes(500_000));
+	other.consume(500_000);
+	assert.equal(other.copy(bytes(500_000)).buffer, buffer);
+	other.forget();
+});
+
 test('small pieces take no more memory than their bytes', () => {
 	const body = new UploadCopies();
 	for (let at = 0; at < 1_000; at++) assert.ok(body.copy(bytes(1)).buffer.byteLength <= Buffer.poolSize);
