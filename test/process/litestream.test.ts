@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
-import { runProgram, temporaryFolder } from '../support/run-command.ts';
+import { endProgram, runProgram, temporaryFolder } from '../support/run-command.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
 
@@ -41,7 +40,6 @@ class Litestream {
 			.replace('monitor-interval: 5s', 'monitor-interval: 100ms')
 			.replace('sync-interval: 1s', 'sync-interval: 100ms');
 		await writeFile(litestream.#config, text);
-		t.after(() => litestream.#child?.kill('SIGKILL'));
 		return litestream;
 	}
 
@@ -52,11 +50,12 @@ class Litestream {
 	}
 
 	async end(signal: NodeJS.Signals): Promise<void> {
-		const child = this.#child as ChildProcess;
-		const closed = once(child, 'close');
-		child.kill(signal);
-		await closed;
-		this.#child = undefined;
+		if (this.#child !== undefined) await endProgram(this.#child, signal);
+	}
+
+	/** Ends the program before the folders that it writes to are removed. */
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.end('SIGKILL');
 	}
 
 	/** @param point absent: the newest state */
@@ -101,7 +100,7 @@ test('Litestream restores the database to a point in time, after server and Lite
 	skip,
 }, async (t) => {
 	await using server = await startServer();
-	const litestream = await Litestream.create(t, server.dataDir);
+	await using litestream = await Litestream.create(t, server.dataDir);
 	await litestream.start();
 	const deployment = await makeDeployment(server);
 	const base = (await server.call('POST', '/api/v1/knowledge-bases', { name: 'Notes' })).body.id;
@@ -147,7 +146,7 @@ test('beside Litestream backups and restarts work, and erasures are done in its 
 	const dataDir = join(await temporaryFolder(t), 'data');
 	await mkdir(dataDir, { mode: 0o700 });
 	const first = await startServer({ dataDir });
-	const litestream = await Litestream.create(t, dataDir);
+	await using litestream = await Litestream.create(t, dataDir);
 	await litestream.start();
 	const deployment = await makeDeployment(first);
 	const conversation = await send(first, deployment, 'swordfish');

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../support/listening.ts';
 import { skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
 import { findProgram } from '../support/programs.ts';
+import { endProgram, temporaryFolder } from '../support/run-command.ts';
 import { startServer } from '../support/server-process.ts';
 import { until } from '../support/until.ts';
 
@@ -20,8 +20,7 @@ test('Prometheus reads the metrics, loads the alerts, and evaluates every query 
 	skip,
 }, async (t) => {
 	const [metricsPort, prometheusPort] = [await freePort(), await freePort()];
-	const folder = await mkdtemp(join(tmpdir(), 'parley-prometheus-'));
-	t.after(() => rm(folder, { recursive: true, force: true }));
+	const folder = await temporaryFolder(t);
 	await using server = await startServer({
 		env: { PARLEY_METRICS_LISTEN: `127.0.0.1:${metricsPort}`, PARLEY_BACKUP_DIR: join(folder, 'backups') },
 	});
@@ -38,8 +37,7 @@ scrape_configs:
     static_configs: [{ targets: ['127.0.0.1:${metricsPort}'] }]
 `;
 	await writeFile(join(folder, 'prometheus.yml'), config);
-	const child = startPrometheus(folder, prometheusPort);
-	t.after(() => child.kill('SIGKILL'));
+	await using _prometheus = startPrometheus(folder, prometheusPort);
 	const read = async (path: string) => {
 		const response = await fetch(`http://127.0.0.1:${prometheusPort}/api/v1/${path}`).catch(() => null);
 		// 503 while it starts.
@@ -93,8 +91,8 @@ async function metricsOfNode(): Promise<string> {
 	return await metricsAt(port);
 }
 
-function startPrometheus(folder: string, port: number): ChildProcess {
-	return spawn(
+function startPrometheus(folder: string, port: number): AsyncDisposable {
+	const child = spawn(
 		program as string,
 		[
 			`--config.file=${join(folder, 'prometheus.yml')}`,
@@ -103,6 +101,7 @@ function startPrometheus(folder: string, port: number): ChildProcess {
 		],
 		{ stdio: 'ignore' },
 	);
+	return { [Symbol.asyncDispose]: () => endProgram(child) };
 }
 
 async function expressionsOfPanels(): Promise<string[]> {

@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,4 +44,12 @@ export async function temporaryFolder(t: TestContext): Promise<string> {
 	const folder = await mkdtemp(join(tmpdir(), 'parley-test-'));
 	t.after(() => rm(folder, { recursive: true, force: true }));
 	return folder;
+}
+
+/** Sends a signal to a program, and waits until it has ended. Does nothing when it never started or has ended. */
+export async function endProgram(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+	if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+	const closed = once(child, 'close');
+	child.kill(signal);
+	await closed;
 }
