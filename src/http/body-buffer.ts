@@ -127,13 +127,22 @@ export class BodyBuffer {
 		this.#flow.resume();
 	}
 
-	/** Discards the rest. `onEnd` is called when the last byte has arrived, and not at all if the body fails before. */
+	/** Whether what arrives is discarded. */
+	get isDiscarding(): boolean {
+		return this.#isDiscarding;
+	}
+
+	/**
+	 * Discards the rest. `onEnd` is called when the last byte has arrived, and not at all if the body fails before. A body that is being
+	 * discarded already stays paused if it is: the throttle resumes it.
+	 */
 	discard(onEnd?: () => void): void {
+		const wasDiscarding = this.#isDiscarding;
 		this.#isDiscarding = true;
 		this.#buffered = [];
 		this.#onEnd = onEnd ?? this.#onEnd;
 		if (this.complete) this.#onEnd?.();
-		else this.resume();
+		else if (!wasDiscarding) this.resume();
 	}
 
 	/** The response is written now: the next request may be read. */

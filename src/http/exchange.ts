@@ -190,6 +190,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		this.#incomingBody = new IncomingBody(this.res, {
 			announcedBytes: announced,
 			limits: this.#server.limits,
+			discardThrottle: this.#server.discardThrottle,
 			isReleased: () => this.#released,
 			onError: (error) => this.#fail(error),
 		});

@@ -1,6 +1,7 @@
 import type * as uWS from 'uWebSockets.js';
 import { BodyBuffer } from './body-buffer.ts';
 import { ChunkedBody } from './chunked-body.ts';
+import type { DiscardThrottle } from './discard-throttle.ts';
 import { UNKNOWN_LENGTH } from './framing.ts';
 import type { HttpLimits } from './limits.ts';
 
@@ -9,6 +10,7 @@ export interface IncomingBodyOptions {
 	/** `UNKNOWN_LENGTH` for a chunked body. */
 	announcedBytes: number;
 	limits: HttpLimits;
+	discardThrottle: DiscardThrottle;
 	/** Whether the library has taken its response back: then reading can be neither paused nor resumed. */
 	isReleased(): boolean;
 	/** The body's reader threw. */
@@ -19,6 +21,7 @@ export interface IncomingBodyOptions {
 export class IncomingBody {
 	readonly buffer: BodyBuffer;
 	readonly #chunked: ChunkedBody | null;
+	readonly #discardThrottle: DiscardThrottle;
 
 	constructor(res: uWS.HttpResponse, options: IncomingBodyOptions) {
 		const { bodyIdleTimeoutMs, chunkedEndTimeoutMs } = options.limits;
@@ -30,10 +33,12 @@ export class IncomingBody {
 		const chunked = options.announcedBytes === UNKNOWN_LENGTH ? new ChunkedBody(buffer, chunkedEndTimeoutMs) : null;
 		this.buffer = buffer;
 		this.#chunked = chunked;
+		this.#discardThrottle = options.discardThrottle;
 		const target = chunked ?? buffer;
 		res.onData((chunk, last) => {
 			try {
 				target.push(new Uint8Array(chunk), last);
+				if (buffer.isDiscarding && !last) this.#discardThrottle.count(buffer, chunk.byteLength);
 			} catch (error) {
 				buffer.fail(error instanceof Error ? error : new Error(String(error)));
 				options.onError(error);
@@ -43,6 +48,7 @@ export class IncomingBody {
 
 	/** The response is written now. */
 	end(): void {
+		this.#discardThrottle.remove(this.buffer);
 		this.buffer.end();
 		this.#chunked?.stopTimer();
 	}

@@ -1,5 +1,6 @@
 import type { Log } from '../base/index.ts';
 import type { ClientAddress } from './client-address.ts';
+import type { DiscardThrottle } from './discard-throttle.ts';
 import type { RequestDispatcher } from './dispatch.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import type { HttpLimits } from './limits.ts';
@@ -26,4 +27,5 @@ export interface ServerContext {
 	readonly observesAddresses: boolean;
 	readonly pendingExchanges: PendingExchanges;
 	readonly heartbeats: Heartbeats;
+	readonly discardThrottle: DiscardThrottle;
 }

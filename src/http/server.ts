@@ -2,6 +2,7 @@ import type * as uWS from 'uWebSockets.js';
 import { type CertificateSummary, descriptorShares, type Log, readCertificate, type TlsFiles } from '../base/index.ts';
 import { createClientAddress } from './client-address.ts';
 import { ConnectionLimit } from './connection-limit.ts';
+import { DiscardThrottle } from './discard-throttle.ts';
 import { RequestDispatcher } from './dispatch.ts';
 import { Exchange } from './exchange.ts';
 import { Heartbeats } from './heartbeats.ts';
@@ -110,6 +111,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		observesAddresses: observers.some(({ readsAddress }) => readsAddress),
 		pendingExchanges,
 		heartbeats: new Heartbeats(limits.heartbeatIntervalMs),
+		discardThrottle: new DiscardThrottle(),
 	};
 	const connections = new ConnectionLimit(options.maxConnections ?? descriptorShares().clients, options.log);
 	const { tls = null } = options;
