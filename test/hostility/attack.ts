@@ -4,7 +4,7 @@ import { descriptorsOf, residentBytesOf } from '../soak/process-figures.ts';
 import { heldBy } from '../support/held-by-server.ts';
 import { until } from '../support/until.ts';
 import type { AttackOrder, AttackResult } from './attacker.ts';
-import { type HonestFigures, useHonestly } from './honest-clients.ts';
+import { type HonestFigures, type Latencies, noFigures, useHonestly } from './honest-clients.ts';
 import { type Extent, type HeldByAttack, MIB, type Scenario } from './scenario.ts';
 import { type ServerSize, startTarget, type Target } from './target.ts';
 
@@ -21,6 +21,8 @@ export interface Outcome {
 	/** Figures of honest clients before and during the attack. */
 	quiet: HonestFigures;
 	busy: HonestFigures;
+	/** The latencies of `busy` since all connections were open. Null for a flood, which opens none to hold them. */
+	whileHeld: Latencies | null;
 	attack: AttackResult;
 	/** What the server held of what the scenario demands. */
 	held: HeldByAttack;
@@ -58,14 +60,17 @@ async function attack(
 	const base = await residentBytesOf(server.pid);
 
 	const during = new AbortController();
-	const load = useHonestly(target, during.signal);
+	const busy = noFigures();
+	const load = useHonestly(target, during.signal, busy);
 	const most = watch(server.pid, during.signal);
 	const begun = performance.now();
 	let result: AttackResult;
 	let heldAtOnce: HeldByAttack = {};
+	let openedAfter: { reads: number; messages: number } | null = null;
 	try {
 		result = await attacker.send(order, ATTACK_LIMIT_MS);
 		heldAtOnce = await mostHeld(target, scenario.held ?? {});
+		if ('hold' in order) openedAfter = { reads: busy.reads.length, messages: busy.messages.length };
 		await scenario.meanwhile?.(target);
 		// Held connections get most of their answers meanwhile.
 		if ('hold' in order) result = await held(attacker, scenario, seconds);
@@ -75,13 +80,17 @@ async function attack(
 	}
 	const minutes = (performance.now() - begun) / 60_000;
 	await attacker.send({ release: true }, ATTACK_LIMIT_MS);
-	const [busy, peak] = await Promise.all([load, most]);
+	const peak = await most;
+	const whileHeld = openedAfter && {
+		reads: busy.reads.slice(openedAfter.reads),
+		messages: busy.messages.slice(openedAfter.messages),
+	};
 	const growthBytes = peak.bytes - base;
 	const maxGrowthBytes = scenario.maxGrowthBytes + spareBytes;
 	const seen = { busy, attack: result, held: heldAtOnce, growthBytes };
 	const problems = problemsOf({ ...scenario, maxGrowthBytes }, { ...seen, minutes });
 	problems.push(...(await whatIsStillHeld(target, descriptors)));
-	return { name: scenario.name, quiet, ...seen, descriptors: peak.descriptors, problems };
+	return { name: scenario.name, quiet, whileHeld, ...seen, descriptors: peak.descriptors, problems };
 }
 
 /** Waits until the server holds what a scenario demands, which a busy one accepts later. @returns the most that it held of each */

@@ -10,22 +10,36 @@ const MESSAGE_PAUSE_MS = 100;
 /** Only a failure takes so long. */
 const DEADLINE_MS = 120_000;
 
-/** Latencies of honest requests (ms), and those that were refused or failed. */
-export interface HonestFigures {
+/** Latencies of honest requests (ms). */
+export interface Latencies {
 	reads: number[];
 	/** From a visitor's message to the reply by the built-in model. */
 	messages: number[];
+}
+
+/** Honest requests, with those that were refused or failed. */
+export interface HonestFigures extends Latencies {
 	failed: string[];
 }
 
-/** A program that reads and a visitor who sends messages, one after the other each, until the signal aborts. */
-export async function useHonestly(target: Target, signal: AbortSignal): Promise<HonestFigures> {
+export function noFigures(): HonestFigures {
+	return { reads: [], messages: [], failed: [] };
+}
+
+/**
+ * A program that reads and a visitor who sends messages, one after the other each, until the signal aborts.
+ * @param figures get each latency when it is measured
+ */
+export async function useHonestly(
+	target: Target,
+	signal: AbortSignal,
+	figures: HonestFigures = noFigures(),
+): Promise<HonestFigures> {
 	const { server, honestDeployment } = target;
 	const agent = new Agent({
 		...{ connections: 4, localAddress: ADDRESS, connect: { timeout: DEADLINE_MS } },
 		...{ headersTimeout: DEADLINE_MS, bodyTimeout: DEADLINE_MS },
 	});
-	const figures: HonestFigures = { reads: [], messages: [], failed: [] };
 	const timed = async (into: number[], path: string, headers: Record<string, string>, body?: object) => {
 		const begun = performance.now();
 		try {

@@ -55,8 +55,10 @@ async function main(): Promise<number> {
 }
 
 /** Prints what was seen of a scenario. @returns whether every bound was kept, that of the latencies too */
-function report({ name, quiet, busy, attack, growthBytes, descriptors, problems }: Outcome): boolean {
+function report({ name, quiet, busy, whileHeld, attack, growthBytes, descriptors, problems }: Outcome): boolean {
 	const p95 = (kind: 'reads' | 'messages') => [quiet, busy].map((figures) => percentile(figures[kind], 0.95));
+	const heldP95 = (kind: 'reads' | 'messages') =>
+		whileHeld === null ? '' : ` (${percentile(whileHeld[kind], 0.95).toFixed(1)} when all were open)`;
 	const slow = (['reads', 'messages'] as const).filter((kind) => {
 		const [before = 0, during = 0] = p95(kind);
 		return during > Math.max(MAX_P95_MS[kind], MAX_RATIO * before);
@@ -67,7 +69,7 @@ function report({ name, quiet, busy, attack, growthBytes, descriptors, problems 
 			(kind) =>
 				`${kind} p95 ${p95(kind)
 					.map((ms) => ms.toFixed(1))
-					.join(' → ')} ms in ${busy[kind].length}`,
+					.join(' → ')} ms${heldP95(kind)} in ${busy[kind].length}`,
 		),
 		`memory +${Math.round(growthBytes / MIB)} MiB`,
 		`${attack.open} open and ${attack.closed} closed`,
