@@ -191,6 +191,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 			announcedBytes: announced,
 			limits: this.#server.limits,
 			discardThrottle: this.#server.discardThrottle,
+			clientAddress: () => this.#request.clientAddress,
 			isReleased: () => this.#released,
 			onError: (error) => this.#fail(error),
 		});
@@ -267,17 +268,29 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		const { body } = this.#request;
 		const last = this.closesConnection || this.#server.dispatcher.closesConnections;
 		if (body === null || body.complete) this.#answer(response, last);
-		else if (body.hasStalled) this.#write(response, true);
+		else if (body.hasStalled) this.#answerUnended(response);
 		else {
 			// A client that is still sending would lose the response if the connection closed now (the reset discards it), so the
 			// rest of the body is read and discarded first, within a time limit.
 			this.#delayedResponse = response;
-			this.#deadlineTimer = setTimeout(() => this.#write(response, true), this.#server.limits.lingeringCloseMs);
+			this.#deadlineTimer = setTimeout(() => this.#answerUnended(response), this.#server.limits.lingeringCloseMs);
 			body.discard(() => {
+				// `#answerUnended` came before.
+				if (this.#delayedResponse !== response) return;
 				this.#stopDeadline();
 				this.#answer(response, last);
 			});
 		}
+	}
+
+	/** The rest of the request did not arrive in time: its connection closes with the response. A stream would need it for longer. */
+	#answerUnended(response: RouteResponse): void {
+		if ('status' in response) {
+			this.#write(response, true);
+			return;
+		}
+		discardResponse(response);
+		this.#write(this.#errorResponse(new AppError('invalid_request', 'The request did not end in time.')), true);
 	}
 
 	/** The request has arrived whole. */

@@ -128,6 +128,22 @@ test('answers HEAD of a stream with its headers and no body, and closes the even
 	await eventually(() => released === 1, 'the events are closed');
 });
 
+test('a stream whose request does not end in time is refused, and its events are closed', async (t) => {
+	let released = 0;
+	const silentStream = streaming(() =>
+		silent(() => {
+			released += 1;
+		}),
+	);
+	const { port } = await start(t, [silentStream], { limits: { lingeringCloseMs: 50 } });
+	const peer = new RawClient(t, port);
+	peer.send('GET /events HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nhalf');
+	await peer.untilText('\r\n\r\n');
+	peer.send('x'.repeat(996));
+	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 400 (?:(?!HTTP\/1).)*The request did not end in time\./s);
+	await eventually(() => released === 1, 'the events are closed');
+});
+
 test('opens an idle stream at once and keeps it alive with comments', async (t) => {
 	const { port } = await start(t, [streaming(() => silent(() => {}))], { limits: { heartbeatIntervalMs: 30 } });
 	const peer = new RawClient(t, port);
