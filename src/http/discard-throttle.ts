@@ -1,53 +1,49 @@
-import type { BodyBuffer } from './body-buffer.ts';
+import { ClientTurns } from './client-turns.ts';
 
-/** Bytes of discarded bodies that are read in a millisecond, those of all clients together: 128 MiB/s, a gigabit network. */
-const BYTES_PER_MS = 128 * 1024;
-/** The first bytes after a pause are read at once: as many as in this time (ms). */
-const BURST_MS = 8;
-/** Bodies that are read on at a time. How much each has sent is known only then. */
-const BODIES_AT_A_TIME = 4;
+const PERIOD_MS = 8;
+/** Bytes that are discarded in a period, those of all clients together: 128 MiB/s, about a gigabit network. */
+const PERIOD_BYTES = 1024 * 1024;
+/** A delivery counts at least as many bytes: many tiny chunks cost time, too. */
+const MIN_COUNTED_BYTES = 4 * 1024;
+
+/** A body that is discarded. */
+export interface DiscardedBody {
+	readonly clientAddress: string;
+	/** Pauses reading from its client. */
+	pause(): void;
+	resume(): void;
+}
 
 /**
- * Limits how fast discarded bodies are read. They are read at all so that their clients get the response. Without a limit, clients with
- * fast connections and large bodies would use a whole processor.
+ * Limits how fast bodies of refused requests are discarded. They are read at all so that their clients get the response. Without a
+ * limit, clients with fast connections and large bodies would use a whole processor. What the HTTP library has already read counts, but
+ * delays only the period in which it arrives.
  */
 export class DiscardThrottle {
-	/** Bodies whose reading is paused. They are read on in this order. */
-	readonly #paused = new Set<BodyBuffer>();
-	readonly #readOn = (): void => {
-		this.#timer = null;
-		if (this.#readyAt <= performance.now()) this.#resumeFirst();
-		if (this.#paused.size > 0) this.#startTimer();
+	/** Bodies that are paused until their turn. */
+	readonly #paused = new ClientTurns<DiscardedBody>();
+	readonly #beginPeriod = (): void => {
+		this.#bytes = 0;
+		this.#timer = this.#paused.size === 0 ? null : setTimeout(this.#beginPeriod, PERIOD_MS);
+		// It is read until the bytes of the period are used up, as are those that were never paused.
+		this.#paused.takeNext()?.resume();
 	};
-	/** When the bytes that were read are as many as the limit allows (`performance.now()`). */
-	#readyAt = 0;
+	/** Runs while bytes are discarded. */
 	#timer: NodeJS.Timeout | null = null;
+	/** Bytes discarded in this period. */
+	#bytes = 0;
 
-	/** Counts bytes of a discarded body that were read. Pauses it, and reads it on later, if they are too many. */
-	count(body: BodyBuffer, bytes: number): void {
-		const now = performance.now();
-		this.#readyAt = Math.max(this.#readyAt, now - BURST_MS) + bytes / BYTES_PER_MS;
-		if (this.#readyAt <= now) return;
+	/** Counts bytes of a body that were discarded. Pauses the body until its turn if they are too many; not if they are its last. */
+	onDiscarded(body: DiscardedBody, bytes: number, last: boolean): void {
+		this.#bytes += Math.max(bytes, MIN_COUNTED_BYTES);
+		this.#timer ??= setTimeout(this.#beginPeriod, PERIOD_MS);
+		if (last || this.#bytes < PERIOD_BYTES) return;
 		body.pause();
-		this.#paused.add(body);
-		if (this.#timer === null) this.#startTimer();
+		this.#paused.add(body, body.clientAddress);
 	}
 
 	/** Forgets a body whose response is written or whose client has left. */
-	remove(body: BodyBuffer): void {
-		this.#paused.delete(body);
-	}
-
-	#startTimer(): void {
-		this.#timer = setTimeout(this.#readOn, this.#readyAt - performance.now());
-	}
-
-	#resumeFirst(): void {
-		let left = BODIES_AT_A_TIME;
-		for (const body of this.#paused) {
-			if (left-- === 0) return;
-			this.#paused.delete(body);
-			body.resume();
-		}
+	remove(body: DiscardedBody): void {
+		this.#paused.remove(body);
 	}
 }

@@ -1,7 +1,7 @@
 import type * as uWS from 'uWebSockets.js';
 import { BodyBuffer } from './body-buffer.ts';
 import { ChunkedBody } from './chunked-body.ts';
-import type { DiscardThrottle } from './discard-throttle.ts';
+import type { DiscardedBody, DiscardThrottle } from './discard-throttle.ts';
 import { UNKNOWN_LENGTH } from './framing.ts';
 import type { HttpLimits } from './limits.ts';
 
@@ -11,6 +11,7 @@ export interface IncomingBodyOptions {
 	announcedBytes: number;
 	limits: HttpLimits;
 	discardThrottle: DiscardThrottle;
+	clientAddress(): string;
 	/** Whether the library has taken its response back: then reading can be neither paused nor resumed. */
 	isReleased(): boolean;
 	/** The body's reader threw. */
@@ -18,10 +19,10 @@ export interface IncomingBodyOptions {
 }
 
 /** Subscribes to a request's body at the HTTP library and passes its bytes to a buffer. */
-export class IncomingBody {
+export class IncomingBody implements DiscardedBody {
 	readonly buffer: BodyBuffer;
 	readonly #chunked: ChunkedBody | null;
-	readonly #discardThrottle: DiscardThrottle;
+	readonly #options: IncomingBodyOptions;
 
 	constructor(res: uWS.HttpResponse, options: IncomingBodyOptions) {
 		const { bodyIdleTimeoutMs, chunkedEndTimeoutMs } = options.limits;
@@ -33,12 +34,12 @@ export class IncomingBody {
 		const chunked = options.announcedBytes === UNKNOWN_LENGTH ? new ChunkedBody(buffer, chunkedEndTimeoutMs) : null;
 		this.buffer = buffer;
 		this.#chunked = chunked;
-		this.#discardThrottle = options.discardThrottle;
+		this.#options = options;
 		const target = chunked ?? buffer;
 		res.onData((chunk, last) => {
 			try {
 				target.push(new Uint8Array(chunk), last);
-				if (buffer.isDiscarding && !last) this.#discardThrottle.count(buffer, chunk.byteLength);
+				if (buffer.isDiscarding) options.discardThrottle.onDiscarded(this, chunk.byteLength, last);
 			} catch (error) {
 				buffer.fail(error instanceof Error ? error : new Error(String(error)));
 				options.onError(error);
@@ -46,9 +47,21 @@ export class IncomingBody {
 		});
 	}
 
+	get clientAddress(): string {
+		return this.#options.clientAddress();
+	}
+
+	pause(): void {
+		this.buffer.pause();
+	}
+
+	resume(): void {
+		this.buffer.resume();
+	}
+
 	/** The response is written now. */
 	end(): void {
-		this.#discardThrottle.remove(this.buffer);
+		this.#options.discardThrottle.remove(this);
 		this.buffer.end();
 		this.#chunked?.stopTimer();
 	}

@@ -1,4 +1,5 @@
-import { type AbortableRequest, AppError, clientNetwork, SlicedWork, type WaitingWork } from '../base/index.ts';
+import { type AbortableRequest, AppError, SlicedWork, type WaitingWork } from '../base/index.ts';
+import { ClientTurns } from './client-turns.ts';
 
 /** Time after the first request of a turn of the event loop in which further ones start at once (ms). */
 const START_MS = 1;
@@ -20,10 +21,8 @@ export interface QueuedRequest extends AbortableRequest {
  * slices, one of each client after the other (round robin): a client with many requests waits for its own.
  */
 export class RequestQueue implements WaitingWork {
-	/** What starts each waiting request, by client. The client whose turn it is comes first. No set is empty. */
-	readonly #clients = new Map<string, Set<() => void>>();
-	/** Goes through the clients, those that are added meanwhile included. */
-	#order = this.#clients.entries();
+	/** What starts each waiting request. */
+	readonly #waiting = new ClientTurns<() => void>();
 	readonly #slices = new SlicedWork(this);
 	readonly #endTurn = (): void => {
 		this.#turnStartedAt = null;
@@ -32,11 +31,10 @@ export class RequestQueue implements WaitingWork {
 	/** When the first request of this turn started (`performance.now()`). */
 	#turnStartedAt: number | null = null;
 	#largeStarts = 0;
-	#size = 0;
 
 	/** The requests that wait. */
 	get size(): number {
-		return this.#size;
+		return this.#waiting.size;
 	}
 
 	/** Whether a request that has arrived now starts at once. */
@@ -49,58 +47,29 @@ export class RequestQueue implements WaitingWork {
 			this.#largeStarts++;
 			return true;
 		}
-		return this.#size === 0 && (isFirst || performance.now() - this.#turnStartedAt < START_MS);
+		return this.size === 0 && (isFirst || performance.now() - this.#turnStartedAt < START_MS);
 	}
 
 	/** Resolves when the request is to start. Rejects when it is aborted before. */
 	wait(request: QueuedRequest): Promise<void> {
 		return new Promise((resolve, reject) => {
-			// Addresses of one IPv6 network are one client.
-			const client = clientNetwork(request.clientAddress);
 			const start = (): void => {
 				request.removeAbortListener(listener);
 				resolve();
 			};
 			const listener = {
 				onRequestAbort: (reason: unknown) => {
-					this.#remove(client, start);
+					this.#waiting.remove(start);
 					reject(reason ?? new AppError('invalid_request', 'The client left before its request was started.'));
 				},
 			};
-			this.#add(client, start);
+			this.#waiting.add(start, request.clientAddress);
+			this.#slices.start();
 			request.addAbortListener(listener);
 		});
 	}
 
 	workOnNext(): void {
-		let next = this.#order.next();
-		if (next.done) {
-			this.#order = this.#clients.entries();
-			next = this.#order.next();
-		}
-		const [client, own] = next.value as [string, Set<() => void>];
-		const start = own.values().next().value as () => void;
-		this.#remove(client, start);
-		// Its next request comes after one of each other client, those that have come meanwhile included.
-		if (own.size > 0) {
-			this.#clients.delete(client);
-			this.#clients.set(client, own);
-		}
-		start();
-	}
-
-	#add(client: string, start: () => void): void {
-		const own = this.#clients.get(client);
-		if (own === undefined) this.#clients.set(client, new Set([start]));
-		else own.add(start);
-		this.#size++;
-		this.#slices.start();
-	}
-
-	#remove(client: string, start: () => void): void {
-		const own = this.#clients.get(client);
-		if (own === undefined || !own.delete(start)) return;
-		this.#size--;
-		if (own.size === 0) this.#clients.delete(client);
+		this.#waiting.takeNext()?.();
 	}
 }
