@@ -16,12 +16,17 @@ export interface BodySink {
 
 /** Bytes that are buffered before the reader is set. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
+/**
+ * Bytes that may arrive in spite of the pause. The library reads on when a client, while it sends a body, takes some of an earlier response: each
+ * time all that the kernel has received, some megabytes.
+ */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 /** The HTTP library aborts a body after 10 seconds, also while it is paused, unless `pause` or `resume` is called. */
 const MAX_CHECK_INTERVAL_MS = 4_000;
 
 /**
  * Buffers a body between the socket, which delivers at once, and its one reader, which may be set later. It holds the first
- * bytes, then pauses the socket until the reader is set or the rest is discarded.
+ * bytes, then pauses the socket until the reader is set or the rest is discarded. The reader and `DiscardThrottle` pause it, too.
  */
 export class BodyBuffer {
 	readonly #flow: BodyFlowControl;
@@ -70,6 +75,8 @@ export class BodyBuffer {
 			if (bytes.length > 0) this.#buffered.push(Buffer.from(bytes));
 			this.#bufferedBytes += bytes.length;
 			if (this.#bufferedBytes >= MAX_BUFFERED_BYTES) this.pause();
+			if (this.#bufferedBytes > MAX_UNREAD_BYTES)
+				this.fail(new AppError('unavailable', 'The request body arrived before it could be read.', { retry_after: 1 }));
 		}
 	}
 
@@ -133,8 +140,8 @@ export class BodyBuffer {
 	}
 
 	/**
-	 * Discards the rest. `onEnd` is called when the last byte has arrived, and not at all if the body fails before. A body that is being
-	 * discarded already stays paused if it is: the throttle resumes it.
+	 * Discards the rest. `onEnd` is called when the last byte has arrived, and not at all if the body fails before. If the body is discarded
+	 * already and the throttle has paused it, it stays paused until its turn.
 	 */
 	discard(onEnd?: () => void): void {
 		const wasDiscarding = this.#isDiscarding;
