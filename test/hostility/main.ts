@@ -58,7 +58,9 @@ async function main(): Promise<number> {
 function report({ name, quiet, busy, whileHeld, attack, growthBytes, descriptors, problems }: Outcome): boolean {
 	const p95 = (kind: 'reads' | 'messages') => [quiet, busy].map((figures) => percentile(figures[kind], 0.95));
 	const heldP95 = (kind: 'reads' | 'messages') =>
-		whileHeld === null ? '' : ` (${percentile(whileHeld[kind], 0.95).toFixed(1)} when all were open)`;
+		whileHeld === null || whileHeld[kind].length === 0
+			? ''
+			: ` (${percentile(whileHeld[kind], 0.95).toFixed(1)} when all were open)`;
 	const slow = (['reads', 'messages'] as const).filter((kind) => {
 		const [before = 0, during = 0] = p95(kind);
 		return during > Math.max(MAX_P95_MS[kind], MAX_RATIO * before);

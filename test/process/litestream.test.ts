@@ -145,7 +145,7 @@ test('Litestream restores the database to a point in time, after server and Lite
 test('beside Litestream backups and restarts work, and erasures are done in its next pause', { skip }, async (t) => {
 	const dataDir = join(await temporaryFolder(t), 'data');
 	await mkdir(dataDir, { mode: 0o700 });
-	const first = await startServer({ dataDir });
+	await using first = await startServer({ dataDir });
 	await using litestream = await Litestream.create(t, dataDir);
 	await litestream.start();
 	const deployment = await makeDeployment(first);
