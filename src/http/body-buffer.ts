@@ -17,10 +17,10 @@ export interface BodySink {
 /** Bytes that are buffered before the reader is set. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 /**
- * Bytes that may arrive in spite of the pause. The library reads on when a client, while it sends a body, takes some of an earlier response: each
- * time all that the kernel has received, some megabytes.
+ * Bytes that may arrive despite the pause. Whenever a client takes some of an earlier response, the library resumes reading and reads all that
+ * the kernel has received. That is 32 MiB at most where its receive buffer has its usual limit or less.
  */
-const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 /** The HTTP library aborts a body after 10 seconds, also while it is paused, unless `pause` or `resume` is called. */
 const MAX_CHECK_INTERVAL_MS = 4_000;
 
@@ -140,8 +140,8 @@ export class BodyBuffer {
 	}
 
 	/**
-	 * Discards the rest. `onEnd` is called when the last byte has arrived, and not at all if the body fails before. If the body is discarded
-	 * already and the throttle has paused it, it stays paused until its turn.
+	 * Discards the rest. `onEnd` is called when the last byte arrives; not for a chunked body that has failed before. If the body is
+	 * discarded already and the throttle has paused it, it stays paused until its turn.
 	 */
 	discard(onEnd?: () => void): void {
 		const wasDiscarding = this.#isDiscarding;

@@ -283,7 +283,7 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		}
 	}
 
-	/** The rest of the request did not arrive in time: its connection closes with the response. A stream would need it for longer. */
+	/** The rest of the request did not arrive in time: the connection closes with the response. A stream or download needs it for longer. */
 	#answerUnended(response: RouteResponse): void {
 		if ('status' in response) {
 			this.#write(response, true);
