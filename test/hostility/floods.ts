@@ -10,6 +10,8 @@ const KEY_REQUESTS_PER_MINUTE = 6_000;
 const UPLOAD_BYTES = 25 * MIB;
 /** Uploads at a time: each connection sends 26 MiB again and again. */
 const UPLOADS = 4;
+/** Connections of a flood whose requests are small. */
+const CONNECTIONS = 40;
 /** More than the messages that may wait in a conversation. */
 const MESSAGES_AT_ONCE = 40;
 
@@ -27,7 +29,14 @@ interface Flood {
 /** Scenarios of clients that send requests as fast as they can. */
 export function floods({ scale, seconds }: Extent): Scenario[] {
 	return [...limitsAMinute(), ...refusals(), ...uploads()].map(
-		({ name, request, status, maxGrowthMib = 64, connections = Math.ceil(40 * Math.max(scale, 0.1)), ...more }) => ({
+		({
+			name,
+			request,
+			status,
+			maxGrowthMib = 64,
+			connections = Math.ceil(CONNECTIONS * Math.max(scale, 0.1)),
+			...more
+		}) => ({
 			...{ name, maxGrowthBytes: maxGrowthMib * MIB, expected: [status], ...more },
 			order: async (target) => ({
 				...{ flood: await request(target), port: target.server.port, connections, seconds, expected: [status] },
@@ -40,6 +49,8 @@ export function floods({ scale, seconds }: Extent): Scenario[] {
 function limitsAMinute(): Array<Flood & { name: string }> {
 	const limit = (perMinute: number) => ({
 		status: 429,
+		// At any scale: with fewer, a busy machine does not make more requests a minute than the limit allows.
+		connections: CONNECTIONS,
 		// The requests of a minute may come at its begin, and those of a minute that has begun, too.
 		maxAdmitted: (minutes: number) => perMinute * (1 + Math.ceil(minutes)),
 	});
