@@ -22,6 +22,7 @@ test('a rebuild repairs figures and an inbox that are wrong, and keeps those tha
 		const list = (await server.call('GET', '/api/v1/inbox?search=parcel')).body.data;
 		return { total, is_current, list };
 	};
+	await until('all events are counted', async () => (await read(first)).is_current);
 	const right = await read(first);
 	assert.deepEqual([right.total.messages.visitor, right.list.length, right.is_current], [5, 5, true]);
 	assert.equal((await runProgram(restartable.dataDir, ['rebuild'])).code, 1, 'not beside a running server');
