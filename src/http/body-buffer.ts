@@ -14,11 +14,11 @@ export interface BodySink {
 	abort(error: Error): void;
 }
 
-/** Bytes that are buffered before the reader is set. */
+/** Bytes that are buffered before the reader is set; then the socket is paused. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 /**
- * Bytes that may arrive despite the pause. Whenever a client takes some of an earlier response, the library resumes reading and reads all that
- * the kernel has received. That is 32 MiB at most where its receive buffer has its usual limit or less.
+ * Bytes that may wait for the reader. They may arrive despite the pause: whenever a client takes some of an earlier response, the library resumes
+ * reading, and reads all that the kernel has received. A body of which more arrive is refused.
  */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 /** The HTTP library aborts a body after 10 seconds, also while it is paused, unless `pause` or `resume` is called. */
