@@ -1,5 +1,6 @@
 import { AppError } from '../base/index.ts';
 import type { BodyBuffer } from './body-buffer.ts';
+import type { SmallChunkLimit } from './small-chunk-limit.ts';
 
 const NO_BYTES = new Uint8Array(0);
 /** The end of a chunked body, with the line break that ends its last data (RFC 9112, section 7.1). */
@@ -13,21 +14,38 @@ const BODY_END = Buffer.from('\r\n0\r\n\r\n');
  *    by then, and the request does not run.
  * 2. It reads a chunk extension as digits of the size. Such a size is too large, so the end of the body arrives as data, and
  *    nothing follows. That is rejected soon, instead of after the body's own time limit.
+ * 3. It passes on each chunk apart, however small it is. `SmallChunkLimit` says how many are read.
  */
 export class ChunkedBody {
 	readonly #buffer: BodyBuffer;
 	readonly #endTimeoutMs: number;
-	#tail = Buffer.alloc(0);
+	readonly #smallChunkLimit: SmallChunkLimit;
+	readonly #onTooManySmallChunks: () => void;
+	#chunks = 0;
+	#isRefused = false;
+	/** The last bytes of the data, as many as `BODY_END` has. */
+	readonly #tail = Buffer.alloc(BODY_END.length);
 	#timer: NodeJS.Timeout | null = null;
 
-	/** @param endTimeoutMs time limit within which more must follow data that looks like the end of the body */
-	constructor(buffer: BodyBuffer, endTimeoutMs: number) {
+	/**
+	 * @param endTimeoutMs time limit within which more must follow data that looks like the end of the body
+	 * @param onTooManySmallChunks is called once. Nothing is passed on after it.
+	 */
+	constructor(
+		buffer: BodyBuffer,
+		endTimeoutMs: number,
+		smallChunkLimit: SmallChunkLimit,
+		onTooManySmallChunks: () => void,
+	) {
 		this.#buffer = buffer;
 		this.#endTimeoutMs = endTimeoutMs;
+		this.#smallChunkLimit = smallChunkLimit;
+		this.#onTooManySmallChunks = onTooManySmallChunks;
 	}
 
 	/** Takes bytes from the library. They are valid only during the call. */
 	push(bytes: Uint8Array, last: boolean): void {
+		if (this.#isRefused) return;
 		this.stopTimer();
 		if (last) {
 			setImmediate(() => {
@@ -35,8 +53,16 @@ export class ChunkedBody {
 			});
 			return;
 		}
+		this.#chunks++;
+		if (!this.#smallChunkLimit.take(this.#chunks, this.#buffer.receivedBytes)) {
+			this.#isRefused = true;
+			this.#onTooManySmallChunks();
+			return;
+		}
 		this.#buffer.push(bytes, false);
-		this.#tail = Buffer.concat([this.#tail, bytes.subarray(-BODY_END.length)]).subarray(-BODY_END.length);
+		const end = bytes.subarray(-BODY_END.length);
+		this.#tail.copyWithin(0, end.length);
+		this.#tail.set(end, BODY_END.length - end.length);
 		if (this.#tail.equals(BODY_END)) this.#timer = setTimeout(() => this.#failUnended(), this.#endTimeoutMs);
 	}
 

@@ -11,6 +11,7 @@ import type { ExchangeOutcome } from './request-log.ts';
 import type { ResponseChannel } from './response-channel.ts';
 import { writeHead } from './response-head.ts';
 import type { ServerContext } from './server-context.ts';
+import { tooManySmallChunksError } from './small-chunk-limit.ts';
 import type { EventWriter } from './sse.ts';
 import type { BytesResponse, ChunkedResponse, EventStreamResponse, RouteResponse } from './types.ts';
 import { writeBytes } from './write-bytes.ts';
@@ -194,6 +195,8 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 			clientAddress: () => this.#request.clientAddress,
 			isReleased: () => this.#released,
 			onError: (error) => this.#fail(error),
+			smallChunkLimit: this.#server.smallChunkLimit,
+			onTooManySmallChunks: () => this.#refuseSmallChunks(),
 		});
 		this.#request.announcedBytes = announced;
 		this.#request.body = this.#incomingBody.buffer;
@@ -291,6 +294,21 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		}
 		discardResponse(response);
 		this.#write(this.#errorResponse(new AppError('invalid_request', 'The request did not end in time.')), true);
+	}
+
+	/** Ends a request whose body has too many small chunks. */
+	#refuseSmallChunks(): void {
+		if (!this.#server.smallChunkLimit.takeResponse()) {
+			this.closeNow();
+			return;
+		}
+		const error = tooManySmallChunksError();
+		this.#request.body?.failStalled(error);
+		if (this.#delayedResponse !== null) this.#answerUnended(this.#delayedResponse);
+		else {
+			this.#request.abort(error);
+			this.#fail(error);
+		}
 	}
 
 	/** The request has arrived whole. */

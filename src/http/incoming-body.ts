@@ -4,6 +4,7 @@ import { ChunkedBody } from './chunked-body.ts';
 import type { DiscardedBody, DiscardThrottle } from './discard-throttle.ts';
 import { UNKNOWN_LENGTH } from './framing.ts';
 import type { HttpLimits } from './limits.ts';
+import type { SmallChunkLimit } from './small-chunk-limit.ts';
 
 /** What an incoming body needs from its exchange. */
 export interface IncomingBodyOptions {
@@ -11,11 +12,14 @@ export interface IncomingBodyOptions {
 	announcedBytes: number;
 	limits: HttpLimits;
 	discardThrottle: DiscardThrottle;
+	smallChunkLimit: SmallChunkLimit;
 	clientAddress(): string;
 	/** Whether the library has taken its response back: then reading can be neither paused nor resumed. */
 	isReleased(): boolean;
 	/** The body's reader threw. */
 	onError(error: unknown): void;
+	/** The body must not be read further. */
+	onTooManySmallChunks(): void;
 }
 
 /** Subscribes to a request's body at the HTTP library and passes its bytes to a buffer. */
@@ -23,6 +27,7 @@ export class IncomingBody implements DiscardedBody {
 	readonly buffer: BodyBuffer;
 	readonly #chunked: ChunkedBody | null;
 	readonly #options: IncomingBodyOptions;
+	#hasEnded = false;
 
 	constructor(res: uWS.HttpResponse, options: IncomingBodyOptions) {
 		const { bodyIdleTimeoutMs, chunkedEndTimeoutMs } = options.limits;
@@ -31,7 +36,10 @@ export class IncomingBody implements DiscardedBody {
 			resume: () => void (options.isReleased() || res.resume()),
 		};
 		const buffer = new BodyBuffer(flow, bodyIdleTimeoutMs);
-		const chunked = options.announcedBytes === UNKNOWN_LENGTH ? new ChunkedBody(buffer, chunkedEndTimeoutMs) : null;
+		const chunked =
+			options.announcedBytes === UNKNOWN_LENGTH
+				? new ChunkedBody(buffer, chunkedEndTimeoutMs, options.smallChunkLimit, () => options.onTooManySmallChunks())
+				: null;
 		this.buffer = buffer;
 		this.#chunked = chunked;
 		this.#options = options;
@@ -39,7 +47,8 @@ export class IncomingBody implements DiscardedBody {
 		res.onData((chunk, last) => {
 			try {
 				target.push(new Uint8Array(chunk), last);
-				if (buffer.isDiscarding) options.discardThrottle.onDiscarded(this, chunk.byteLength, last);
+				if (buffer.isDiscarding && (last || !this.#hasEnded))
+					options.discardThrottle.onDiscarded(this, chunk.byteLength, last);
 			} catch (error) {
 				buffer.fail(error instanceof Error ? error : new Error(String(error)));
 				options.onError(error);
@@ -61,6 +70,7 @@ export class IncomingBody implements DiscardedBody {
 
 	/** The response is written now. */
 	end(): void {
+		this.#hasEnded = true;
 		this.#options.discardThrottle.remove(this);
 		this.buffer.end();
 		this.#chunked?.stopTimer();

@@ -8,6 +8,7 @@ import type { PendingExchanges } from './pending-exchanges.ts';
 import type { RefusalDelay } from './refusal-delay.ts';
 import type { RequestObserver } from './request-log.ts';
 import type { RequestTracer } from './request-tracer.ts';
+import type { SmallChunkLimit } from './small-chunk-limit.ts';
 
 /** What an exchange needs from its server. */
 export interface ServerContext {
@@ -28,4 +29,5 @@ export interface ServerContext {
 	readonly pendingExchanges: PendingExchanges;
 	readonly heartbeats: Heartbeats;
 	readonly discardThrottle: DiscardThrottle;
+	readonly smallChunkLimit: SmallChunkLimit;
 }

@@ -14,6 +14,7 @@ import type { RequestObserver } from './request-log.ts';
 import type { RequestTracer } from './request-tracer.ts';
 import { Router } from './router.ts';
 import type { ServerContext } from './server-context.ts';
+import { SmallChunkLimit } from './small-chunk-limit.ts';
 import type { HttpRequest, Route, Unhandled } from './types.ts';
 
 /** What a server is made from. */
@@ -112,6 +113,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 		pendingExchanges,
 		heartbeats: new Heartbeats(limits.heartbeatIntervalMs),
 		discardThrottle: new DiscardThrottle(),
+		smallChunkLimit: new SmallChunkLimit(),
 	};
 	const connections = new ConnectionLimit(options.maxConnections ?? descriptorShares().clients, options.log);
 	const { tls = null } = options;

@@ -155,6 +155,42 @@ test('takes data that looks like the end of a body as data if more follows', asy
 	assert.ok((await peer.untilClosed()).endsWith('{"body":[0,1]}'));
 });
 
+test('refuses a body with too many small chunks, and closes most such connections without a response', async (t) => {
+	const { ran, routes } = counting();
+	const { port } = await start(t, routes, { limits: { lingeringCloseMs: 60_000 } });
+	const begun = performance.now();
+	const answers = await Promise.all(
+		Array.from({ length: 10 }, async () => {
+			const peer = new RawClient(t, port);
+			peer.send(HEAD + '1\r\n1\r\n'.repeat(60_000));
+			return peer.untilClosed();
+		}),
+	);
+	const answered = answers.filter((text) => text !== '');
+	for (const text of answered) assert.match(text, /^HTTP\/1\.1 400 .*too many small chunks/s);
+	// One in ten seconds.
+	assert.ok(answered.length >= 1 && answered.length <= 1 + (performance.now() - begun) / 10_000, `${answered.length}`);
+	assert.equal(ran.echo, 0);
+});
+
+test('a response that waits for a body with too many small chunks is sent at once', async (t) => {
+	const { ran, routes } = counting();
+	const { port } = await start(t, routes, { limits: { lingeringCloseMs: 60_000 } });
+	const peer = new RawClient(t, port);
+	peer.send(to('/stop', ''));
+	await eventually(() => ran.stop === 1, 'the handler has run');
+	peer.send('1\r\n1\r\n'.repeat(60_000));
+	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 200 .*connection: close.*stopped$/is);
+});
+
+test('a body may have many chunks that are not small', async (t) => {
+	const { routes } = counting();
+	const { port } = await start(t, routes);
+	const peer = new RawClient(t, port);
+	peer.send(`${HEAD}1\r\n"\r\n${`28\r\n${'x'.repeat(40)}\r\n`.repeat(5_000)}1\r\n"\r\n0\r\n\r\n`);
+	assert.match(await peer.untilClosed(), /^HTTP\/1\.1 200 /);
+});
+
 test('does not run a chunked request whose client has left', async (t) => {
 	const { ran, routes } = counting();
 	const { port, server } = await start(t, routes);
