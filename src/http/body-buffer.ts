@@ -1,4 +1,5 @@
 import { AppError } from '../base/index.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 
 /** Pauses and resumes reading from the client. */
 export interface BodyFlowControl {
@@ -17,10 +18,10 @@ export interface BodySink {
 /** Bytes that are buffered before the reader is set; then the socket is paused. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 /**
- * Bytes that may wait for the reader. They may arrive despite the pause: whenever a client takes some of an earlier response, the library resumes
- * reading, and reads all that the kernel has received. A body of which more arrive is refused.
+ * Bytes that may wait for the reader. They may arrive despite the pause: the library reads up to 5 MiB at once, and goes on while an earlier response
+ * waits for its client. A body of which more arrive is refused.
  */
-const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 /** The HTTP library aborts a body after 10 seconds, also while it is paused, unless `pause` or `resume` is called. */
 const MAX_CHECK_INTERVAL_MS = 4_000;
 
@@ -33,10 +34,10 @@ export class BodyBuffer {
 	readonly #idleMs: number;
 	readonly #timer: NodeJS.Timeout;
 	#lastByteAt = performance.now();
-	#buffered: Buffer[] = [];
-	#bufferedBytes = 0;
+	readonly #buffered = new GrowingBuffer();
 	#sink: BodySink | null = null;
 	#paused = false;
+	#willPauseAgain = false;
 	#isDiscarding = false;
 	#failure: Error | null = null;
 	#onEnd: (() => void) | null = null;
@@ -67,15 +68,15 @@ export class BodyBuffer {
 		this.receivedBytes += bytes.length;
 		this.complete = last;
 		if (last) this.stopTimer();
+		else if (this.#paused) this.#pauseAgain();
 		if (this.#isDiscarding) {
 			if (last) this.#onEnd?.();
 		} else if (this.#failure !== null) return;
 		else if (this.#sink !== null) this.#sink.write(bytes, last);
 		else {
-			if (bytes.length > 0) this.#buffered.push(Buffer.from(bytes));
-			this.#bufferedBytes += bytes.length;
-			if (this.#bufferedBytes >= MAX_BUFFERED_BYTES) this.pause();
-			if (this.#bufferedBytes > MAX_UNREAD_BYTES)
+			this.#buffered.append(bytes);
+			if (this.#buffered.length >= MAX_BUFFERED_BYTES) this.pause();
+			if (this.#buffered.length > MAX_UNREAD_BYTES)
 				this.fail(new AppError('unavailable', 'The request body arrived before it could be read.', { retry_after: 1 }));
 		}
 	}
@@ -103,17 +104,11 @@ export class BodyBuffer {
 			return;
 		}
 		this.#sink = sink;
-		const buffered = this.#buffered;
-		this.#buffered = [];
+		const buffered = this.#buffered.bytes();
+		this.#buffered.clear();
 		// Before the buffered bytes are passed on: the reader may pause the socket again while it takes them.
 		this.resume();
-		const { complete } = this;
-		for (const [at, bytes] of buffered.entries()) {
-			// The reader may call `discard` within `write`.
-			if (this.#isDiscarding) return;
-			sink.write(bytes, complete && at === buffered.length - 1);
-		}
-		if (buffered.length === 0 && complete) sink.write(Buffer.alloc(0), true);
+		if (buffered.length > 0 || this.complete) sink.write(buffered, this.complete);
 	}
 
 	/** Pauses reading from the client. */
@@ -121,6 +116,16 @@ export class BodyBuffer {
 		if (this.#paused || this.complete) return;
 		this.#paused = true;
 		this.#flow.pause();
+	}
+
+	/** The library resumes reading when it writes more of an earlier response, so more may arrive despite a pause. A pause within its callback has no effect then. */
+	#pauseAgain(): void {
+		if (this.#willPauseAgain) return;
+		this.#willPauseAgain = true;
+		setImmediate(() => {
+			this.#willPauseAgain = false;
+			if (this.#paused) this.#flow.pause();
+		});
 	}
 
 	/**
@@ -146,7 +151,7 @@ export class BodyBuffer {
 	discard(onEnd?: () => void): void {
 		const wasDiscarding = this.#isDiscarding;
 		this.#isDiscarding = true;
-		this.#buffered = [];
+		this.#buffered.clear();
 		this.#onEnd = onEnd ?? this.#onEnd;
 		if (this.complete) this.#onEnd?.();
 		else if (!wasDiscarding) this.resume();
@@ -164,7 +169,7 @@ export class BodyBuffer {
 	fail(error: Error): void {
 		if (this.complete || this.#failure !== null) return;
 		this.#failure = error;
-		this.#buffered = [];
+		this.#buffered.clear();
 		this.stopTimer();
 		if (!this.#isDiscarding) this.#sink?.abort(error);
 	}

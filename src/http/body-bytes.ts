@@ -1,6 +1,7 @@
 import { deferred } from '../base/index.ts';
 import type { BodyBuffer } from './body-buffer.ts';
 import { UNKNOWN_LENGTH } from './framing.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 import { payloadTooLargeError } from './json-body.ts';
 
 /**
@@ -18,14 +19,12 @@ export function readBytes(body: BodyBuffer, announcedBytes: number, maxBytes: nu
 		refuse();
 		return promise;
 	}
-	const chunks: Buffer[] = [];
-	let size = 0;
+	const arrived = new GrowingBuffer();
 	body.setSink({
 		write(bytes, last) {
-			size += bytes.length;
-			if (size > maxBytes) return refuse();
-			if (bytes.length > 0) chunks.push(Buffer.from(bytes));
-			if (last) resolve(Buffer.concat(chunks, size));
+			if (arrived.length + bytes.length > maxBytes) return refuse();
+			arrived.append(bytes);
+			if (last) resolve(arrived.bytes());
 		},
 		abort: reject,
 	});

@@ -1,6 +1,7 @@
 import { AppError, deferred, messageOf } from '../base/index.ts';
 import type { BodyBuffer } from './body-buffer.ts';
 import { UNKNOWN_LENGTH } from './framing.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 import { exceedsJsonDepth } from './json-depth.ts';
 import { hasLoneSurrogate } from './lone-surrogates.ts';
 
@@ -25,14 +26,13 @@ export function readJson(body: BodyBuffer, headers: BodyHeaders, maxBytes: numbe
 		reject(error);
 	};
 	const hasJsonType = isJsonType(headers.contentType);
-	const chunks: Buffer[] = [];
-	let size = 0;
-	const parse = (end: Uint8Array): void => {
-		if (size === 0) resolve(undefined);
+	const arrived = new GrowingBuffer();
+	const parse = (bytes: Uint8Array): void => {
+		if (bytes.length === 0) resolve(undefined);
 		else if (!hasJsonType) reject(unsupportedTypeError());
 		else {
 			try {
-				resolve(parseJson(chunks.length === 0 ? end : Buffer.concat([...chunks, end], size)));
+				resolve(parseJson(bytes));
 			} catch (error) {
 				reject(error);
 			}
@@ -44,10 +44,13 @@ export function readJson(body: BodyBuffer, headers: BodyHeaders, maxBytes: numbe
 	else {
 		body.setSink({
 			write(bytes, last) {
-				size += bytes.length;
-				if (size > maxBytes) rejectBody(payloadTooLargeError(maxBytes));
-				else if (last) parse(bytes);
-				else if (bytes.length > 0) chunks.push(Buffer.from(bytes));
+				if (arrived.length + bytes.length > maxBytes) rejectBody(payloadTooLargeError(maxBytes));
+				// Most bodies arrive in one piece, which needs no copy.
+				else if (last && arrived.length === 0) parse(bytes);
+				else {
+					arrived.append(bytes);
+					if (last) parse(arrived.bytes());
+				}
 			},
 			abort: reject,
 		});
