@@ -8,8 +8,8 @@ export class ClientTurns<Item> {
 	/** The items by client. The client whose turn it is comes first. No set is empty. */
 	readonly #clients = new Map<string, Set<Item>>();
 	readonly #clientOf = new Map<Item, string>();
-	/** Goes through the clients, those that are added meanwhile included. */
-	#order = this.#clients.entries();
+	/** Goes through the clients. They are added at the end, so it has not passed any that waits. */
+	readonly #order = this.#clients.entries();
 
 	/** The items that wait. */
 	get size(): number {
@@ -39,12 +39,7 @@ export class ClientTurns<Item> {
 	/** Removes the item whose turn it is, and returns it; undefined if nothing waits. */
 	takeNext(): Item | undefined {
 		if (this.size === 0) return undefined;
-		let next = this.#order.next();
-		if (next.done) {
-			this.#order = this.#clients.entries();
-			next = this.#order.next();
-		}
-		const [client, own] = next.value as [string, Set<Item>];
+		const [client, own] = this.#order.next().value as [string, Set<Item>];
 		const item = own.values().next().value as Item;
 		this.remove(item);
 		// Its next item comes after one of each other client, those that have come meanwhile included.

@@ -1,13 +1,13 @@
 import { ClientTurns } from './client-turns.ts';
 
 const PERIOD_MS = 8;
-/** Bytes that are discarded in a period, those of all clients together: 128 MiB/s, about a gigabit network. */
+/** Bytes that are discarded in a period, those of all clients together: at most 125 MiB/s, about a gigabit network. */
 const PERIOD_BYTES = 1024 * 1024;
 /** Each delivery counts as at least this many bytes, because many tiny chunks cost time, too. */
 const MIN_COUNTED_BYTES = 4 * 1024;
-/** Bytes that exceed a period count in later ones, at most so many. */
+/** Bytes that exceed a period count in later ones, up to this number. */
 const MAX_EXCESS_BYTES = 4 * PERIOD_BYTES;
-/** After so many periods without a turn, the next body has its turn in any case. */
+/** After this number of periods without a turn, the next body has its turn in any case. */
 const MAX_PERIODS_WITHOUT_TURN = 4;
 
 /** A body that is discarded. */
@@ -19,7 +19,7 @@ export interface DiscardedBody {
 }
 
 /**
- * Limits how fast bodies of refused requests are discarded. They are read at all so that their clients get the response. Without a
+ * Limits how fast bodies are discarded, as those of refused requests. They are read at all so that their clients get the response. Without a
  * limit, clients with fast connections and large bodies would use a whole processor. A pause does not stop what the kernel has already
  * received, so a period may be exceeded; others have their turns nevertheless.
  */
@@ -31,19 +31,22 @@ export class DiscardThrottle {
 		this.#periodsWithoutTurn++;
 		const isOver = this.#bytes === 0 && this.#paused.size === 0;
 		this.#timer = isOver ? null : setTimeout(this.#beginPeriod, PERIOD_MS);
-		this.#resumeNext();
+		this.#next ??= setImmediate(this.#resumeNext);
 	};
-	/** Resumes one body in each turn of the event loop, which reads it, until the bytes of the period are used up. */
+	/** Resumes one body in each iteration of the event loop, which reads it, until the bytes of the period are used up. */
 	readonly #resumeNext = (): void => {
+		this.#next = null;
 		if (this.#bytes >= PERIOD_BYTES && this.#periodsWithoutTurn < MAX_PERIODS_WITHOUT_TURN) return;
 		const body = this.#paused.takeNext();
 		if (body === undefined) return;
 		this.#periodsWithoutTurn = 0;
 		body.resume();
-		setImmediate(this.#resumeNext);
+		this.#next = setImmediate(this.#resumeNext);
 	};
 	/** Runs while bytes are discarded. */
 	#timer: NodeJS.Timeout | null = null;
+	/** Calls `#resumeNext`. */
+	#next: NodeJS.Immediate | null = null;
 	/** Bytes discarded in this period, and those that exceeded the periods before. */
 	#bytes = 0;
 	#periodsWithoutTurn = 0;

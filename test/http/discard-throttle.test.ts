@@ -1,7 +1,11 @@
+import type { HttpResponse } from 'uWebSockets.js';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DiscardedBody, DiscardThrottle } from '../../src/http/discard-throttle.ts';
+import { IncomingBody } from '../../src/http/incoming-body.ts';
 import type { Route } from '../../src/http/index.ts';
+import { DEFAULT_LIMITS } from '../../src/http/limits.ts';
+import { SmallChunkLimit } from '../../src/http/small-chunk-limit.ts';
 import { eventually, json, RawClient, start } from './harness.ts';
 
 const MIB = 1024 * 1024;
@@ -141,6 +145,64 @@ test('bodies have their turns although more arrives than a pause can prevent', a
 	t.after(() => clearInterval(timer));
 	throttle.onDiscarded(bodyOf('127.0.0.2', 'paused', resumed), 1, false);
 	await eventually(() => resumed.length === 1, 'the body is resumed');
+});
+
+test('one body is resumed in an iteration of the event loop, also if their clients send nothing more', async (t) => {
+	const throttle = new DiscardThrottle();
+	throttle.onDiscarded(bodyOf('127.0.0.9', 'first', []), MIB, true);
+	let resumed = 0;
+	for (let at = 0; at < 200; at++) {
+		const body = bodyOf('127.0.0.1', 'silent', []);
+		body.resume = () => {
+			resumed++;
+			// As long as other work: many periods begin meanwhile.
+			const until = performance.now() + 1;
+			while (performance.now() < until);
+		};
+		throttle.onDiscarded(body, 1, false);
+	}
+	let most = 0;
+	let before = 0;
+	let isOver = false;
+	const count = (): void => {
+		most = Math.max(most, resumed - before);
+		before = resumed;
+		if (!isOver) setImmediate(count);
+	};
+	t.after(() => {
+		isOver = true;
+	});
+	count();
+	await eventually(() => resumed === 200, 'all are resumed');
+	assert.equal(most, 1);
+});
+
+test('a body that is discarded is paused at its connection, and resumed', async (t) => {
+	const calls: string[] = [];
+	let push: (bytes: ArrayBuffer, last: boolean) => void = () => {};
+	const response = {
+		pause: () => calls.push('pause'),
+		resume: () => calls.push('resume'),
+		onData: (handler: typeof push) => {
+			push = handler;
+		},
+	};
+	const body = new IncomingBody(response as unknown as HttpResponse, {
+		...{ announcedBytes: 100 * MIB, limits: DEFAULT_LIMITS, discardThrottle: new DiscardThrottle() },
+		smallChunkLimit: new SmallChunkLimit(),
+		...{
+			clientAddress: () => '127.0.0.1',
+			isReleased: () => false,
+			onError: assert.fail,
+			onTooManySmallChunks: assert.fail,
+		},
+	});
+	t.after(() => body.end());
+	body.buffer.discard();
+	push(new ArrayBuffer(MIB), false);
+	assert.deepEqual(calls, ['pause']);
+	await eventually(() => calls.length === 2, 'it is resumed');
+	assert.deepEqual(calls, ['pause', 'resume']);
 });
 
 test('a connection serves the request that follows a large body that nothing reads', async (t) => {
