@@ -1,5 +1,14 @@
 import type { FloodRequest } from './attacker.ts';
-import { get, httpRequest, jsonHeader, keyHeader, messageOf, pageHeader, startConversation } from './request-text.ts';
+import {
+	chunkedRequest,
+	get,
+	httpRequest,
+	jsonHeader,
+	keyHeader,
+	messageOf,
+	pageHeader,
+	startConversation,
+} from './request-text.ts';
 import { type Extent, MIB, type Scenario } from './scenario.ts';
 import { MESSAGES_PER_MINUTE, type Target } from './target.ts';
 
@@ -114,6 +123,14 @@ function refusals(): Array<Flood & { name: string }> {
 			...{ status: 413, maxGrowthMib: 128, maxAdmitted: () => 0 },
 			request: ({ hostileKey }) => ({
 				head: httpRequest('POST', '/api/v1/messages', [keyHeader(hostileKey), jsonHeader], 'x'.repeat(1_100_000)),
+			}),
+		},
+		{
+			name: 'a flood of bodies in chunks of one byte',
+			// Each opens about forty connections a second, because the server closes most without a response.
+			...{ status: 400, maxAdmitted: () => 0, connections: 10 },
+			request: () => ({
+				head: chunkedRequest('POST', '/api/v1/widget/messages', [pageHeader, jsonHeader], '1'.repeat(20_000)),
 			}),
 		},
 	];

@@ -20,7 +20,7 @@ ${scenariosOf({ scale: 1, seconds: 1, quietSeconds: 0, spareBytes: 0 })
 `;
 
 /** The latency that honest clients may have in any case (ms), or twice their latency without an attack. */
-const MAX_P95_MS = { reads: 10, messages: 50 };
+const MAX_P95_MS = 10;
 const MAX_RATIO = 2;
 
 const { values, positionals: words } = parseArgs({
@@ -63,7 +63,7 @@ function report({ name, quiet, busy, whileHeld, attack, growthBytes, descriptors
 			: ` (${percentile(whileHeld[kind], 0.95).toFixed(1)} when all were open)`;
 	const slow = (['reads', 'messages'] as const).filter((kind) => {
 		const [before = 0, during = 0] = p95(kind);
-		return during > Math.max(MAX_P95_MS[kind], MAX_RATIO * before);
+		return during > Math.max(MAX_P95_MS, MAX_RATIO * before);
 	});
 	const all = [...slow.map((kind) => `honest clients wait too long for their ${kind}`), ...problems];
 	const line = [

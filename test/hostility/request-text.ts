@@ -13,6 +13,12 @@ export function httpRequest(method: string, path: string, headers: readonly stri
 	return [`${method} ${path} HTTP/1.1`, 'Host: a', ...headers, ...length, '', body].join('\r\n');
 }
 
+/** A request with a chunk for each character of its body, and without the end of the body. */
+export function chunkedRequest(method: string, path: string, headers: readonly string[], body: string): string {
+	const head = [`${method} ${path} HTTP/1.1`, 'Host: a', ...headers, 'Transfer-Encoding: chunked', '', ''].join('\r\n');
+	return head + body.replace(/./g, '1\r\n$&\r\n');
+}
+
 export function get(path: string, headers: readonly string[] = []): string {
 	return httpRequest('GET', path, headers);
 }
