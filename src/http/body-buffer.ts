@@ -19,7 +19,7 @@ export interface BodySink {
 const MAX_BUFFERED_BYTES = 64 * 1024;
 /**
  * Bytes that may wait for the reader. They may arrive despite the pause: the library reads up to 5 MiB at once, and goes on while an earlier response
- * waits for its client. A body of which more arrive is refused.
+ * waits for its client. A body that exceeds this is refused.
  */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 /** The HTTP library aborts a body after 10 seconds, also while it is paused, unless `pause` or `resume` is called. */

@@ -1,6 +1,6 @@
 import { AppError } from '../base/index.ts';
 import type { BodyBuffer } from './body-buffer.ts';
-import type { SmallChunkLimit } from './small-chunk-limit.ts';
+import { ChunkCredit, type SmallChunkLimit } from './small-chunk-limit.ts';
 
 const NO_BYTES = new Uint8Array(0);
 /** The end of a chunked body, with the line break that ends its last data (RFC 9112, section 7.1). */
@@ -19,9 +19,8 @@ const BODY_END = Buffer.from('\r\n0\r\n\r\n');
 export class ChunkedBody {
 	readonly #buffer: BodyBuffer;
 	readonly #endTimeoutMs: number;
-	readonly #smallChunkLimit: SmallChunkLimit;
+	readonly #credit: ChunkCredit;
 	readonly #onTooManySmallChunks: () => void;
-	#chunks = 0;
 	#isRefused = false;
 	/** The last bytes of the data, as many as `BODY_END` has. */
 	readonly #tail = Buffer.alloc(BODY_END.length);
@@ -39,7 +38,7 @@ export class ChunkedBody {
 	) {
 		this.#buffer = buffer;
 		this.#endTimeoutMs = endTimeoutMs;
-		this.#smallChunkLimit = smallChunkLimit;
+		this.#credit = new ChunkCredit(smallChunkLimit);
 		this.#onTooManySmallChunks = onTooManySmallChunks;
 	}
 
@@ -53,8 +52,7 @@ export class ChunkedBody {
 			});
 			return;
 		}
-		this.#chunks++;
-		if (!this.#smallChunkLimit.take(this.#chunks, this.#buffer.receivedBytes)) {
+		if (!this.#credit.take(bytes.length)) {
 			this.#isRefused = true;
 			this.#onTooManySmallChunks();
 			return;

@@ -19,7 +19,7 @@ export interface DiscardedBody {
 }
 
 /**
- * Limits how fast bodies are discarded, as those of refused requests. They are read at all so that their clients get the response. Without a
+ * Limits how fast bodies are discarded, for example those of refused requests. They are read at all so that their clients get the response. Without a
  * limit, clients with fast connections and large bodies would use a whole processor. A pause does not stop what the kernel has already
  * received, so a period may be exceeded; others have their turns nevertheless.
  */

@@ -11,7 +11,6 @@ import type { ExchangeOutcome } from './request-log.ts';
 import type { ResponseChannel } from './response-channel.ts';
 import { writeHead } from './response-head.ts';
 import type { ServerContext } from './server-context.ts';
-import { tooManySmallChunksError } from './small-chunk-limit.ts';
 import type { EventWriter } from './sse.ts';
 import type { BytesResponse, ChunkedResponse, EventStreamResponse, RouteResponse } from './types.ts';
 import { writeBytes } from './write-bytes.ts';
@@ -296,19 +295,13 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 		this.#write(this.#errorResponse(new AppError('invalid_request', 'The request did not end in time.')), true);
 	}
 
-	/** Ends a request whose body has too many small chunks. */
+	/** A response would wait until the library has passed on all chunks that it has received, so the client gets none. */
 	#refuseSmallChunks(): void {
-		if (!this.#server.smallChunkLimit.takeResponse()) {
-			this.closeNow();
-			return;
-		}
-		const error = tooManySmallChunksError();
-		this.#request.body?.failStalled(error);
-		if (this.#delayedResponse !== null) this.#answerUnended(this.#delayedResponse);
-		else {
-			this.#request.abort(error);
-			this.#fail(error);
-		}
+		this.#server.log.info(
+			{ request_id: this.requestId },
+			'A connection is closed: its body has too many small chunks.',
+		);
+		this.closeNow();
 	}
 
 	/** The request has arrived whole. */

@@ -27,7 +27,6 @@ export class IncomingBody implements DiscardedBody {
 	readonly buffer: BodyBuffer;
 	readonly #chunked: ChunkedBody | null;
 	readonly #options: IncomingBodyOptions;
-	#hasEnded = false;
 
 	constructor(res: uWS.HttpResponse, options: IncomingBodyOptions) {
 		const { bodyIdleTimeoutMs, chunkedEndTimeoutMs } = options.limits;
@@ -47,7 +46,7 @@ export class IncomingBody implements DiscardedBody {
 		res.onData((chunk, last) => {
 			try {
 				target.push(new Uint8Array(chunk), last);
-				if (buffer.isDiscarding && (last || !this.#hasEnded))
+				if (buffer.isDiscarding && (last || !options.isReleased()))
 					options.discardThrottle.onDiscarded(this, chunk.byteLength, last);
 			} catch (error) {
 				buffer.fail(error instanceof Error ? error : new Error(String(error)));
@@ -70,7 +69,6 @@ export class IncomingBody implements DiscardedBody {
 
 	/** The response is written now. */
 	end(): void {
-		this.#hasEnded = true;
 		this.#options.discardThrottle.remove(this);
 		this.buffer.end();
 		this.#chunked?.stopTimer();
