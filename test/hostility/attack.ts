@@ -5,7 +5,7 @@ import { heldBy } from '../support/held-by-server.ts';
 import { until } from '../support/until.ts';
 import type { AttackOrder, AttackResult } from './attacker.ts';
 import { type HonestFigures, type Latencies, noFigures, useHonestly } from './honest-clients.ts';
-import { type Extent, type HeldByAttack, MIB, type Scenario } from './scenario.ts';
+import { type Extent, type HeldByAttack, MIB, type Scenario, type ScenarioBase } from './scenario.ts';
 import { type ServerSize, startTarget, type Target } from './target.ts';
 
 /** An attack ends after this time, whatever happens. */
@@ -153,8 +153,9 @@ export function problemsOf(
 		maxGrowthBytes,
 		held = {},
 		expected,
+		leastClosed = 0,
 		maxAdmitted,
-	}: Pick<Scenario, 'maxGrowthBytes' | 'held' | 'expected' | 'maxAdmitted'>,
+	}: Pick<ScenarioBase, 'maxGrowthBytes' | 'held' | 'expected' | 'leastClosed' | 'maxAdmitted'>,
 	seen: Pick<Outcome, 'busy' | 'attack' | 'held' | 'growthBytes'> & { minutes: number },
 ): string[] {
 	const { busy, attack, growthBytes, minutes } = seen;
@@ -164,6 +165,7 @@ export function problemsOf(
 		...missing(held, seen.held),
 		growthBytes > maxGrowthBytes && `the memory grew beyond ${Math.round(maxGrowthBytes / MIB)} MiB`,
 		busy.failed.length > 0 && `honest requests failed: ${[...new Set(busy.failed)].slice(0, 3).join(', ')}`,
+		attack.closed < leastClosed && `${attack.closed} connections were closed, ${leastClosed} must be`,
 		expected && !hasStatus(attack, expected) && `no answer has status ${expected.join(' or ')}`,
 		admitted > limit && `${admitted} hostile requests were admitted, ${limit} may be`,
 		'500' in attack.statuses && 'an answer has status 500',

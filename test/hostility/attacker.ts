@@ -18,9 +18,16 @@ export type AttackOrder =
 	| { hold: number; port: number; requests: string[]; stalled: boolean; dripMs: number | null }
 	/**
 	 * Sends a request on each of some connections again and again; opens another where one is closed. Goes on after the seconds until an
-	 * answer has one of the expected statuses: a busy machine takes longer to exceed a limit.
+	 * answer has one of the expected statuses, and as many connections were closed as must be: a busy machine takes longer to exceed a limit.
 	 */
-	| { flood: FloodRequest; port: number; connections: number; seconds: number; expected: readonly number[] }
+	| {
+			flood: FloodRequest;
+			port: number;
+			connections: number;
+			seconds: number;
+			expected: readonly number[];
+			leastClosed: number;
+	  }
 	/** Tells what the connections have got by now. */
 	| { report: true }
 	/** Closes all connections, and forgets what they have got. */
@@ -106,12 +113,14 @@ async function flood({
 	connections,
 	seconds,
 	expected,
+	leastClosed,
 }: Extract<AttackOrder, { flood: FloodRequest }>): Promise<void> {
 	const begun = performance.now();
 	const piece = Buffer.alloc(PIECE_BYTES, 'x');
 	const isOver = () => {
 		const elapsed = performance.now() - begun;
-		const isSatisfied = expected.length === 0 || expected.some((status) => status in statuses);
+		const isAnswered = expected.length === 0 || expected.some((status) => status in statuses);
+		const isSatisfied = isAnswered && closed >= leastClosed;
 		return elapsed >= FLOOD_LIMIT_MS || (elapsed >= seconds * 1000 && isSatisfied);
 	};
 	const send = async (socket: Socket) => {

@@ -10,14 +10,16 @@ export interface HeldByAttack {
 	streams?: number;
 }
 
-/** One kind of hostile clients. It says what proves that the attack has taken place: `held`, `expected`, or both. */
+/** One kind of hostile clients. It says what proves that the attack has taken place: `held`, `expected`, or `leastClosed`. */
 export type Scenario = ScenarioBase &
 	(
 		| { held: HeldByAttack; expected?: readonly number[] }
 		| { held?: HeldByAttack; expected: readonly [number, ...number[]] }
+		| { leastClosed: number }
 	);
 
-interface ScenarioBase {
+/** What all scenarios have. */
+export interface ScenarioBase {
 	name: string;
 	/** The server that is attacked. Absent: a large one. */
 	size?: ServerSize;
@@ -31,6 +33,8 @@ interface ScenarioBase {
 	maxGrowthBytes: number;
 	/** Statuses of answers to hostile requests, at least one of which must come. Absent: the answers do not matter. */
 	expected?: readonly number[];
+	/** Connections that the server must close, at least. Absent: 0. */
+	leastClosed?: number;
 	/** The most hostile requests that may be answered 200 or 201 in this time. Absent: any number. */
 	maxAdmitted?: (minutes: number) => number;
 }
