@@ -297,10 +297,8 @@ export class Exchange implements RequestContext, ResponseChannel, PendingExchang
 
 	/** A response would wait until the library has passed on all chunks that it has received, so the client gets none. */
 	#refuseSmallChunks(): void {
-		this.#server.log.info(
-			{ request_id: this.requestId },
-			'A connection is closed: its body has too many small chunks.',
-		);
+		if (this.#released) return;
+		this.#server.log.debug({ request_id: this.requestId }, 'closing a connection: too many small chunks');
 		this.closeNow();
 	}
 

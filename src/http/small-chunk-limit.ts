@@ -1,8 +1,8 @@
-/** Chunks of a body are small if they have fewer bytes on average. */
+/** A chunk with fewer bytes uses up credit of its body; one with more adds to it. */
 const SMALL_BYTES = 32;
-/** Small chunks that a body may have at once before they count. */
+/** The most credit of a body, in empty chunks. A new body has it. */
 const FREE_CHUNKS = 64;
-/** Small chunks that count, those of all clients together. As many may come at once. */
+/** Small chunks without credit that are read in a second, and at once, those of all clients together. */
 const CHUNKS_PER_SECOND = 10_000;
 
 /**

@@ -173,6 +173,36 @@ test('closes connections whose bodies have too many small chunks, and runs nothi
 	assert.equal((await fetch(`${url}/next`)).status, 200);
 });
 
+test('closes a connection with too many small chunks while its handler reads, or its response waits for the end', async (t) => {
+	const { ran, routes } = counting();
+	let outcome = '';
+	const reading: Route = {
+		method: 'POST',
+		path: '/reading',
+		async handle(request) {
+			outcome = 'reading';
+			await request.json().catch(() => {
+				outcome = 'ended';
+			});
+			return { status: 200, body: 'read' };
+		},
+	};
+	const { port } = await start(t, [...routes, reading], { limits: { lingeringCloseMs: 60_000 } });
+	const small = `${'1\r\n1\r\n'.repeat(60_000)}0\r\n\r\n${NEXT}`;
+	const waiting = new RawClient(t, port);
+	waiting.send(to('/stop', ''));
+	await eventually(() => ran.stop === 1, 'the response waits');
+	waiting.send(small);
+	assert.equal(await waiting.untilClosed(), '');
+	const read = new RawClient(t, port);
+	read.send(HEAD.replace('/echo', '/reading'));
+	await eventually(() => outcome === 'reading', 'the handler reads');
+	read.send(small);
+	assert.equal(await read.untilClosed(), '');
+	await eventually(() => outcome === 'ended', 'the handler learns that the body does not arrive');
+	assert.equal(ran.next, 0);
+});
+
 test('a body may have many chunks that are not small', async (t) => {
 	const { routes } = counting();
 	const { port } = await start(t, routes);
