@@ -165,6 +165,7 @@ export function problemsOf(
 		...missing(held, seen.held),
 		growthBytes > maxGrowthBytes && `the memory grew beyond ${Math.round(maxGrowthBytes / MIB)} MiB`,
 		busy.failed.length > 0 && `honest requests failed: ${[...new Set(busy.failed)].slice(0, 3).join(', ')}`,
+		leastClosed > 0 && Object.keys(attack.statuses).length > 0 && 'there were answers instead of closed connections',
 		attack.closed < leastClosed && `${attack.closed} connections were closed, ${leastClosed} must be`,
 		expected && !hasStatus(attack, expected) && `no answer has status ${expected.join(' or ')}`,
 		admitted > limit && `${admitted} hostile requests were admitted, ${limit} may be`,

@@ -37,3 +37,15 @@ test('an attack that the system refused does not pass', () => {
 	]);
 	assert.equal(problems({}).length, 2);
 });
+
+test('an attack whose connections were answered instead of closed does not pass', () => {
+	const busy = { reads: [], messages: [], failed: [] };
+	const problems = (closed: number, statuses: Record<string, number>) =>
+		problemsOf(
+			{ maxGrowthBytes: MIB, leastClosed: 20 },
+			{ busy, attack: { open: 0, closed, statuses }, held: {}, growthBytes: 0, minutes: 1 },
+		);
+	assert.deepEqual(problems(20, {}), []);
+	assert.equal(problems(19, {}).length, 1);
+	assert.equal(problems(20, { 400: 20 }).length, 1);
+});
