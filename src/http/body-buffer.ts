@@ -118,7 +118,10 @@ export class BodyBuffer {
 		this.#flow.pause();
 	}
 
-	/** The library resumes reading when it writes more of an earlier response, so more may arrive despite a pause. A pause within its callback has no effect then. */
+	/**
+	 * Pauses after the library's callback. If an earlier response waits for its client, the library resumes reading when its callback ends, so
+	 * a pause within the callback has no effect.
+	 */
 	#pauseAgain(): void {
 		if (this.#willPauseAgain) return;
 		this.#willPauseAgain = true;

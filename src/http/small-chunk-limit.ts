@@ -32,7 +32,7 @@ export class SmallChunkLimit {
 	}
 }
 
-/** Which chunks of one body count as small. */
+/** The small chunks that one body may have before `SmallChunkLimit` counts them. */
 export class ChunkCredit {
 	readonly #limit: SmallChunkLimit;
 	#credit = FREE_CHUNKS;

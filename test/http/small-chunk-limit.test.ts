@@ -29,7 +29,7 @@ test('ten thousand small chunks are read in a second, and at once', () => {
 	assert.equal(limit.take(), false);
 });
 
-test('chunks of a body count if they are small on average, except the first', () => {
+test('a body has 64 small chunks free, and its larger chunks make up for as many', () => {
 	const limit = new SmallChunkLimit(() => 0);
 	const body = new ChunkCredit(limit);
 	for (const bytes of [32, 40, 1_000_000])
