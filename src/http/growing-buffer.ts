@@ -1,9 +1,12 @@
+/** Shared by all empty ones: most requests need no other. */
+const EMPTY = Buffer.alloc(0);
+
 /**
  * Bytes that arrive in pieces. It needs at most about twice their memory, however small the pieces are: an object for each piece of one byte would
  * need a hundred times as much.
  */
 export class GrowingBuffer {
-	#buffer: Buffer = Buffer.alloc(0);
+	#buffer: Buffer = EMPTY;
 	#length = 0;
 
 	/** The number of bytes. */
@@ -29,7 +32,7 @@ export class GrowingBuffer {
 	}
 
 	clear(): void {
-		this.#buffer = Buffer.alloc(0);
+		this.#buffer = EMPTY;
 		this.#length = 0;
 	}
 }
