@@ -108,15 +108,6 @@ export class Access {
 		this.#dashboardNetworks.requireAllowed(address);
 	}
 
-	/** Whether a caller's credential has been neither revoked nor expired. */
-	async isCredentialValid({ credentialId, userSession }: Caller): Promise<boolean> {
-		const kind = userSession ? 'sessions' : 'api_keys';
-		const record = await this.#store.get(kind, credentialId);
-		if (!this.#isUnexpired(record)) return false;
-		const user = userSession && (await this.#store.get('users', userSession.user.id));
-		return !user || !(await this.needsTotpSetup({ session: userSession.session, user }));
-	}
-
 	/** The ids of the credentials that have been neither revoked nor expired, by a few queries for all of them. */
 	async validCredentials(callers: readonly Caller[]): Promise<Set<string>> {
 		const signedIn = callers.filter((caller): caller is Caller & { userSession: UserSession } => !!caller.userSession);
@@ -129,16 +120,18 @@ export class Access {
 		for (const session of await this.#store.getMany('sessions', sessionIds)) {
 			if (this.#isUnexpired(session)) sessions.add(session.id);
 		}
+		const stillSignedIn = signedIn.filter(({ credentialId }) => sessions.has(credentialId));
+		if (stillSignedIn.length === 0) return valid;
 		const users = byId(
-			await this.#store.getMany('users', distinct(signedIn.map(({ userSession }) => userSession.user.id))),
+			await this.#store.getMany('users', distinct(stillSignedIn.map(({ userSession }) => userSession.user.id))),
 		);
 		const workspaces = byId(
-			await this.#store.getMany('workspaces', distinct(signedIn.map(({ workspaceId }) => workspaceId))),
+			await this.#store.getMany('workspaces', distinct(stillSignedIn.map(({ workspaceId }) => workspaceId))),
 		);
-		for (const { credentialId, userSession, workspaceId } of signedIn) {
+		for (const { credentialId, userSession, workspaceId } of stillSignedIn) {
 			const user = users.get(userSession.user.id);
 			const lacksTotp = user && lacksRequiredTotp(userSession.session, user, workspaces.get(workspaceId));
-			if (sessions.has(credentialId) && !lacksTotp) valid.add(credentialId);
+			if (!lacksTotp) valid.add(credentialId);
 		}
 		return valid;
 	}

@@ -2,7 +2,7 @@ import { type AbortableRequest, type Clock, type Log, type RevocableUse, Revocab
 import type { Access, Caller } from './access.ts';
 
 export interface CredentialMonitorOptions {
-	access: Pick<Access, 'isCredentialValid' | 'validCredentials'>;
+	access: Pick<Access, 'validCredentials'>;
 	clock: Clock;
 	log: Log;
 	/** Milliseconds after which a credential is noticed that expired, or that another process revoked: the command line, or another node. */
@@ -23,6 +23,10 @@ export class CredentialMonitor implements Disposable {
 	readonly #log: Log;
 	readonly #uses: RevocableUses<Caller>;
 	readonly #timer: NodeJS.Timeout;
+	/** Credentials whose check began in this iteration of the event loop, and has neither failed nor found them invalid. */
+	readonly #checked = new Set<string>();
+	/** Those of which another use has begun since. */
+	readonly #usedSince = new Set<string>();
 	#isChecking = false;
 
 	constructor({
@@ -55,17 +59,16 @@ export class CredentialMonitor implements Disposable {
 		const terms = { grantId: credentialId, limitKey: credentialId, context: caller, expiresAt, request };
 		const use = this.#uses.begin(terms);
 		// The credential may have been revoked between its check and now.
-		if (!use.isEnded) void this.#recheck(credentialId);
+		if (!use.isEnded) this.#recheckBegun(credentialId);
 		return use;
 	}
 
 	/** Checks the credentials in use and revokes the uses of those that are no longer valid. Never rejects. */
 	async recheckAll(): Promise<void> {
 		this.#isChecking = true;
-		const ids = this.#uses.grantIds();
-		for (let from = 0; from < ids.length; from += CREDENTIALS_PER_CHECK) {
-			await this.#recheckMany(ids.slice(from, from + CREDENTIALS_PER_CHECK));
-		}
+		// A credential may have been revoked since it was found valid.
+		this.#checked.clear();
+		await this.#recheck(this.#uses.grantIds());
 		this.#isChecking = false;
 	}
 
@@ -73,27 +76,47 @@ export class CredentialMonitor implements Disposable {
 		clearInterval(this.#timer);
 	}
 
-	async #recheck(credentialId: string): Promise<void> {
-		const use = this.#uses.oneOf(credentialId);
-		if (!use) return;
-		try {
-			if (!(await this.#access.isCredentialValid(use.context))) this.#revokeAll(credentialId);
-		} catch (error) {
-			this.#logFailure(error);
+	/**
+	 * Checks a credential of which a use has begun. The first use in an iteration of the event loop is checked at once, before it can send
+	 * anything. One more check at its end is for all others.
+	 */
+	#recheckBegun(credentialId: string): void {
+		if (this.#checked.has(credentialId)) {
+			this.#usedSince.add(credentialId);
+			return;
+		}
+		if (this.#checked.size === 0) setImmediate(() => this.#endIteration());
+		this.#checked.add(credentialId);
+		void this.#recheck([credentialId]);
+	}
+
+	#endIteration(): void {
+		const ids = [...this.#usedSince];
+		this.#usedSince.clear();
+		this.#checked.clear();
+		void this.#recheck(ids);
+	}
+
+	/** Never rejects. */
+	async #recheck(credentialIds: readonly string[]): Promise<void> {
+		for (let from = 0; from < credentialIds.length; from += CREDENTIALS_PER_CHECK) {
+			await this.#recheckSome(credentialIds.slice(from, from + CREDENTIALS_PER_CHECK));
 		}
 	}
 
-	async #recheckMany(credentialIds: readonly string[]): Promise<void> {
+	async #recheckSome(credentialIds: readonly string[]): Promise<void> {
 		const callers = credentialIds.flatMap((id) => this.#uses.oneOf(id)?.context ?? []);
 		try {
 			const valid = await this.#access.validCredentials(callers);
 			for (const { credentialId } of callers) if (!valid.has(credentialId)) this.#revokeAll(credentialId);
 		} catch (error) {
+			for (const { credentialId } of callers) this.#checked.delete(credentialId);
 			this.#logFailure(error);
 		}
 	}
 
 	#revokeAll(credentialId: string): void {
+		this.#checked.delete(credentialId);
 		for (const use of this.#uses.of(credentialId)) use.revoke();
 	}
 

@@ -16,15 +16,10 @@ function callerOf(credentialId: string): Caller {
 function setUp(...valid: string[]) {
 	const state = { valid: new Set(valid), failing: false, checks: 0 };
 	const access = {
-		async isCredentialValid({ credentialId }: Caller) {
-			state.checks++;
-			if (state.failing) throw new Error('the disk failed');
-			return state.valid.has(credentialId);
-		},
 		async validCredentials() {
 			state.checks++;
 			if (state.failing) throw new Error('the disk failed');
-			return state.valid;
+			return new Set(state.valid);
 		},
 	};
 	return {
@@ -95,6 +90,58 @@ test('notices by itself that a credential has ended', async () => {
 	state.valid.clear();
 	await until('it is noticed', () => use.signal.aborted);
 	assert.equal(use.isRevoked, true);
+});
+
+test('many uses that begin together are checked by two reads', async () => {
+	const { state, createMonitor } = setUp('key_1');
+	using monitor = createMonitor();
+	const begin = () => monitor.beginUse(callerOf('key_1'), new TestRequest());
+	const uses = Array.from({ length: 100 }, begin);
+	assert.equal(state.checks, 1);
+	await settled();
+	assert.ok(uses.every(({ isEnded }) => !isEnded));
+	assert.equal(state.checks, 2);
+});
+
+test('a use that begins just after a revocation is ended before it can send anything', async () => {
+	const { state, createMonitor } = setUp('key_1');
+	using monitor = createMonitor();
+	const begin = () => monitor.beginUse(callerOf('key_1'), new TestRequest());
+	// It ends before the revocation, which finds no use to revoke.
+	begin().end();
+	state.valid.clear();
+	await monitor.recheckAll();
+	for (const at of ['first', 'second']) {
+		const use = begin();
+		await Promise.resolve();
+		assert.ok(use.isRevoked, `the ${at}`);
+	}
+});
+
+test('a use ends whose credential was revoked between the check of another use and its own beginning', async () => {
+	const { state, createMonitor } = setUp('key_1');
+	using monitor = createMonitor();
+	const begin = () => monitor.beginUse(callerOf('key_1'), new TestRequest());
+	const first = begin();
+	await Promise.resolve();
+	// By another process: nothing tells the monitor.
+	state.valid.clear();
+	const second = begin();
+	await settled();
+	assert.deepEqual([first.isRevoked, second.isRevoked], [true, true]);
+});
+
+test('a use that begins just after a failed check is checked again', async () => {
+	const { state, createMonitor } = setUp();
+	using monitor = createMonitor();
+	state.failing = true;
+	const first = monitor.beginUse(callerOf('key_1'), new TestRequest());
+	await Promise.resolve();
+	await Promise.resolve();
+	state.failing = false;
+	const second = monitor.beginUse(callerOf('key_1'), new TestRequest());
+	await settled();
+	assert.deepEqual([first.isRevoked, second.isRevoked], [true, true]);
 });
 
 test('checks thousands of credentials in use with a few reads', async () => {
