@@ -29,8 +29,10 @@ export class People implements Disposable {
 		};
 	}
 
-	/** What an audience sees of a conversation's people; null: the conversation was erased. */
+	/** What an audience sees of a conversation's people; null: the conversation was found to be erased. */
 	async describe(conversationId: string, audience: Audience): Promise<PresenceBody | null> {
+		// The empty list is the same for each conversation, so nothing is read.
+		if (audience === 'api' && this.presence.peopleIn(conversationId).length === 0) return NO_PEOPLE.api;
 		const record = await this.#store.get('conversations', conversationId);
 		if (!record) return null;
 		return audience === 'api' ? { people: this.presence.peopleIn(conversationId) } : this.stateForVisitor(record);
