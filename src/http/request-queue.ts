@@ -2,7 +2,7 @@ import { type AbortableRequest, AppError, SlicedWork, type WaitingWork } from '.
 import { ClientTurns } from './client-turns.ts';
 
 /** Time after the first request of a turn of the event loop in which further ones start at once (ms). */
-const START_MS = 1;
+const START_MS = 0.25;
 /** A body that is longer is large: what arrives of it is kept in memory while its request waits. */
 const LARGE_BODY_BYTES = 64 * 1024;
 /** Requests with large bodies that start at once in a turn. */

@@ -3,7 +3,7 @@ import type { SubscriberBuffer } from './topic.ts';
 
 /** Subscribers that are woken at once; most streams have no more. */
 const IMMEDIATE_WAKES = 32;
-/** Subscribers that are woken together later: waking takes less time so, and those of a group do not exceed a slice. */
+/** Subscribers that are woken together later. It takes less time than to wake each separately. */
 const GROUP_SIZE = 16;
 
 /**

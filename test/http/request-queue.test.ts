@@ -7,7 +7,7 @@ import { compute } from '../support/compute.ts';
 import { RawClient, start } from './harness.ts';
 
 /** Longer than requests of one turn may take before others wait (ms). */
-const SLOW_MS = 1.5;
+const SLOW_MS = 0.5;
 const MANY = 300;
 
 const nextTurn = () => new Promise(setImmediate);
