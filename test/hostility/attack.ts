@@ -101,7 +101,8 @@ async function mostHeld({ server }: Target, demanded: HeldByAttack): Promise<Hel
 	while (missing(demanded, most).length > 0 && performance.now() < deadline) {
 		const found = await heldBy(server);
 		for (const kind of kindsOf(demanded)) most[kind] = Math.max(most[kind] ?? 0, found[kind]);
-		await sleep(20);
+		// `/metrics` lists the server's descriptors on its main thread, which takes milliseconds.
+		await sleep(100);
 	}
 	return most;
 }
