@@ -59,6 +59,7 @@ export class SqliteReaders implements Readers {
 	}
 
 	async getMany<K extends Kind>(kind: K, ids: readonly string[]): Promise<Records[K][]> {
+		if (ids.length === 0) return [];
 		const statement = this.#prepare(
 			`SELECT ${columnsOf(kind)} FROM ${kind} WHERE id IN (SELECT value FROM json_each(?))`,
 		);
