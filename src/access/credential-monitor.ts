@@ -77,8 +77,8 @@ export class CredentialMonitor implements Disposable {
 	}
 
 	/**
-	 * Checks a credential of which a use has begun. The first use in an iteration of the event loop is checked at once, before it can send
-	 * anything. One more check at its end is for all others.
+	 * Checks a credential of which a use has begun. For the first use in an iteration of the event loop it is checked at once, before that use
+	 * can send anything; for all further uses once more, when the iteration ends.
 	 */
 	#recheckBegun(credentialId: string): void {
 		if (this.#checked.has(credentialId)) {

@@ -92,7 +92,7 @@ test('notices by itself that a credential has ended', async () => {
 	assert.equal(use.isRevoked, true);
 });
 
-test('many uses that begin together are checked by two reads', async () => {
+test('a credential is checked twice, however many of its uses begin together', async () => {
 	const { state, createMonitor } = setUp('key_1');
 	using monitor = createMonitor();
 	const begin = () => monitor.beginUse(callerOf('key_1'), new TestRequest());
